@@ -1,0 +1,27 @@
+"""What a user can mend: one line that says what is wrong and what to type instead.
+
+UsageError          a bad name, file, key or option; exit code 4
+Skip                a cell that cannot be measured, with the reason; verdict `skipped`
+"""
+
+from collections.abc import Iterable
+
+
+class UsageError(Exception):
+    """A bad input. Its text is the one line shown on standard error; `code` is the exit code."""
+
+    code = 4
+
+
+class Skip(Exception):
+    """A cell that cannot be measured on this table or with this LLM; its text is the reason."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that does not exist, with the nearest names that do."""
+    from rapidfuzz import process
+
+    names = list(known)
+    near = [match[0] for match in process.extract(name, names, limit=3, score_cutoff=50)]
+    advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    return UsageError(f"unknown {kind} {name!r}; {advice}")
