@@ -1,0 +1,68 @@
+"""Algorithm 2: decide from values (Ronval et al., section 3.2), as the authors' last code has it, faults included.
+
+It looks for each expected value anywhere in the kept line of the answer: case matters, the feature's name does not, and
+`256` is not `256.0`. Reading by feature is the tests' own matter, not this file's.
+"""
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+
+MISSING = "nan"  # how the authors print, and look for, a missing value
+AROUND = ",\n:;!?'"  # what they strip from a word of the answer; neither full stop nor double quotes
+PREAMBLE = 5  # a first line of fewer words announces the row, and the row is on the next
+
+
+@dataclass(frozen=True)
+class ValueDecision:
+    """What Algorithm 2 found: each asked feature, in order, and whether its value appeared."""
+
+    detected: bool
+    found: dict[str, bool]
+
+
+def decide_values(
+    output: str, expected: Mapping[str, str | None], *, missing_shown: Collection[str] = ()
+) -> ValueDecision:
+    """Algorithm 2: detected if the value of every asked feature appears in `output`, a line that is already cut.
+
+    None is a missing value: found as `nan`, or where the caller has read one for that feature (`missing_shown`).
+    """
+    found = {
+        feature: _appears(value, output) or (value is None and feature in missing_shown)
+        for feature, value in expected.items()
+    }
+    return ValueDecision(bool(found) and all(found.values()), found)
+
+
+def first_line(text: str) -> str:
+    """The part of an answer that the authors keep."""
+    return text.split("\n", 1)[0]
+
+
+def completion_line(text: str) -> str:
+    """The part they keep of a full completion: the second line, if the first is a short preamble."""
+    lines = text.split("\n", 2)
+    return lines[1] if len(lines) > 1 and len(lines[0].split()) < PREAMBLE else lines[0]
+
+
+def _appears(value: str | None, output: str) -> bool:
+    shown = MISSING if value is None else value
+    try:
+        number = int(output)
+    except ValueError:
+        return _stands_in(shown, output)
+    return number == _number(shown)
+
+
+def _stands_in(shown: str, output: str) -> bool:
+    """A value with a space is a substring; another is a whole word of the answer, the marks around it aside."""
+    if " " in shown:
+        return shown in output
+    return any(shown in word and len(word.strip(AROUND)) == len(shown) for word in output.split())
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
