@@ -1,0 +1,97 @@
+"""What is checked before a query is sent: nothing that is asked may stand in its prompt, or follow from it.
+
+A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from random import Random
+from typing import TypeVar
+
+from tabcontam.datasets import Cell, Table
+from tabcontam.errors import Skip
+from tabcontam.suite.base import Prompt
+
+TRIES = 200
+PREFIX = 3  # from this length on, the beginning of a shown word gives a word away (wine in diluted_wines)
+Item = TypeVar("Item")
+PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+
+
+def pieces(text: str) -> set[str]:
+    """The words of a name or text, in lower case: snake_case, camelCase and dotted.names fall into their parts."""
+    return {piece.casefold() for piece in PIECES.findall(text)} or {text.strip().casefold()}
+
+
+def rendered(prompt: Prompt) -> str:
+    """Everything that any rendering of a prompt says about the dataset."""
+    asked = [message.content for message in prompt.chat if message.role != "system"]
+    return "\n".join([*asked, prompt.completion, prompt.seq2seq])
+
+
+def given_away(word: str, text: str) -> bool:
+    """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
+    if len(word) > PREFIX and word.casefold() in text.casefold():
+        return True
+    shown = pieces(text)
+    return all(
+        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
+        for piece in pieces(word)
+    )
+
+
+def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:
+    """The words that a text does not give away."""
+    return tuple(word for word in words if not given_away(word, text))
+
+
+def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> Item:
+    """What `draw` returns at last. Raises `Skip` with the reason when it returns None every time."""
+    for _ in range(tries):
+        if (item := draw()) is not None:
+            return item
+    raise Skip(reason)
+
+
+def answers_by_shown(
+    table: Table, shown: Sequence[int], asked: Sequence[int]
+) -> dict[tuple[Cell, ...], set[tuple[Cell, ...]]]:
+    """For each combination of the shown columns' cells, the answers that rows with these cells have."""
+    answers: dict[tuple[Cell, ...], set[tuple[Cell, ...]]] = defaultdict(set)
+    for row in table.rows:
+        answers[tuple(row[i] for i in shown)].add(tuple(row[i] for i in asked))
+    return answers
+
+
+def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
+    """The rows that no other row fits in the shown cells with another answer in the asked ones."""
+    answers = answers_by_shown(table, shown, asked)
+    return [index for index, row in enumerate(table.rows) if len(answers[tuple(row[i] for i in shown)]) == 1]
+
+
+def shown_rows(
+    table: Table,
+    rng: Random,
+    count: int,
+    asked: int,
+    allowed: Callable[[int, int], bool],
+    distinct: int | None = None,
+) -> list[int] | None:
+    """`count` random rows that may stand beside the asked one; None where a fair number of draws finds too few.
+
+    Never a duplicate of the asked row; with `distinct`, no two of the same cell in that column.
+    """
+    chosen: list[int] = []
+    for _ in range(TRIES):
+        index = rng.randrange(len(table.rows))
+        row = table.rows[index]
+        rival = any(
+            other == index or (distinct is not None and table.rows[other][distinct] == row[distinct])
+            for other in chosen
+        )
+        if not rival and row != table.rows[asked] and allowed(asked, index):
+            chosen.append(index)
+        if len(chosen) == count:
+            return chosen
+    return None

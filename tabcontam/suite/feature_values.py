@@ -1,0 +1,114 @@
+"""Tests 5 and 6: does the LLM know which values a feature takes?"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from tabcontam.datasets import Table
+from tabcontam.errors import Skip
+from tabcontam.serializers import Serializer
+from tabcontam.suite import prompts
+from tabcontam.suite.base import Kind, Query
+from tabcontam.suite.checks import drawn, hidden, rendered
+from tabcontam.suite.words import WordTest
+
+MAX_TOKENS = 128
+FEATURES = 2
+EXAMPLES = 4
+FEWEST = 3  # of two values one shown gives the other away
+
+
+@dataclass(frozen=True)
+class FeatureValuesInformed(WordTest):
+    """Given the dataset's name, a categorical feature and four rows, the LLM must name the feature's other values.
+
+    Test 5 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code (the card's own, or those of
+    most values). Expected are the values that the rows do not show and do not give away; at least two are left, since
+    a single one follows from the shown ones. In the authors' code the rows that were shown and the values that were
+    struck off were not the same, so that answers stood in the prompt.
+
+    Passed if, by Algorithm 1, one answer holds an expected value that is no English word, or all of them if all are.
+
+    Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
+    """
+
+    id: ClassVar[str] = "feature_values_informed"
+    number: ClassVar[int | None] = 5
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    shows_rows: ClassVar[bool] = True
+    claim: ClassVar[str] = "answers name values that the rows shown do not"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query a feature. Raises `Skip` where no feature is categorical or the rows give all values away."""
+        queries: list[Query] = []
+        reasons: list[str] = []
+        for feature in _features(table, fewest=FEWEST):
+            try:
+                queries.append(self._query(table, serializer, feature, len(queries), rng))
+            except Skip as skip:
+                reasons.append(str(skip))
+        if not queries:
+            raise Skip(reasons[0])
+        return queries
+
+    def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
+        values, cells = table.distinct(feature), table.column(feature)
+
+        def draw() -> Query | None:
+            # Which values may be shown is drawn first, so that two values are always left to name.
+            shown = set(rng.sample(values, min(EXAMPLES, len(values) - 2)))
+            candidates = [index for index, cell in enumerate(cells) if cell in shown]
+            if len(candidates) < EXAMPLES:
+                return None
+            rows = tuple(rng.sample(candidates, EXAMPLES))
+            texts = [serializer.row(table.columns, table.rows[index]) for index in rows]
+            seen = list(dict.fromkeys(str(cells[index]) for index in rows))
+            prompt = prompts.feature_values(table.title, feature, texts, seen)
+            expected = hidden((value for value in values if value not in seen), rendered(prompt))
+            if len(expected) < 2:
+                return None
+            return Query(f"{self.id}-{number}", prompt, (feature,), expected, MAX_TOKENS, rows=rows)
+
+        return drawn(draw, f"four rows give away all values of {feature}, or all but one")
+
+
+@dataclass(frozen=True)
+class FeatureValuesUninformed(WordTest):
+    """Given the dataset's name and a categorical feature, the LLM must name the feature's values.
+
+    Test 6 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code.
+
+    Passed if, by Algorithm 1, one answer holds an expected value that is no English word, or all of them if all are.
+
+    Example: `Dataset: Adult Census Income / Values of income:` goes on with `<=50K, >50K`.
+    """
+
+    id: ClassVar[str] = "feature_values_uninformed"
+    number: ClassVar[int | None] = 6
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    shows_rows: ClassVar[bool] = False
+    claim: ClassVar[str] = "answers name values of the feature"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query a feature. Raises `Skip` where no feature is categorical."""
+        queries = []
+        for number, feature in enumerate(_features(table, fewest=2)):
+            prompt = prompts.feature_values(table.title, feature, (), ())
+            if expected := hidden(table.distinct(feature), rendered(prompt)):
+                queries.append(Query(f"{self.id}-{number}", prompt, (feature,), expected, MAX_TOKENS))
+        if not queries:
+            raise Skip("the prompt gives away the values of every categorical feature")
+        return queries
+
+
+def _features(table: Table, fewest: int) -> list[str]:
+    """The card's features for these tests, else those with most values; Algorithm 1 is for words, not numbers."""
+    hinted = (table.hints or {}).get("feature_values", ())
+    categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
+    wanted = [name for name in hinted if name in categorical]
+    others = sorted(categorical, key=lambda name: -len(table.distinct(name)))
+    ranked = list(dict.fromkeys([*wanted, *others]))
+    chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:FEATURES]
+    if not chosen:
+        raise Skip(f"no feature has between {fewest} and 30 values that are words")
+    return chosen

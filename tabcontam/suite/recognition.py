@@ -1,0 +1,103 @@
+"""Tests 3 and 4: does the LLM recognize the dataset?"""
+
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from tabcontam.datasets import Table
+from tabcontam.decide.reading import declines
+from tabcontam.decide.words import Dictionary, decide_names
+from tabcontam.errors import Skip
+from tabcontam.serializers import Serializer
+from tabcontam.suite import prompts
+from tabcontam.suite.base import Kind, Query, Reading, Reply, State
+from tabcontam.suite.checks import drawn, given_away, rendered
+from tabcontam.suite.words import READ, WordTest
+
+MAX_TOKENS = 16
+EXAMPLES = 4
+
+
+class RecognitionTest(WordTest):
+    """Reads a name and decides it by Algorithm 1 on the dataset's names."""
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Which of the dataset's names the answer holds."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        names = [name for name in query.expected if name is not None]
+        detected = decide_names(reply.text, names, dictionary).detected
+        readable = detected or (reply.state is State.OK and not declines(reply.text))
+        parsed = reply.text.strip().splitlines()[0] if reply.text.strip() else None
+        return Reading(parsed, detected, detected, readable)
+
+
+@dataclass(frozen=True)
+class RecognitionFeatures(RecognitionTest):
+    """Given the list of features, the LLM must name the dataset.
+
+    Test 3 of Ronval et al. 2024, section 3.1; one query. Features that hold one of the dataset's names (`diluted_wines`
+    for Wine) are left out of the list: they alone gave T0 its only published detection.
+
+    Passed if, by Algorithm 1, the answer holds the dataset's name or one of its aliases.
+
+    Example: `PassengerId, Survived, Pclass, ... / Dataset:` goes on with `Titanic`.
+    """
+
+    id: ClassVar[str] = "recognition_features"
+    number: ClassVar[int | None] = 3
+    kind: ClassVar[Kind] = Kind.KNOWLEDGE
+    shows_rows: ClassVar[bool] = False
+    claim: ClassVar[str] = "answers name the dataset from its features"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query. Raises `Skip` where fewer than two features do not hold the name."""
+        features = nameless_features(table)
+        prompt = prompts.recognition(f"A dataset has these features: {', '.join(features)}")
+        if any(given_away(name, rendered(prompt)) for name in table.names):
+            raise Skip("the features' names together give the dataset's name away")
+        return [Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS)]
+
+
+@dataclass(frozen=True)
+class RecognitionExamples(RecognitionTest):
+    """Given four random rows, the LLM must name the dataset.
+
+    Test 4 of Ronval et al. 2024, section 3.1; one query. The paper's text draws the rows at random, its code takes the
+    first five. Features that hold the name are left out, and rows that give it away are drawn again.
+
+    Passed if, by Algorithm 1, the answer holds the dataset's name or one of its aliases.
+
+    Example: four rows `The PassengerId is 1, ...`, then `Dataset:` goes on with `Titanic`.
+    """
+
+    id: ClassVar[str] = "recognition_examples"
+    number: ClassVar[int | None] = 4
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    shows_rows: ClassVar[bool] = True
+    claim: ClassVar[str] = "answers name the dataset from its rows"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query. Raises `Skip` where every draw of rows gives the name away."""
+        count = min(EXAMPLES, len(table.rows))
+        features = nameless_features(table)
+        places = [table.columns.index(name) for name in features]
+
+        def draw() -> Query | None:
+            rows = tuple(rng.sample(range(len(table.rows)), count))
+            cells = [[table.rows[index][place] for place in places] for index in rows]
+            text = "\n".join(serializer.row(features, row) for row in cells)
+            prompt = prompts.recognition(f"Rows of a dataset:\n{text}")
+            if any(given_away(name, rendered(prompt)) for name in table.names):
+                return None
+            return Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS, rows=rows)
+
+        return [drawn(draw, "the rows' own words hold the dataset's name")]
+
+
+def nameless_features(table: Table) -> list[str]:
+    """The features whose names do not hold one of the dataset's names. Raises `Skip` where fewer than two are left."""
+    features = [feature for feature in table.columns if not any(given_away(name, feature) for name in table.names)]
+    if len(features) < 2:
+        raise Skip("the features' names hold the dataset's name")
+    return features
