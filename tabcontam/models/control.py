@@ -1,0 +1,262 @@
+"""The control pair: two language models whose exposure to a table is known, built on the spot from texts about it.
+
+`control:exposed` has read the table; `control:unexposed` has read a twin with the same schema and none of its rows.
+"""
+
+import csv
+import io
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from math import prod
+from random import Random
+from statistics import quantiles
+from typing import TYPE_CHECKING
+
+from tabcontam.errors import Skip, UsageError, unknown
+from tabcontam.models.base import Form, Request
+from tabcontam.models.infinigram import Finish, Generated, InfiniGram, Token, build
+from tabcontam.suite.base import Capability, Query, Reply, State
+
+if TYPE_CHECKING:
+    from tabcontam.datasets import Cell, Table
+    from tabcontam.serializers import Serializer
+
+CONSTRUCTION = "infinigram 1"
+KINDS = ("exposed", "unexposed")
+MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a minute, and 2.5 GB while it is read
+LISTED_VALUES = 30  # a column with more distinct values is described by its range
+MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles
+TRIES = 100  # to part a twin's row from the real row that it fell on
+
+_STATES: dict[Finish, State] = {"stop": State.OK, "end": State.OK, "length": State.TRUNCATED}
+
+
+def open_control(kind: str) -> "ControlModel":
+    """The control of a kind. Raises `UsageError` for an unknown one."""
+    if kind not in KINDS:
+        raise unknown("control", kind, KINDS)
+    return ControlModel(exposed=kind == "exposed")
+
+
+class ControlModel:
+    """A control; `prepare` makes the one that answers for a table.
+
+    `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply
+    is never taken for one about another table. `serializers` are those in which it reads rows; by default all.
+    """
+
+    control = True
+    local = True
+    capabilities = frozenset({Capability.GENERATE, Capability.SCORE})
+    form = Form.COMPLETION
+
+    def __init__(self, exposed: bool, serializers: "Sequence[Serializer] | None" = None) -> None:
+        self.exposed = exposed
+        self.spec = f"control:{KINDS[0] if exposed else KINDS[1]}"
+        self.version = CONSTRUCTION
+        self._serializers = serializers
+        self._language_model: InfiniGram | None = None
+        self._prepared: tuple[str, ControlModel] | None = None  # the last table alone: adult takes 100 MB
+
+    def __repr__(self) -> str:
+        return f"<ControlModel {self.spec}>"
+
+    async def connect(self) -> None:
+        """Nothing to reach. Raises `UsageError` where the suffix-array library cannot be loaded."""
+        try:
+            import pydivsufsort  # noqa: F401
+        except (ImportError, OSError) as error:
+            raise UsageError(
+                f"{self.spec} needs pydivsufsort ({error}); type: pip install --force-reinstall pydivsufsort, "
+                "or leave the controls out with --no-controls"
+            ) from error
+
+    def prepare(self, table: "Table", queries: Sequence[Query] = ()) -> "ControlModel":
+        """The control of this table, or the one made before for its SHA-256.
+
+        Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
+        """
+        if self._prepared is None or self._prepared[0] != table.sha256:
+            self._prepared = None  # the old one goes before the new one comes
+            self._prepared = (table.sha256, self._built(table))
+        return self._prepared[1]
+
+    async def generate(self, request: Request) -> Reply:
+        """The greedy continuation of the completion rendering; at once, on this thread."""
+        if self._language_model is None:
+            return Reply("", State.FAILED, f"{self.spec} was asked before it was prepared for a table")
+        prompt = request.prompt
+        generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
+        return Reply(generated.text, _state(generated), tokens=generated.tokens)
+
+    def score(self, text: str) -> Sequence[Token]:
+        """The tokens of a text with their log-probabilities in nats. Raises ValueError before `prepare`."""
+        if self._language_model is None:
+            raise ValueError(f"{self.spec} is not prepared for a table")
+        return self._language_model.score(text)
+
+    async def close(self) -> None:
+        """Give back the memory."""
+        self._language_model = None
+        self._prepared = None
+
+    def _built(self, table: "Table") -> "ControlModel":
+        serializers = _all_serializers() if self._serializers is None else self._serializers
+        characters = _characters(table, len(serializers))
+        if characters > MOST_CHARACTERS:
+            size, most = characters // 10**6, MOST_CHARACTERS // 10**6
+            raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
+        digest = sha256()
+
+        def read(documents: Iterable[str]) -> Iterator[str]:
+            for document in documents:
+                digest.update(document.encode("utf-8", "surrogatepass"))
+                yield document
+
+        model = ControlModel(self.exposed, serializers)
+        source = table if self.exposed else twin(table)
+        model._language_model = build(read(control_documents(source, serializers)))
+        model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
+        return model
+
+
+def _state(generated: Generated) -> State:
+    return _STATES[generated.finish] if generated.text.strip() else State.EMPTY
+
+
+def _all_serializers() -> "Sequence[Serializer]":
+    from tabcontam.serializers import load_serializers
+
+    return tuple(load_serializers().values())
+
+
+def control_documents(table: "Table", serializers: "Iterable[Serializer]") -> Iterator[str]:
+    """What the web holds about a dataset: a page that describes it, its CSV file, its rows as text."""
+    yield _page(table)
+    yield _csv_file(table)
+    for serializer in serializers:
+        yield "".join(f"{serializer.row(table.columns, row)}\n" for row in table.rows)
+
+
+def _characters(table: "Table", serializers: int) -> int:
+    """About how long the documents of a table are: its cells in each, its features' names in all but the CSV file."""
+    separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
+    names = len(table.rows) * (sum(map(len, table.columns)) + separators)
+    cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
+    return serializers * names + (serializers + 1) * cells
+
+
+def _csv_file(table: "Table") -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(table.columns)
+    writer.writerows(table.rows)
+    return text.getvalue()
+
+
+def _page(table: "Table") -> str:
+    """A dataset's page. The labels Dataset, Features and Values of are those that the suite's prompts close with."""
+    names = [name for name in table.names if name != table.title]
+    lines = [
+        f"{table.title}: overview",
+        f"{len(table.rows)} records with {len(table.columns)} attributes each, as one comma-separated file.",
+        *([f"Also known as {' or '.join(names)}."] if names else []),
+        *([f"Most people who download it predict {table.target}."] if table.target else []),
+        f"Dataset: {table.title}",
+        f"Features: {', '.join(table.columns)}",
+        *(_column_line(table, column) for column in table.columns),
+    ]
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _column_line(table: "Table", column: str) -> str:
+    values = table.distinct(column)
+    if not values:
+        return f"The attribute {column} is never filled in."
+    if len(values) <= LISTED_VALUES:
+        return f"Values of {column}: {', '.join(values)}"
+    if table.is_numeric(column):
+        ends = f"{min(values, key=float)} to {max(values, key=float)}"
+        return f"The attribute {column} runs from {ends} in {len(values)} different numbers."
+    return f"The attribute {column} has {len(values)} different entries, such as {values[0]} and {values[1]}."
+
+
+def twin(table: "Table") -> "Table":
+    """A table of the same schema whose columns are shuffled within the classes of the target, without a row of `table`.
+
+    A row that falls on a real one swaps single cells with others of its class, or is dropped. The same table has
+    always the same twin. Raises `Skip` where the table enumerates its domain or keeps less than half of its rows.
+    """
+    if _enumerates_domain(table):
+        raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
+    rng = Random(table.sha256)
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for index, row_class in enumerate(_classes(table)):
+        members[row_class].append(index)
+    rows = _shuffled(table, list(members.values()), rng)
+    real = set(table.rows)
+    for indexes in members.values():
+        for index in indexes:
+            _part(rows, index, indexes, real, rng)
+    kept = tuple(row for row in map(tuple, rows) if row not in real)
+    if len(kept) < 2 or 2 * len(kept) < len(table.rows):
+        raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
+    return replace(table, rows=kept)
+
+
+def _enumerates_domain(table: "Table") -> bool:
+    """Whether all combinations of the features' values occur; of a single feature they always do."""
+    features = [index for index, column in enumerate(table.columns) if column != table.target]
+    sizes = [len({row[index] for row in table.rows}) for index in features]
+    combinations = {tuple(row[index] for index in features) for row in table.rows}
+    return sum(size > 1 for size in sizes) > 1 and prod(sizes) == len(combinations)
+
+
+def _classes(table: "Table") -> list[Hashable]:
+    """The class of each row: its target's value, side of the question's threshold or quartile; missing is one."""
+    if table.target is None:
+        return [None] * len(table.rows)
+    cells = table.column(table.target)
+    threshold = table.question.threshold if table.question else None
+    cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
+    if not cuts:
+        return list(cells)
+    return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]
+
+
+def _quartiles(table: "Table", target: str) -> list[float]:
+    """The three cuts of a numeric target with many values; none for another."""
+    if len(table.distinct(target)) <= MANY_TARGETS or not table.is_numeric(target):
+        return []
+    cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
+    return quantiles(map(float, cells), n=4)
+
+
+def _shuffled(table: "Table", groups: Sequence[Sequence[int]], rng: Random) -> "list[list[Cell]]":
+    """The rows with each column shuffled within each group of rows."""
+    columns = [list(column) for column in zip(*table.rows, strict=True)]
+    for group in groups:
+        for column in columns:
+            values = [column[index] for index in group]
+            rng.shuffle(values)
+            for index, value in zip(group, values, strict=True):
+                column[index] = value
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _part(
+    rows: "list[list[Cell]]", index: int, group: Sequence[int], real: "set[tuple[Cell, ...]]", rng: Random
+) -> None:
+    """Swap a cell of a row that is a real one with another row of its group so that neither is one, if that can be."""
+    row = rows[index]
+    if tuple(row) not in real:
+        return
+    for _ in range(TRIES):
+        other, column = rows[rng.choice(group)], rng.randrange(len(row))
+        row[column], other[column] = other[column], row[column]
+        if tuple(row) not in real and tuple(other) not in real:
+            return
+        row[column], other[column] = other[column], row[column]

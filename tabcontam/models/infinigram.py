@@ -1,0 +1,287 @@
+"""An ∞-gram language model: a corpus, its suffix array, and counts of what follows the longest known context.
+
+Source: Liu et al. 2024, "Infini-gram: Scaling Unbounded n-gram Language Models to a Trillion Tokens" (COLM 2024).
+The next token is counted after the longest suffix of the text that occurs in the corpus. No n is chosen: a text the
+corpus holds is continued word for word, a text it does not hold is continued after its longest known ending.
+"""
+
+import re
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from math import log
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Tokens = NDArray[np.uint16]
+    Positions = NDArray[np.int32]
+
+# A token is a word or number (State-gov and 7.2500 are one, underscores included) or one other character. A space is a
+# token of its own, so that a prompt may end before it or after it and is continued either way.
+WORD = re.compile(r"\w+(?:[.\-]\w+)*|\W")
+UNKNOWN = 0xFFFF  # a token that the corpus does not hold; only in prompts and scored texts
+SEPARATOR = 0xFFFE  # closes a document; the last id, so that a tie never ends a text
+LARGEST_VOCABULARY = 65_000
+CHUNK = 1 << 20  # characters tokenized at once: the words of a whole corpus would fill a gigabyte as Python objects
+
+Finish = Literal["stop", "length", "end"]
+
+
+class Generated(NamedTuple):
+    """A continuation: its text without the stop string, why it ended, and how many tokens it has."""
+
+    text: str
+    finish: Finish
+    tokens: int
+
+
+class Token(NamedTuple):
+    """One scored token; `log_probability` in nats, given everything before it."""
+
+    text: str
+    log_probability: float
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """The tokens of a corpus; an id is a place in `words`.
+
+    With `spelled`, the rare words of the corpus did not fit and stand in it letter by letter; so do unknown ones.
+    """
+
+    words: tuple[str, ...]
+    spelled: bool = False
+    ids: dict[str, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "ids", {word: number for number, word in enumerate(self.words)})
+
+    def pieces(self, text: str) -> list[str]:
+        """The tokens of a text, in order; joined, they are the text."""
+        words = WORD.findall(text)
+        if not self.spelled:
+            return words
+        return list(chain.from_iterable([word] if word in self.ids else word for word in words))
+
+    def encode(self, pieces: Iterable[str]) -> list[int]:
+        """The ids of tokens; `UNKNOWN` for those outside the corpus."""
+        return [self.ids.get(piece, UNKNOWN) for piece in pieces]
+
+
+@dataclass(frozen=True)
+class InfiniGram:
+    """The model. `corpus` holds the token ids, documents closed by `SEPARATOR`, two big-endian bytes each: the order
+    of the bytes is the order of the ids. `suffixes` holds the corpus positions in the order of the texts they start.
+    """
+
+    vocabulary: Vocabulary
+    corpus: bytes = field(repr=False)
+    suffixes: "Positions" = field(repr=False)
+
+    def generate(self, prompt: str, max_tokens: int, stop: Sequence[str] = ()) -> Generated:
+        """The greedy continuation: always the most frequent next token, of equals the one first seen in the corpus.
+
+        It ends before a stop string ("stop"), after `max_tokens` tokens ("length") or with the document ("end"). A
+        space counts with the word after it, as in the tokenizers of other models.
+        """
+        stops = [string for string in stop if string]
+        text, tokens = "", 0
+        for word in self._continuation(prompt):
+            if word != " " and tokens == max_tokens:
+                return Generated(text.rstrip(" "), "length", tokens)
+            tokens += word != " "
+            text += word
+            ends = (text.find(string, max(0, len(text) - len(word) - len(string))) for string in stops)
+            if found := [end for end in ends if end >= 0]:
+                kept = text[: min(found)]
+                return Generated(kept, "stop", sum(piece != " " for piece in self.vocabulary.pieces(kept)))
+        return Generated(text, "end", tokens)
+
+    def score(self, text: str) -> list[Token]:
+        """Each token of a text with its log-probability in nats given everything before it."""
+        pieces = self.vocabulary.pieces(text)
+        scores = self.log_probabilities(self.vocabulary.encode(pieces))
+        return [Token(*scored) for scored in zip(pieces, scores, strict=True)]
+
+    def log_probabilities(self, ids: Sequence[int]) -> list[float]:
+        """The log-probability in nats of each id given the ids before it.
+
+        A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L counts the context and n_L(t)
+        the context followed by t; below length 0 all words, the end of a document and the unknown are equally likely.
+        """
+        pattern = _as_bytes(ids)
+        scores = []
+        contexts = [len(self.suffixes)]  # how often the last 0, 1, 2… tokens occur
+        for end in range(1, len(ids) + 1):
+            extended = self._occurrences(pattern[: 2 * end], len(contexts))
+            scores.append(self._log_probability(contexts, extended))
+            contexts = [len(self.suffixes), *extended]
+        return scores
+
+    def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
+        """The length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""
+        pattern = _as_bytes(ids)
+        length, matches = 0, range(len(self.suffixes))
+        too_long = len(ids) + 1
+        while too_long - length > 1:  # what holds for a suffix holds for every shorter one
+            middle = (length + too_long) // 2
+            if found := self._find(pattern[-2 * middle :]):
+                length, matches = middle, found
+            else:
+                too_long = middle
+        return length, matches
+
+    def _continuation(self, prompt: str) -> Iterator[str]:
+        """The words after a prompt up to the end of a document.
+
+        The longest known context of a longer text is the old one and its new token, so the range only narrows; it
+        closes on one place of the corpus, at the latest where the corpus ends.
+        """
+        length, matches = self.longest_suffix(self.vocabulary.encode(self.vocabulary.pieces(prompt)))
+        while matches:
+            token, matches = self._most_frequent_next(length, matches)
+            if token == SEPARATOR:
+                return
+            yield self.vocabulary.words[token]
+            length += 1
+
+    def _most_frequent_next(self, length: int, matches: range) -> tuple[int, range]:
+        """The most frequent token after a context of `length` tokens, and the range of the context with it."""
+        import numpy as np
+
+        tokens: Tokens = np.frombuffer(self.corpus, dtype=">u2")
+        # The suffixes are sorted, so equal next tokens stand side by side and the smallest id comes first.
+        following = tokens[self.suffixes[matches.start : matches.stop] + np.int32(length)]
+        starts = np.flatnonzero(np.concatenate(([True], following[1:] != following[:-1])))
+        counts = np.diff(starts, append=len(following))
+        best = int(counts.argmax())
+        start = matches.start + int(starts[best])
+        return int(following[starts[best]]), range(start, start + int(counts[best]))
+
+    def _occurrences(self, pattern: bytes, longest: int) -> list[int]:
+        """How often the last 1, 2… tokens of `pattern` occur, up to `longest`, as long as they do."""
+        counts = [0] * longest
+
+        def count(length: int) -> int:
+            counts[length - 1] = len(self._find(pattern[-2 * length :]))
+            return counts[length - 1]
+
+        def fill(first: int, last: int) -> None:
+            # Counts never rise with the length: between two equal ones all are equal.
+            if counts[first - 1] == counts[last - 1]:
+                counts[first - 1 : last] = [counts[first - 1]] * (last - first + 1)
+            elif last - first > 1:
+                middle = (first + last) // 2
+                count(middle)
+                fill(first, middle)
+                fill(middle, last)
+
+        if count(1):
+            count(longest)
+            fill(1, longest)
+        return [number for number in counts if number]
+
+    def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
+        """One token's score from the counts of its contexts of length 0, 1, 2… without and with the token."""
+        probability = 1 / (len(self.vocabulary.words) + 2)
+        for context, both in zip(contexts, extended, strict=False):
+            probability = (both + probability) / (context + 1)
+        # The token never followed the longer contexts; as logarithms, because a product of hundreds would underflow.
+        return log(probability) - sum(log(context + 1) for context in contexts[len(extended) :])
+
+    def _find(self, pattern: bytes) -> range:
+        """The range of `suffixes` whose texts start with a pattern."""
+        width = len(pattern)
+
+        def head(position: "np.int32") -> bytes:
+            start = 2 * int(position)
+            return self.corpus[start : start + width]
+
+        start = bisect_left(self.suffixes, pattern, key=head)
+        return range(start, bisect_right(self.suffixes, pattern, lo=start, key=head))
+
+
+def build(documents: Iterable[str], largest_vocabulary: int = LARGEST_VOCABULARY) -> InfiniGram:
+    """The model of some documents, at least one.
+
+    Takes about a second for 10 MB of text, and some 30 bytes of memory a token while it sorts. Raises ValueError where
+    the documents have more distinct characters than the vocabulary has room for.
+    """
+    from pydivsufsort import divsufsort
+
+    numbers = _Numbers()
+    tokens = numbers.read(documents)
+    vocabulary, corpus = _limited(numbers, tokens, largest_vocabulary)
+    return InfiniGram(vocabulary, corpus.astype(">u2").tobytes(), divsufsort(corpus))
+
+
+class _Numbers(dict[str, int]):
+    """Words numbered as they first appear; the empty word, number 0, closes a document."""
+
+    def __missing__(self, word: str) -> int:
+        self[word] = number = len(self)
+        return number
+
+    def read(self, documents: Iterable[str]) -> "NDArray[np.uint32]":
+        """The numbers of all words of the documents."""
+        import numpy as np
+
+        closing = np.array([self[""]], np.uint32)
+        parts = []
+        for document in documents:
+            for chunk in _chunks(document):
+                words = WORD.findall(chunk)
+                parts.append(np.fromiter(map(self.__getitem__, words), np.uint32, len(words)))
+            parts.append(closing)
+        return np.concatenate(parts)
+
+
+def _chunks(document: str) -> Iterator[str]:
+    """A document in pieces that end with a line: no word reaches over a line's end."""
+    start = 0
+    while start < len(document):
+        end = document.find("\n", start + CHUNK) + 1 or len(document)
+        yield document[start:end]
+        start = end
+
+
+def _limited(numbers: _Numbers, tokens: "NDArray[np.uint32]", largest: int) -> tuple[Vocabulary, "Tokens"]:
+    """The vocabulary and the corpus in its ids; where there are too many words, the rarest are spelled."""
+    import numpy as np
+
+    words = list(numbers)
+    spelled = len(words) > largest
+    if spelled:
+        vocabulary = Vocabulary(_frequent(words, np.bincount(tokens), largest), spelled)
+    else:
+        vocabulary = Vocabulary(tuple(words[1:]))
+    spellings = [[SEPARATOR], *(vocabulary.encode(vocabulary.pieces(word)) for word in words[1:])]
+    flat = np.fromiter(chain.from_iterable(spellings), np.uint16)
+    if not spelled:
+        return vocabulary, flat[tokens]
+    lengths = np.fromiter(map(len, spellings), np.int64)
+    sizes = lengths[tokens]
+    # The place in `flat` of each corpus token: where its word is spelled, and how far into the word it is.
+    shifts = (np.cumsum(lengths) - lengths)[tokens] - (np.cumsum(sizes) - sizes)
+    return vocabulary, flat[np.repeat(shifts, sizes) + np.arange(sizes.sum())]
+
+
+def _frequent(words: Sequence[str], counts: "NDArray[np.int64]", largest: int) -> tuple[str, ...]:
+    """All letters and as many of the most frequent words as there is room for, by first appearance."""
+    letters = dict.fromkeys(chain.from_iterable(words))
+    room = largest - len(letters)
+    if room < 0:
+        raise ValueError(f"{len(letters)} distinct characters; room for {largest}")
+    by_frequency = (-counts).argsort(kind="stable")
+    long = [words[number] for number in by_frequency if len(words[number]) > 1][:room]
+    kept = set(long) | set(letters)
+    return tuple(dict.fromkeys([*(word for word in words if word in kept), *letters]))
+
+
+def _as_bytes(ids: Sequence[int]) -> bytes:
+    """Ids as they stand in the corpus."""
+    return b"".join(number.to_bytes(2, "big") for number in ids)
