@@ -1,0 +1,216 @@
+"""A run from names to a folder: open what was named, plan, ask, judge, record."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+
+from tabcontam import __version__
+from tabcontam.datasets import Table, load_table
+from tabcontam.decide.words import Dictionary, english
+from tabcontam.errors import UsageError
+from tabcontam.judge import Result, results
+from tabcontam.models.registry import CONTROLS, open_model
+from tabcontam.run_folder import as_json, load, record
+from tabcontam.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
+from tabcontam.store import RESULTS, Journal, open_folder, replace_file
+from tabcontam.suite.registry import BY_ID, TESTS
+from tabcontam.suite.selection import selected
+
+DATASETS = ("iris", "wine")
+LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    llms: tuple[str, ...] = ()
+    datasets: tuple[str, ...] = ()
+    serializers: tuple[str, ...] = ()
+    expression: str | None = None
+    options: Options = field(default_factory=Options)
+    controls: bool = True
+    out: Path | None = None
+    target: str | None = None
+    name: str | None = None
+    send_rows: bool = False
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that was planned: its subjects, tables and cells."""
+
+    request: Request
+    subjects: tuple[Subject, ...]
+    tables: tuple[Table, ...]
+    serializers: tuple[Serializer, ...]
+    cells: tuple[PlannedCell, ...]
+    dictionary: Dictionary
+
+
+class NothingSelectedError(UsageError):
+    """`-k` matches no test."""
+
+    code = 5
+
+
+def prepare(request: Request) -> Run:
+    """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
+    tests = selected(TESTS, request.expression)
+    if not tests:
+        raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
+    serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
+    subjects = _subjects(request)
+    names = dict.fromkeys(request.datasets or DATASETS)
+    tables = tuple(load_table(name, target=request.target, name=request.name) for name in names)
+    _tell_apart(tables, serializers)
+    cells = tuple(plan(subjects, tables, serializers, tests, request.options))
+    return Run(request, subjects, tables, serializers, cells, english())
+
+
+def _subjects(request: Request) -> tuple[Subject, ...]:
+    named = tuple(dict.fromkeys(request.llms or CONTROLS))
+    joined = tuple(spec for spec in CONTROLS if request.controls and spec not in named)
+    connections = request.options.connections
+    return (
+        *(Subject(open_model(spec, connections), joined=True) for spec in joined),
+        *(Subject(open_model(spec, connections)) for spec in named),
+    )
+
+
+def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> None:
+    for kind, names in (
+        ("datasets", [f"{table.name}@{table.edition}" for table in tables]),
+        ("serializers", [serializer.name for serializer in serializers]),
+    ):
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise UsageError(f"two {kind} of one run are both named {min(twice)}; leave one out or rename it")
+
+
+def check_rows_may_leave(run: Run) -> None:
+    """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
+    for (llm, dataset), rows in rows_shown(run.cells).items():
+        if not run.request.send_rows:
+            raise UsageError(f"{dataset}: {rows} rows would be shown to {llm}; add --send-rows if they may leave")
+
+
+def execute(run: Run, progress: Progress) -> tuple[Path, Result]:
+    """Ask everything and record it; the folder and its results. Raises `UsageError`; never loses an answer."""
+    check_rows_may_leave(run)
+    started, clock = datetime.now(UTC), time.monotonic()
+    folder = open_folder(run.request.out or Path("reports") / started.astimezone().strftime("%Y-%m-%dT%H-%M-%S"))
+    _check_same_run(folder, run)
+    session = Session(run.cells, run.request.options, run.dictionary, Journal(folder), progress)
+
+    def document(finished: bool) -> Result:
+        about = describe(run, started) | {
+            "seconds": round(time.monotonic() - clock, 2),
+            "finished": finished,
+            "interrupted": session.stopping,
+        }
+        return results(about, session.results(), run.request.options.rules)
+
+    try:
+        asyncio.run(_ask(session, folder, document))
+    finally:
+        session.journal.rescue()
+    final = document(not session.stopping)
+    record(folder, final)
+    return folder, final
+
+
+async def _ask(session: Session, folder: Path, document: Callable[[bool], Result]) -> None:
+    await session.connect()
+    session.recall()
+    # What a crash leaves must be enough for `rescore`: the cells as planned stand there before the first answer.
+    replace_file(folder / RESULTS, as_json(document(False)))
+    with _interruptible(session):
+        await session.ask()
+
+
+@contextlib.contextmanager
+def _interruptible(session: Session) -> Iterator[None]:
+    """The first Ctrl-C finishes what is in flight, the second ends at once."""
+    loop = asyncio.get_running_loop()
+
+    def stop() -> None:
+        session.stopping = True
+        print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
+        loop.remove_signal_handler(signal.SIGINT)
+
+    try:
+        loop.add_signal_handler(signal.SIGINT, stop)
+    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+
+
+def _check_same_run(folder: Path, run: Run) -> None:
+    """A folder is continued by the same seed only: its trials would be mixed otherwise."""
+    if not (folder / RESULTS).exists():
+        return
+    seed = load(folder)["run"].get("seed")
+    if seed != run.request.options.seed:
+        raise UsageError(f"{folder} holds a run with seed {seed}; choose another folder with --out")
+
+
+def describe(run: Run, started: datetime) -> Result:
+    """The facts of a run, for results.json."""
+    options = run.request.options
+    return {
+        "version": __version__,
+        "versions": versions(),
+        "command": run.request.command,
+        "started": started.isoformat(timespec="seconds"),
+        "seed": options.seed,
+        "rules": options.rules,
+        "alpha": None,
+        "dictionary": run.dictionary.name,
+        "llms": [
+            {"spec": subject.model.spec, "version": subject.model.version, "control": subject.joined}
+            for subject in run.subjects
+        ],
+        "datasets": [
+            {
+                "name": table.name,
+                "title": table.title,
+                "edition": table.edition,
+                "sha256": table.sha256,
+                "rows": len(table.rows),
+                "columns": len(table.columns),
+                "order": table.order,
+            }
+            for table in run.tables
+        ],
+        "serializers": [
+            {
+                "name": item.name,
+                "specifier": item.specifier,
+                "value_separator": item.value_separator,
+                "feature_separator": item.feature_separator,
+            }
+            for item in run.serializers
+        ],
+    }
+
+
+def versions() -> dict[str, str]:
+    """Python and the libraries that can change a result."""
+    found = {"python": sys.version.split()[0]}
+    for name in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

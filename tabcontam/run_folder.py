@@ -1,0 +1,171 @@
+"""A run's folder read and written: record a document, judge a past run again, merge several runs."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+from tabcontam import __version__
+from tabcontam.decide.words import Dictionary, english
+from tabcontam.errors import UsageError
+from tabcontam.judge import SCHEMA, CellName, Result, read_trial, result, results
+from tabcontam.serializers import Serializer
+from tabcontam.store import (
+    JUNIT,
+    PAGE,
+    RESULTS,
+    TRIALS,
+    Journal,
+    Key,
+    Line,
+    judged,
+    line_key,
+    open_folder,
+    replace_file,
+    trial_of,
+)
+from tabcontam.suite.base import Trial
+from tabcontam.suite.registry import BY_ID
+from tabcontam.suite.verdicts import PAPER
+
+
+def as_json(document: Result) -> str:
+    """results.json's text."""
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
+
+
+def record(folder: Path, document: Result) -> None:
+    """Write results.json, index.html and junit.xml beside trials.jsonl. Raises `UsageError`."""
+    from tabcontam.report.html import render_html
+    from tabcontam.report.junit import render_junit
+
+    trials = last_lines(folder, document)
+    try:
+        replace_file(folder / RESULTS, as_json(document))
+        replace_file(folder / JUNIT, render_junit(document))
+        replace_file(folder / PAGE, render_html(document, trials))
+    except OSError as error:
+        raise UsageError(
+            f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
+            f"make room and run python -m tabcontam rescore {folder}"
+        ) from error
+
+
+def load(folder: Path) -> Result:
+    """The results of a past run. Raises `UsageError`."""
+    from tabcontam.report.results import read_results
+
+    return read_results(folder)
+
+
+def last_lines(folder: Path, document: Result) -> list[Line]:
+    """The newest trial of every query of the document's cells, in the order of the cells."""
+    order = {_key(cell): number for number, cell in enumerate(document["cells"])}
+    newest = {line_key(line): line for line in Journal(folder).lines()}
+    known = [line for key, line in newest.items() if key[:-1] in order]
+    return sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
+
+
+def rescore(folder: Path, rules: str | None) -> Result:
+    """Judge a past run again from its trials, and record it. Raises `UsageError`."""
+    document = load(folder)
+    open_folder(folder)
+    rules = rules or document["run"]["rules"]
+    dictionary = english()
+    templates = {item["name"]: Serializer(about="", **item) for item in document["run"]["serializers"]}
+    cells, lines = [], {}
+    for cell, own in _by_cell(folder, document):
+        name = _name(cell)
+        try:
+            trials = [_read(name, line, templates[name.serializer], dictionary) for line in own]
+        except (KeyError, ValueError, TypeError) as error:
+            raise UsageError(f"{folder / TRIALS}: a trial of {name.test} cannot be read: {error!r}") from error
+        cells.append(result(name, trials, max(cell["queries"], len(trials)), rules) if trials else cell)
+        for line, trial in zip(own, trials, strict=True):
+            lines[line_key(line)] = line | judged(trial, rules == PAPER)
+    replace_file(folder / TRIALS, _rewritten(folder, lines))
+    about = document["run"] | {"rules": rules, "dictionary": dictionary.name, "version": __version__}
+    again = results(about, cells, rules)
+    record(folder, again)
+    return again
+
+
+def merge(folders: Sequence[Path], out: Path) -> Result:
+    """One report from several runs: the later run's cell stands where two have the same. Raises `UsageError`."""
+    documents = [load(folder) for folder in folders]
+    cells: dict[Key, Result] = {}
+    lines: dict[Key, Line] = {}
+    for folder, document in zip(folders, documents, strict=True):
+        replaced = {_key(cell) for cell in document["cells"]}
+        lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
+        lines |= {line_key(line): line for line in last_lines(folder, document)}
+        cells |= {_key(cell): cell for cell in document["cells"]}
+    runs = [document["run"] for document in documents]
+    rules = {run["rules"] for run in runs}
+    if len(rules) > 1:
+        raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
+    about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
+    about["command"] = "; ".join(run["command"] for run in runs)
+    about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
+    merged = results(about, list(cells.values()), min(rules))
+    open_folder(out)
+    replace_file(out / TRIALS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines.values()))
+    record(out, merged)
+    return merged
+
+
+def replay_document(
+    cells: Sequence[Result], differences: Sequence[Result], rules: str, dictionary: str, command: str
+) -> Result:
+    """results.json of recorded answers: their cells, and where asked for the disagreements with the recorded ones."""
+    about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
+    document = {"schema": SCHEMA, "run": about, "cells": list(cells), "tables": [], "ranking": []}
+    return document | ({"differences": list(differences)} if differences else {})
+
+
+def record_replay(out: Path, document: Result) -> None:
+    """Write the judged cells of recorded answers as a folder without trials. Raises `UsageError`."""
+    if (open_folder(out) / TRIALS).exists():
+        raise UsageError(f"{out} holds a run; choose another folder with --out")
+    record(out, document)
+
+
+def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:
+    own: dict[Key, list[Line]] = {}
+    for line in last_lines(folder, document):
+        own.setdefault(line_key(line)[:-1], []).append(line)
+    return [(cell, own.get(_key(cell), [])) for cell in document["cells"]]
+
+
+def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
+    return read_trial(BY_ID[name.test], trial_of(line), serializer, dictionary)
+
+
+def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:
+    """trials.jsonl with its judged fields renewed; no line is dropped."""
+    newest = {line_key(line): number for number, line in enumerate(Journal(folder).lines())}
+    kept = [
+        lines[key] if (key := line_key(line)) in lines and newest[key] == number else line
+        for number, line in enumerate(Journal(folder).lines())
+    ]
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
+
+
+def _union(runs: Sequence[Result], name: str) -> list[Result]:
+    found: list[Result] = []
+    for run in runs:
+        found += [item for item in run[name] if item not in found]
+    return found
+
+
+def _name(cell: Result) -> CellName:
+    names = ("llm", "dataset", "edition", "serializer", "test", "control")
+    return CellName(**{name: cell[name] for name in names})
+
+
+def _key(cell: Result) -> Key:
+    return tuple(_name(cell).fields().values())
+
+
+def _number(query: str) -> int:
+    digits = query.rpartition("-")[2]
+    return int(digits) if digits.isdecimal() else 0

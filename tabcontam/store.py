@@ -1,0 +1,183 @@
+"""A run's folder: trials are appended as answers come, everything else is replaced in one step."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.models.base import Form
+from tabcontam.suite.base import Message, Prompt, Query, Reply, State, Trial
+from tabcontam.suite.registry import BY_ID
+
+TRIALS = "trials.jsonl"
+RESULTS = "results.json"
+PAGE = "index.html"
+JUNIT = "junit.xml"
+Line = dict[str, Any]
+Key = tuple[str, ...]
+
+
+def replace_file(path: Path, text: str) -> None:
+    """Write a whole file in one step: a reader sees the old text or the new, never half of one."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def open_folder(path: Path) -> Path:
+    """The run's folder, made if need be and tried for writing. Raises `UsageError`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path}: {error.strerror or error}; choose another folder with --out"
+        ) from error
+    return path
+
+
+class Journal:
+    """`trials.jsonl`: one line a trial, appended and flushed as each answer arrives.
+
+    A line that a crash cut off is passed over when the file is read, and ended before the next one is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / TRIALS
+        self.unsaved: list[Mapping[str, Any]] = []
+
+    def lines(self) -> Iterator[Line]:
+        """The trials that are there, oldest first."""
+        if not self.path.exists():
+            return
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            for text in file:
+                try:
+                    line = json.loads(text)
+                except ValueError:
+                    continue  # cut off by a crash
+                if isinstance(line, dict) and "query" in line:
+                    yield line
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Add one trial; it is with the operating system when this returns. Raises OSError, and keeps the line."""
+        try:
+            self._write(line)
+        except OSError:
+            self.unsaved.append(line)
+            raise
+
+    def rescue(self) -> None:
+        """Write down what could not be written before: here, or else in the system's temporary folder, or on stderr.
+
+        Raises `UsageError` with the place where the answers are.
+        """
+        if not self.unsaved:
+            return
+        lines, self.unsaved = self.unsaved, []
+        try:
+            for line in lines:
+                self._write(line)
+        except OSError as error:
+            raise UsageError(
+                f"{self.path}: {error.strerror}; the last {len(lines)} answers are {_saved_elsewhere(lines)}: "
+                f"make room, append them to {self.path} and run the same command again"
+            ) from error
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        text = json.dumps(line, ensure_ascii=False) + "\n"
+        with self.path.open("ab+") as file:
+            if file.tell() and not self._ends_a_line(file):
+                text = "\n" + text
+            file.write(text.encode("utf-8", "backslashreplace"))
+
+    @staticmethod
+    def _ends_a_line(file: Any) -> bool:
+        file.seek(-1, os.SEEK_END)
+        return bool(file.read(1) == b"\n")
+
+
+def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    try:
+        handle, name = tempfile.mkstemp(prefix="tabcontam-", suffix=".jsonl")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        print(text, end="", file=sys.stderr)
+        return "above, on standard error"
+    return f"in {name}"
+
+
+def line_key(line: Mapping[str, Any]) -> Key:
+    """What tells one trial of a folder from another."""
+    return tuple(str(line.get(name)) for name in ("llm", "dataset", "edition", "serializer", "test", "query"))
+
+
+def sent(prompt: Prompt, form: Form) -> str | list[dict[str, str]]:
+    """The rendering that was sent, as trials.jsonl holds it."""
+    if form is Form.CHAT:
+        return [{"role": message.role, "content": message.content} for message in prompt.chat]
+    return prompt.completion if form is Form.COMPLETION else prompt.seq2seq
+
+
+def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool) -> Line:
+    """One trial as a line of trials.jsonl."""
+    query, reply = trial.query, trial.reply
+    by_feature = BY_ID[cell["test"]].by_feature
+    return {
+        **cell,
+        "query": query.id,
+        "paper": query.paper,
+        "prompt": sent(query.prompt, form),
+        "asked": list(query.asked),
+        "expected": dict(zip(query.asked, query.expected, strict=True)) if by_feature else list(query.expected),
+        "reply": reply.text,
+        "state": str(reply.state),
+        "detail": reply.detail,
+        **judged(trial, paper_rules),
+        "chance": None,
+        "tokens": reply.tokens,
+        "cached": trial.cached,
+    }
+
+
+def judged(trial: Trial, paper_rules: bool) -> Line:
+    """What of a line depends on how its reply was read."""
+    reading = trial.reading
+    if reading is None:
+        return {"parsed": None, "hit": None}
+    return {"parsed": reading.parsed, "hit": reading.paper_hit if paper_rules else reading.hit}
+
+
+def trial_of(line: Mapping[str, Any]) -> Trial:
+    """The trial of a line, to be read again. Raises KeyError or ValueError for a line that is none."""
+    prompt, expected = line["prompt"], line["expected"]
+    if isinstance(prompt, str):
+        rendering = Prompt((), prompt, prompt)
+    else:
+        rendering = Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
+    query = Query(
+        id=line["query"],
+        prompt=rendering,
+        asked=tuple(expected if isinstance(expected, dict) else line["asked"]),
+        expected=tuple(expected.values() if isinstance(expected, dict) else expected),
+        max_tokens=0,
+        paper=line["paper"],
+    )
+    reply = Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
+    return Trial(query, reply, cached=bool(line.get("cached")))
