@@ -1,0 +1,306 @@
+"""The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line.
+
+Everything is printed as `rich.text.Text`, never as markup, after `visible` has disarmed it: what a model or a
+table says cannot colour, move or forge a line.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.report.results import (
+    LETTERS,
+    SCORE,
+    SCORE_LETTER,
+    Cell,
+    Column,
+    Results,
+    count,
+    evidence,
+    expected,
+    listed,
+    question,
+    shorten,
+    text,
+    typed,
+    visible,
+)
+from tabcontam.suite.base import Verdict
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+STYLES = {
+    Verdict.CONTAMINATED.value: "red",
+    Verdict.NOT_DETECTED.value: "green",
+    Verdict.UNINFORMATIVE.value: "yellow",
+    Verdict.NO_ANSWER.value: "yellow",
+    Verdict.SKIPPED.value: "yellow",
+    SCORE: "cyan",
+}
+CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
+LABEL = 10  # how wide the labels of the evidence are
+LONGEST = {"asked": 240, "answered": 240, "expected": 240}
+
+
+def print_header(console: "Console", results: Mapping[str, Any], verbosity: int = 0) -> None:
+    """What ran: versions, LLMs as their servers state them, each dataset's edition, seed, rules."""
+    if verbosity < 0:
+        return
+    paper, view = _Paper(console), typed(results)
+    paper.rule(f"tabcontam {text(view.run.get('version'))}".strip(), "bold")
+    versions = view.run.get("versions")
+    if isinstance(versions, Mapping):
+        paper.line(", ".join(f"{name} {version}" for name, version in versions.items()))
+    for llm in view.llms:
+        stated = ", ".join(filter(None, (llm["control"] and "control", llm["version"])))
+        paper.line(f"llm: {llm['llm']}" + (f" ({stated})" if stated else ""))
+    for fact in view.datasets:
+        edition = f"@{fact['edition']}" if fact["edition"] else ""
+        digest = f", sha256 {fact['sha256'][:8]}" if fact["sha256"] else ""
+        paper.line(f"dataset: {fact['dataset']}{edition} ({fact['shape']}{digest})")
+    settings = ((name, text(view.run.get(name))) for name in ("seed", "rules", "alpha", "dictionary"))
+    paper.line(", ".join(f"{name} {value}" for name, value in settings if value))
+    for note in view.notes:
+        paper.line(note, "yellow")
+    paper.line()
+
+
+def print_report(
+    console: "Console",
+    results: Mapping[str, Any],
+    trials: Iterable[Mapping[str, Any]],
+    verbosity: int = 0,
+    index: Path | str | None = None,
+) -> None:
+    """The report; `verbosity` is -1 for `-q`, 1 for `-v`; `index` is where the HTML report lies."""
+    paper, view = _Paper(console), typed(results)
+    if verbosity >= 0:
+        (_print_cells if verbosity else _print_letters)(paper, view)
+        _print_evidence(paper, view, trials, with_controls=verbosity > 0)
+        _print_controls(paper, view)
+        _print_ranking(paper, view)
+    _print_summary(paper, view)
+    _print_last_line(paper, view)
+    if index is not None and verbosity >= 0:
+        paper.line(f"report: {index}")
+
+
+class _Paper:
+    """The console, written to in plain lines that its width and its encoding can hold."""
+
+    def __init__(self, console: "Console") -> None:
+        self.console = console
+        self.width = console.width
+
+    def line(self, line: str = "", style: str = "") -> None:
+        """One line, never cut; a pipe gets it whole, a terminal folds it."""
+        self.parts([(line, style)])
+
+    def parts(self, parts: Sequence[tuple[str, str]]) -> None:
+        """One line of differently styled parts."""
+        from rich.text import Text
+
+        whole = Text()
+        for part, style in parts:
+            whole.append(self.printable(part), style)
+        self.console.print(whole, soft_wrap=not self.console.is_terminal)
+
+    def rule(self, title: str, style: str = "", fill: str = "=") -> None:
+        """A title centred in a rule over the whole width, as pytest's."""
+        from rich.cells import cell_len
+
+        title = f" {self.printable(title)} "
+        side = max(self.width - cell_len(title), 2) // 2
+        rest = max(self.width - cell_len(title) - 2 * side, 0)
+        self.line(f"{fill * side}{title}{fill * (side + rest)}", style)
+
+    def block(self, label: str, value: str, style: str = "") -> None:
+        """A label and a longer text that keeps its line breaks, folded in a column of its own."""
+        from rich.text import Text
+
+        width = max(self.width - LABEL, 1)
+        folded = Text(self.printable(value, line=False)).wrap(self.console, width, overflow="fold", tab_size=4)
+        for number, line in enumerate(folded or [Text()]):
+            head = "" if number else label
+            self.parts([(head.ljust(LABEL), "bold"), (line.plain.rstrip(), style)])
+
+    def printable(self, value: str, *, line: bool = True) -> str:
+        """`value` disarmed, and with escapes for what this output's encoding lacks."""
+        encoding = self.console.encoding
+        return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _lines(view: Results) -> Iterator[tuple[Column, list[tuple[Cell, str]]]]:
+    """Each column's cells with the share of all cells done after it, as pytest's `[ 37%]`."""
+    done, total = 0, len(view.cells)
+    for block in view.blocks:
+        for column in block.columns:
+            cells = []
+            for cell in column.cells.values():
+                done += 1
+                cells.append((cell, f"[{100 * done // total:3d}%]"))
+            yield column, cells
+
+
+def _print_letters(paper: _Paper, view: Results) -> None:
+    from rich.cells import cell_len
+
+    legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} score only"]
+    paper.line("  ".join(legend), "dim")
+    labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
+    widest = max(map(cell_len, labels), default=0)
+    for label, (_, cells) in zip(labels, _lines(view), strict=True):
+        letters = [(cell.letter, STYLES[cell.outcome]) for cell, _ in cells]
+        progress = cells[-1][1]
+        start = widest + 1
+        if start + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
+            paper.line(label)
+            start = 2
+            head = " " * start
+        else:
+            head = label + " " * (start - cell_len(label))
+        gap = " " * max(paper.width - start - len(letters) - len(progress), 1)
+        paper.parts([(head, ""), *letters, (gap, ""), (progress, "cyan")])
+    paper.line()
+
+
+def _print_cells(paper: _Paper, view: Results) -> None:
+    for column, cells in _lines(view):
+        for cell, progress in cells:
+            name = f"{column.llm} {column.label} {cell.test} "
+            score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
+            paper.parts(
+                [
+                    (name, ""),
+                    (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
+                    (f" {progress}", "cyan"),
+                ]
+            )
+            paper.line(f"    {cell.why}", "dim")
+    paper.line()
+
+
+def _print_evidence(paper: _Paper, view: Results, trials: Iterable[Mapping[str, Any]], *, with_controls: bool) -> None:
+    flagged = [
+        cell
+        for block in view.blocks
+        for cell in block.cells
+        if cell.verdict is Verdict.CONTAMINATED and (with_controls or not cell.control)
+    ]
+    if not flagged:
+        return
+    shown = flagged if with_controls else flagged[:CELLS_SHOWN]
+    found = evidence(shown, trials)
+    paper.rule("evidence")
+    for cell in shown:
+        paper.rule(f"{cell.llm} {view.label(cell)} {cell.test}", "red", fill="_")
+        paper.line(cell.why)
+        _print_trial(paper, found[cell.place])
+    if len(shown) < len(flagged):
+        left_out = len(flagged) - len(shown)
+        paper.line(f"({left_out} more contaminated cells: see -v, or index.html)", "dim")
+    paper.line()
+
+
+def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
+    if not trials:
+        paper.line("no trial of this cell was kept", "dim")
+        return
+    trial = trials[0]
+    features = listed(trial.get("asked")).replace("\n", ", ")
+    paper.block("asked", shorten(question(trial), LONGEST["asked"], tail=True))
+    if features:
+        paper.block("for", shorten(features, LONGEST["expected"]))
+    paper.block("answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red")
+    paper.block("expected", shorten(expected(trial).replace("\n", ", "), LONGEST["expected"]), "green")
+    if len(trials) > 1:
+        paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
+
+
+def _print_controls(paper: _Paper, view: Results) -> None:
+    if view.controls:
+        paper.rule("controls")
+        for note in view.controls:
+            warns = note.startswith(("no power:", "plausibility:"))
+            paper.line(note, "yellow" if warns else "")
+        paper.line()
+
+
+def _print_ranking(paper: _Paper, view: Results) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    if not view.ranking:
+        return
+    paper.rule("ranking")
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column("LLM", overflow="fold")
+    for name in ("contam.", "member.", "0-shot", "1-shot"):
+        table.add_column(name, justify="right", no_wrap=True)
+    for rank in view.ranking:
+        scores = (rank.score, rank.membership, rank.zero_shot, rank.one_shot)
+        table.add_row(Text(paper.printable(rank.llm)), *("-" if value is None else f"{value:.2f}" for value in scores))
+    paper.console.print(table)
+    paper.line()
+
+
+def _print_summary(paper: _Paper, view: Results) -> None:
+    subjects = view.subjects
+    single = [cell for cell in subjects if cell.verdict in (Verdict.CONTAMINATED, Verdict.NO_ANSWER)]
+    single.sort(key=lambda cell: cell.verdict is Verdict.NO_ANSWER)
+    grouped = [cell for cell in subjects if cell.verdict in (Verdict.UNINFORMATIVE, Verdict.SKIPPED)]
+    if not single and not grouped:
+        return
+    paper.rule("short summary info", "cyan")
+    for cell in single:
+        place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
+        paper.parts([(cell.outcome.upper(), STYLES[cell.outcome]), (place, "")])
+    for (outcome, why), cells in _by_reason(grouped).items():
+        paper.parts([(outcome.upper(), STYLES[outcome]), (f" [{len(cells)}] {_places(view, cells)} - {why}", "")])
+
+
+def _by_reason(cells: list[Cell]) -> dict[tuple[str, str], list[Cell]]:
+    groups: dict[tuple[str, str], list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: cell.verdict is Verdict.SKIPPED):
+        groups.setdefault((cell.outcome, cell.why), []).append(cell)
+    return groups
+
+
+def _places(view: Results, cells: list[Cell]) -> str:
+    """What a group of cells has in common, named by what is few: `gpt-4o iris, wine membership`."""
+    llms = dict.fromkeys(cell.llm for cell in cells)
+    columns = dict.fromkeys(view.label(cell) for cell in cells)
+    tests = dict.fromkeys(cell.test for cell in cells)
+    return " ".join(_few(names, kind) for names, kind in ((llms, "LLMs"), (columns, "datasets"), (tests, "tests")))
+
+
+def _few(names: Mapping[str, None], kind: str) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"({len(names)} {kind})"
+
+
+def _print_last_line(paper: _Paper, view: Results) -> None:
+    counts = count(view.subjects)
+    words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no cells"
+    if view.run.get("interrupted"):
+        words += ", interrupted"
+    elif view.run.get("finished") is False:
+        words += ", stopped at a limit"
+    paper.rule(f"{words} in {_duration(view.run.get('seconds'))}", f"bold {_worst(view, counts)}")
+
+
+def _worst(view: Results, counts: Mapping[str, int]) -> str:
+    """The colour of the worst outcome: green only where something was decided and nothing was left open."""
+    if Verdict.CONTAMINATED in counts:
+        return "red"
+    undecided = Verdict.UNINFORMATIVE in counts or Verdict.NO_ANSWER in counts
+    cut_off = view.run.get("interrupted") or view.run.get("finished") is False
+    return "green" if Verdict.NOT_DETECTED in counts and not undecided and not cut_off else "yellow"
+
+
+def _duration(seconds: object) -> str:
+    if not isinstance(seconds, int | float):
+        return "?s"
+    minutes, rest = divmod(int(seconds), 60)
+    clock = f" ({minutes // 60}:{minutes % 60:02d}:{rest:02d})" if seconds >= 60 else ""
+    return f"{seconds:.1f}s{clock}"

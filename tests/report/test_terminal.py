@@ -1,0 +1,195 @@
+"""The report on a terminal: pytest's habits, no colour in a pipe, nothing obeyed that a model said."""
+
+import re
+from io import BytesIO, StringIO, TextIOWrapper
+from typing import Any
+
+import pytest
+from rich.console import Console
+
+from tabcontam.report.terminal import print_header, print_report
+from tests.report.synthetic import HOSTILE, cell, document, results, trial, trials
+
+
+def printed(of: dict[str, Any], lines: list[dict[str, Any]] | None = None, **options: Any) -> str:
+    """The whole report as a pipe, or with `terminal=True` a terminal, receives it."""
+    width, verbosity, terminal = options.get("width", 100), options.get("verbosity", 0), options.get("terminal", False)
+    stream = StringIO()
+    console = Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
+    print_header(console, of, verbosity)
+    print_report(console, of, trials(of) if lines is None else lines, verbosity, "out/index.html")
+    return stream.getvalue()
+
+
+def test_the_header_names_what_ran() -> None:
+    text = printed(results(["control:exposed", "gpt-4o"], ["iris"]))
+    for fact in (
+        "tabcontam 0.1.0", "python 3.11.7", "gpt-4o (v1)", "control:exposed (control, v1)",
+        "iris@uci (150 x 5, sha256 3f2a91bc)", "seed 0", "rules calibrated", "portable en_US",
+        "on answers read by feature",
+    ):  # fmt: skip
+        assert fact in text
+
+
+def test_the_papers_rules_need_no_note() -> None:
+    assert "this release decides" not in printed(results(["gpt-4o"], ["iris"], rules="paper"))
+
+
+def test_each_column_is_a_line_of_letters_with_progress_at_the_right() -> None:
+    lines = printed(results(["gpt-4o"], ["iris", "wine"])).splitlines()
+    first = next(line for line in lines if line.startswith("gpt-4o iris"))
+    second = next(line for line in lines if line.startswith("gpt-4o wine"))
+    assert first.split() == ["gpt-4o", "iris", "C.ss.C.ss%%%", "[", "50%]"]
+    assert second.endswith("[100%]")
+    assert len(first) == len(second) == 100
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 300])
+def test_a_terminal_of_any_width_holds_every_line(width: int) -> None:
+    text = printed(results(["control:exposed", "gpt-4o"], ["iris", "a" * 60]), width=width, terminal=True)
+    assert "contaminated" in text
+    for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines():
+        assert len(line) <= width
+
+
+def test_a_pipe_gets_whole_lines_and_no_colour_codes() -> None:
+    of = document([cell("gpt-4o", "iris", "full_completion", "contaminated", sentence="long " * 60)])
+    text = printed(of, width=40)
+    assert "\x1b" not in text
+    assert any(line.startswith("CONTAMINATED gpt-4o iris full_completion - long") for line in text.splitlines())
+    assert f"CONTAMINATED gpt-4o iris full_completion - {'long ' * 60}" in text
+
+
+def test_the_evidence_shows_one_hit_and_counts_the_others() -> None:
+    of = document([cell("gpt-4o", "iris", "full_completion", "contaminated")])
+    text = printed(of)
+    assert "_ gpt-4o iris full_completion _" in text
+    assert "expected  petal length = 1.4, petal width = (missing)\n" in text
+    assert "(4 more in trials.jsonl)" in text
+    assert "no trial of this cell was kept" in printed(of, [])
+
+
+def test_long_texts_are_cut_and_say_so() -> None:
+    of = document([cell("gpt-4o", "iris", "full_completion", "contaminated")])
+    text = printed(of, [trial(of["cells"][0], "1", reply="x" * 9_400, prompt="y" * 1_000 + " the question")])
+    assert "(+9160 characters)" in " ".join(text.split())
+    assert "the question" in text
+    assert len(text) < 5_000
+
+
+def test_a_controls_evidence_stands_only_in_verbose_reports() -> None:
+    of = document([cell("control:exposed", "iris", "full_completion", "contaminated", control=True)])
+    assert "= evidence =" not in printed(of)
+    assert "= evidence =" in printed(of, verbosity=1)
+
+
+def test_many_contaminated_cells_are_left_to_the_page() -> None:
+    of = document([cell("m", f"d{number}", "full_completion", "contaminated") for number in range(25)])
+    assert printed(of).count("\nanswered") == 20
+    assert "(5 more contaminated cells: " in printed(of)
+    assert printed(of, verbosity=1).count("\nanswered") == 25
+
+
+def test_verbose_has_a_line_a_cell_with_its_sentence() -> None:
+    text = printed(results(["gpt-4o"], ["iris"]), verbosity=1)
+    assert "gpt-4o iris feature_list_informed CONTAMINATED [  8%]\n    3 of 25 queries" in text
+    assert "gpt-4o iris membership SCORED 0.52" in text
+
+
+def test_quiet_has_only_the_summary_and_the_last_line() -> None:
+    text = printed(results(["control:exposed", "gpt-4o"], ["iris"]), verbosity=-1)
+    lines = text.splitlines()
+    assert "short summary info" in lines[0]
+    assert "in 12.3s" in lines[-1]
+    assert all(line.startswith(("CONTAMINATED", "NO ANSWER", "UNINFORMATIVE", "SKIPPED")) for line in lines[1:-1])
+    assert "control:" not in text
+
+
+def test_skipped_cells_are_grouped_by_reason() -> None:
+    cells = [
+        cell("gpt-4o", dataset, test, "skipped", reason=reason)
+        for dataset in ("iris", "wine")
+        for test, reason in (("membership", "no corpus"), ("full_completion", "too few rows"))
+    ]
+    text = printed(document(cells))
+    assert "SKIPPED [2] gpt-4o iris, wine membership - no corpus" in text
+    assert "SKIPPED [2] gpt-4o iris, wine full_completion - too few rows" in text
+
+
+def test_the_last_line_counts_subjects_and_says_when_the_run_was_cut_off() -> None:
+    of = results(["control:exposed", "gpt-4o"], ["iris"])
+    counted = "4 contaminated, 2 not detected, 3 uninformative, 3 scored in 12.3s"
+    assert printed(of).splitlines()[-2].strip("=") == f" {counted} "
+    assert ", interrupted in" in printed(of | {"run": of["run"] | {"interrupted": True}})
+    assert ", stopped at a limit in" in printed(of | {"run": of["run"] | {"finished": False}})
+    assert "in 125.0s (0:02:05)" in printed(of | {"run": of["run"] | {"seconds": 125.0}})
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "colour"),
+    [
+        (["contaminated", "not detected"], "31"),
+        (["not detected", "skipped"], "32"),
+        (["not detected", "uninformative"], "33"),
+        (["no answer"], "33"),
+        (["skipped"], "33"),
+        ([], "33"),
+    ],
+)
+def test_the_last_line_has_the_colour_of_the_worst(verdicts: list[str], colour: str) -> None:
+    cells = [cell("gpt-4o", str(number), "full_completion", verdict) for number, verdict in enumerate(verdicts)]
+    last = printed(document(cells), terminal=True).splitlines()[-2]
+    assert last.startswith(f"\x1b[1;{colour}m=")
+
+
+def test_the_path_of_the_page_comes_last() -> None:
+    assert printed(results(["gpt-4o"], ["iris"])).endswith("\nreport: out/index.html\n")
+
+
+def test_the_ranking_is_ordered_by_score() -> None:
+    of = results(["b", "a"], ["iris"])
+    of["ranking"] = [
+        {"llm": "a", "score": 0.1, "membership": None, "zero_shot": None, "one_shot": 0.5},
+        {"llm": "b", "score": 0.6, "membership": 0.5, "zero_shot": None, "one_shot": None},
+    ]
+    text = printed(of)
+    ranking = text[text.index("= ranking") :].splitlines()
+    assert ranking[2].split() == ["b", "0.60", "0.50", "-", "-"]
+    assert ranking[3].split() == ["a", "0.10", "-", "-", "0.50"]
+
+
+def _hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    cells = [
+        cell(HOSTILE, HOSTILE, "full_completion", verdict, sentence=HOSTILE, reason=f"{HOSTILE}\n==== 0 forged ====")
+        for verdict in ("contaminated", "no answer", "skipped", "uninformative")
+    ]
+    of = document(cells, command=HOSTILE, dictionary=HOSTILE)
+    line = trial(cells[0], HOSTILE, reply=HOSTILE, prompt=HOSTILE, expected=[HOSTILE], asked=[HOSTILE])
+    return of, [line]
+
+
+@pytest.mark.parametrize("verbosity", [-1, 0, 1])
+def test_hostile_text_is_shown_not_obeyed(verbosity: int) -> None:
+    of, lines = _hostile()
+    text = printed(of, lines, verbosity=verbosity)
+    assert not any(character in text for character in "\x1b\x00\x9b\u202e\ud800")
+    assert "[red]red[/red]" in text
+    assert not any(line.startswith("==== 0 forged") for line in text.splitlines())
+
+
+def test_an_output_that_cannot_write_unicode_gets_escapes() -> None:
+    of, lines = _hostile()
+    raw = BytesIO()
+    with TextIOWrapper(raw, encoding="ascii") as stream:
+        print_report(Console(file=stream, width=80, color_system=None), of, lines)
+        stream.flush()
+        assert b"\\u6c49" in raw.getvalue()
+
+
+def test_the_same_results_print_the_same() -> None:
+    of = results(["gpt-4o", "llama3"], ["iris", "wine"])
+    assert printed(of) == printed(of)
+
+
+def test_a_run_without_cells_says_so() -> None:
+    assert "no cells in 12.3s" in printed(document([]))
