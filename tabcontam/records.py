@@ -1,0 +1,177 @@
+"""Recorded answers: one JSON object a line, with the authors' own prints of what they expected."""
+
+import ast
+import json
+import re
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+
+WORD_TESTS = (
+    "feature_list_informed",
+    "feature_list_uninformed",
+    "feature_values_informed",
+    "feature_values_uninformed",
+)
+NAME_TESTS = ("recognition_features", "recognition_examples")
+ROW_TESTS = (
+    "incomplete_completion",
+    "incomplete_completion_single",
+    "full_completion",
+    "feature_completion",
+)
+MEMBERSHIP = "membership"
+TESTS = (*WORD_TESTS, *NAME_TESTS, *ROW_TESTS, MEMBERSHIP)
+
+KEYS = ("llm", "dataset", "serialization", "test", "file", "output", "expected", "matches", "decision")
+
+GAP = 4  # pandas puts as many spaces between the longest name and the longest value,
+CUT = "..."  # ends a value that it cuts with this,
+LONGEST = 50  # and cuts values that are longer than this, marks included
+
+
+@dataclass(frozen=True)
+class Record:
+    """One answer, or one membership score, as recorded; `line` is its place in the file.
+
+    `words` are the expected words or names (None for what is no word), `values` the expected row by feature. `asked`
+    are the words or features that were looked for: the keys of the record's `matches`, never what they hold.
+    """
+
+    line: int
+    llm: str
+    dataset: str
+    serializer: str | None
+    test: str
+    file: str
+    output: str = ""
+    words: tuple[str | None, ...] = ()
+    values: Mapping[str, str | None] | None = None
+    asked: tuple[str, ...] = ()
+    decision: bool | None = None
+    right: int = 0
+    queries: int = 1
+    answered: int = 1
+
+
+def read_records(path: Path) -> list[Record]:
+    """Every record of a file. Raises `UsageError`, with the line's number, for what is none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read the records {path}: {reason}; give a file like records.jsonl") from None
+    # not splitlines(): answers may hold U+2028 and the like, which JSON does not escape
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise UsageError(f"{path} holds no records; give a file with one JSON object a line")
+    return [_record(path, number, line) for number, line in lines]
+
+
+def _record(path: Path, number: int, line: str) -> Record:
+    try:
+        return _parse(json.loads(line), number)
+    except json.JSONDecodeError as error:
+        fault = f"not JSON ({error.msg})"
+    except (RecursionError, MemoryError):  # the latter is how ast says it
+        fault = "nested too deeply"
+    except KeyError as error:
+        fault = f"no {error.args[0]!r}"
+    except (TypeError, ValueError, SyntaxError) as error:
+        fault = str(error).split("\n")[0]
+    raise UsageError(f"{path}, line {number}: {fault}; each line is one recorded answer: {', '.join(KEYS)}")
+
+
+def _parse(raw: Any, number: int) -> Record:
+    if not isinstance(raw, dict):
+        raise TypeError("not a JSON object")
+    place: dict[str, Any] = {key: _text(raw, key) for key in ("llm", "dataset", "test", "file")}
+    place["serializer"] = None if raw.get("serialization") is None else _text(raw, "serialization")
+    test = place["test"]
+    if test not in TESTS:
+        raise ValueError(f"unknown test {test!r}")
+    if test == MEMBERSHIP:
+        right, queries, yes, no = (_count(raw, key) for key in ("score", "n", "n_yes", "n_no"))
+        if queries < max(right, yes + no, 1):
+            raise ValueError("more answers than queries")
+        return Record(number, **place, right=right, queries=queries, answered=yes + no)
+    expected, matches = _text(raw, "expected"), _text(raw, "matches")
+    if not isinstance(raw["decision"], bool):
+        raise TypeError("'decision' is not true or false")
+    answer: dict[str, Any] = {"output": _text(raw, "output"), "decision": raw["decision"]}
+    answer["asked"] = tuple(str(key) for key in _keys(matches))
+    if test in ROW_TESTS:
+        answer["values"] = row(expected)
+        if unknown := set(answer["asked"]) - set(answer["values"]):
+            raise ValueError(f"'expected' does not have {sorted(unknown)[0]!r}")
+    else:
+        answer["words"] = tuple(expected.split(" / ")) if test in NAME_TESTS else words(expected)
+    return Record(number, **place, **answer)
+
+
+def _text(raw: Mapping[str, Any], key: str) -> str:
+    if not isinstance(raw[key], str):
+        raise TypeError(f"{key!r} is not a text")
+    return raw[key]  # type: ignore[no-any-return]
+
+
+def _count(raw: Mapping[str, Any], key: str) -> int:
+    value = raw[key]
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError(f"{key!r} is not a count")
+    return value
+
+
+def words(text: str) -> tuple[str | None, ...]:
+    """The words of a printed Python list; numbers and nan are no words, True and False are."""
+    tree = _literal(text)
+    if not isinstance(tree, ast.List):
+        raise ValueError("'expected' is not a list")
+    return tuple(_word(item) for item in tree.elts)
+
+
+def _literal(text: str) -> ast.expr:
+    """A printed Python object, read and never run."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about escapes that no print would write
+        return ast.parse(text, mode="eval").body
+
+
+def _word(item: ast.expr) -> str | None:
+    if isinstance(item, ast.Constant) and isinstance(item.value, str | bool):
+        return str(item.value)
+    return None
+
+
+def _keys(text: str) -> list[str]:
+    """The keys of a printed Python dictionary."""
+    tree = _literal(text)
+    if not isinstance(tree, ast.Dict):
+        raise ValueError("'matches' is not a dictionary")
+    keys = (_word(key) for key in tree.keys if key is not None)
+    return [key for key in keys if key is not None]
+
+
+def row(text: str) -> dict[str, str | None]:
+    """The row of a printed pandas Series: names to the left, values to the right, the same gap in every line."""
+    lines = [line for line in text.split("\n") if line.strip()]
+    if lines and re.match(r"(Name: .*, )?dtype: \w+$", lines[-1]):
+        lines.pop()
+    if not lines:
+        raise ValueError("'expected' is not a printed row")
+    columns = zip_longest(*lines, fillvalue=" ")
+    gap = "".join(" " if set(column) == {" "} else "x" for column in columns).find(" " * GAP)
+    if gap <= 0:
+        raise ValueError("'expected' is not a printed row")
+    return {line[:gap].rstrip(): _value(line[gap:].lstrip(" ")) for line in lines}
+
+
+def _value(shown: str) -> str | None:
+    if shown in ("NaN", "nan", "None", ""):
+        return None
+    return shown.removesuffix(CUT) if len(shown) >= LONGEST - len(CUT) else shown

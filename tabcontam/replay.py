@@ -1,0 +1,196 @@
+"""Judge recorded answers again, with no model asked: one cell per (LLM, dataset, serializer, test, file)."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tabcontam.decide.reading import declines
+from tabcontam.decide.values import completion_line, decide_values, first_line
+from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
+from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
+from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.suite.verdicts import PAPER, decide
+from tabcontam.suite.words import measured
+
+__all__ = ["Record", "differences", "read_records", "replay"]
+
+KNOWLEDGE = ("feature_list_informed", "feature_list_uninformed", "recognition_features")
+SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
+
+DICTIONARY = "dictionary version"
+LENGTH = "older value match without the length check (B3)"
+CAPITALS = "older word match that tells capitals apart"
+UNEXPLAINED = "unexplained"
+
+
+def replay(records: Iterable[Record], dictionary: Dictionary, rules: str) -> list[dict[str, Any]]:
+    """The cells of a results file, in the order of the records."""
+    return [_cell(group, dictionary, rules) for group in _groups(records)]
+
+
+def differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
+    """Every answer, then every cell, that the published algorithms decide otherwise than its record says, and why."""
+    answers: list[dict[str, Any]] = []
+    cells: list[dict[str, Any]] = []
+    for group in _groups(records):
+        told = [_difference(record, dictionary) for record in group if record.decision is not None]
+        found = [difference for difference in told if difference is not None]
+        answers += found
+        if found:
+            cells += _cell_difference(group, found, dictionary)
+    return answers + cells
+
+
+def detected(record: Record, dictionary: Dictionary) -> bool:
+    """What the published algorithms make of one answer."""
+    if record.values is None:
+        return _words(record, dictionary).detected
+    return decide_values(_line(record), {name: record.values[name] for name in record.asked}).detected
+
+
+def _words(record: Record, dictionary: Dictionary) -> WordDecision:
+    if record.test in NAME_TESTS:
+        names = [name for name in record.words if name is not None]
+        return decide_names(record.output, names, dictionary)
+    return decide_words(record.output, record.words, dictionary)
+
+
+def _line(record: Record) -> str:
+    return completion_line(record.output) if record.test == "full_completion" else first_line(record.output)
+
+
+def _groups(records: Iterable[Record]) -> list[list[Record]]:
+    groups: dict[tuple[str | None, ...], list[Record]] = {}
+    for record in records:
+        groups.setdefault(tuple(_place(record).values()), []).append(record)
+    return list(groups.values())
+
+
+def _place(record: Record) -> dict[str, str | None]:
+    return {
+        "llm": record.llm,
+        "dataset": record.dataset,
+        "serializer": record.serializer,
+        "test": record.test,
+        "source": record.file,
+    }
+
+
+def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[str, Any]:
+    first = group[0]
+    cell: dict[str, Any] = {**_place(first), "kind": str(_kind(first.test)), "control": False}
+    cell |= dict.fromkeys(("edition", "expected_hits", "null", "p_value", "q_value", "interval"))
+    cell |= dict.fromkeys(("recalled_bits", "detectable_share", "verdict", "paper_verdict", "reason"))
+    if first.test == MEMBERSHIP:
+        return cell | _membership(group)
+    measurement = _measurement(group, dictionary)
+    decision = decide(measurement, rules)
+    return cell | {
+        "verdict": _word(decision.verdict),
+        "paper_verdict": _word(decide(measurement, PAPER).verdict),
+        "reason": decision.reason,
+        "score": measurement.score,
+        "hits": measurement.hits,
+        "answered": measurement.answered,
+        "queries": len(measurement.trials),
+        "sentence": measurement.sentence,
+    }
+
+
+def _membership(group: Sequence[Record]) -> dict[str, Any]:
+    hits, queries = sum(record.right for record in group), sum(record.queries for record in group)
+    return {
+        "score": hits / queries,
+        "hits": hits,
+        "answered": sum(record.answered for record in group),
+        "queries": queries,
+        "sentence": f"{hits} of {queries} rows told right as original or modified",
+    }
+
+
+def _measurement(group: Sequence[Record], dictionary: Dictionary) -> Measurement:
+    trials = [_trial(record, detected(record, dictionary)) for record in group]
+    what = "hold every asked value" if group[0].test in ROW_TESTS else "pass the word rule"
+    return measured(trials, _needed(group), f"answers {what}")
+
+
+def _needed(group: Sequence[Record]) -> float:
+    """How many answers must pass for the cell to pass."""
+    test = group[0].test
+    return SHARE_NEEDED[test] * len(group) if test in SHARE_NEEDED else 1
+
+
+def _trial(record: Record, hit: bool) -> Trial:
+    """A recorded answer as a trial. The authors decided every text, blank ones too; what was asked is not recorded."""
+    readable = hit or not (declines(record.output) or not record.output.strip())
+    return Trial(
+        query=Query(f"line {record.line}", Prompt((), "", ""), record.asked, record.words, max_tokens=0),
+        reply=Reply(record.output, State.OK),
+        reading=Reading(record.output, hit=hit, paper_hit=hit, readable=readable),
+    )
+
+
+def _kind(test: str) -> Kind:
+    if test == MEMBERSHIP:
+        return Kind.MEMBERSHIP
+    return Kind.KNOWLEDGE if test in KNOWLEDGE else Kind.MEMORIZATION
+
+
+def _word(verdict: Verdict | None) -> str | None:
+    return None if verdict is None else str(verdict)
+
+
+def _difference(record: Record, dictionary: Dictionary) -> dict[str, Any] | None:
+    ours = detected(record, dictionary)
+    if ours == record.decision:
+        return None
+    group, explanation = _explanation(record, dictionary, ours)
+    return {
+        "level": "answer",
+        **_place(record),
+        "line": record.line,
+        "ours": ours,
+        "recorded": record.decision,
+        "group": group,
+        "explanation": explanation,
+    }
+
+
+def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
+    """Why the record decides otherwise: a rule that the authors' runs of other dates used and that gives its answer."""
+    if record.values is not None:
+        shown = {name: record.values[name] or "nan" for name in record.asked}
+        if not ours and all(value in _line(record) for value in shown.values()):
+            return LENGTH, f"{' and '.join(shown.values())} stands inside a longer word of the answer"
+        return UNEXPLAINED, ""
+    looked_for = _words(record, dictionary).looked_for
+    taken = [word for word in record.asked if dictionary.knows(word)]
+    named = any(appears(word, record.output) for word in record.asked)
+    if taken and set(record.asked) != set(looked_for) and named == record.decision:
+        return DICTIONARY, f"the authors' dictionary does not know {', '.join(taken)}; this one does"
+    if ours and not any(word in record.output for word in looked_for):
+        found = [word for word, there in looked_for.items() if there]
+        return CAPITALS, f"{', '.join(found)} stands in the answer only in other letters' case"
+    return UNEXPLAINED, ""
+
+
+def _cell_difference(
+    group: Sequence[Record], found: Sequence[dict[str, Any]], dictionary: Dictionary
+) -> list[dict[str, Any]]:
+    """The cell's own line, if its answers' differences change it."""
+    needed = _needed(group)
+    recorded = sum(record.decision is True for record in group) >= needed
+    ours = sum(detected(record, dictionary) for record in group) >= needed
+    if ours == recorded:
+        return []
+    causes, explanations = (dict.fromkeys(difference[key] for difference in found) for key in ("group", "explanation"))
+    return [
+        {
+            "level": "cell",
+            **_place(group[0]),
+            "line": group[0].line,
+            "ours": ours,
+            "recorded": recorded,
+            "group": "; ".join(causes),
+            "explanation": "; ".join(explanations),
+        }
+    ]

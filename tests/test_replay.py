@@ -1,0 +1,343 @@
+"""Recorded answers are judged again: made-up ones always, the ten LLMs' real ones where they are at hand."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam.decide.words import english
+from tabcontam.errors import UsageError
+from tabcontam.records import row, words
+from tabcontam.replay import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differences, read_records, replay
+
+ENGLISH = english()
+
+CELL = """
+llm dataset edition serializer test kind control verdict paper_verdict score hits expected_hits answered queries null
+p_value q_value interval recalled_bits detectable_share reason sentence source
+"""
+
+PRINTED = """\
+Deck Level             3
+Name          Ada  Byron
+Fare               10.50
+Cabin                NaN
+Name: 4, dtype: object"""
+
+
+def record(**given: Any) -> dict[str, Any]:
+    """A made-up record of test 6, with changes."""
+    return {
+        "file": "a.txt",
+        "llm": "llm",
+        "serialization": None,
+        "dataset": "ships",
+        "output": "fore, aft",
+        "expected": "['fore', 'aft']",
+        "matches": "{'fore': True, 'aft': True}",
+        "decision": True,
+        "test_id": "6",
+        "test": "feature_values_uninformed",
+    } | given
+
+
+def row_record(**given: Any) -> dict[str, Any]:
+    """A made-up record of test 7, with changes."""
+    matches = "{'Name': ('Ada  Byron', True), 'Fare': ('10.50', True), 'Cabin': ('nan', True)}"
+    made = {"test_id": "7", "test": "incomplete_completion", "expected": PRINTED, "matches": matches}
+    made["output"] = "Name is Ada  Byron, Fare is 10.50, Cabin is nan"
+    return record(**(made | given))
+
+
+@pytest.fixture
+def judged(tmp_path: Path) -> Any:
+    """The cells of made-up records."""
+
+    def judge(*records: dict[str, Any], rules: str = "paper") -> list[dict[str, Any]]:
+        return replay(read_records(written(tmp_path, *records)), ENGLISH, rules)
+
+    return judge
+
+
+def written(folder: Path, *records: dict[str, Any]) -> Path:
+    path = folder / "records.jsonl"
+    path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records), encoding="utf-8")
+    return path
+
+
+class TestCells:
+    def test_hold_every_key_of_a_results_file(self, judged: Any) -> None:
+        (cell,) = judged(record())
+        assert sorted(cell) == sorted(CELL.split())
+        assert cell["verdict"] == cell["paper_verdict"] == "contaminated"
+        assert (cell["hits"], cell["answered"], cell["queries"], cell["score"]) == (1, 1, 1, 1.0)
+        assert (cell["source"], cell["serializer"], cell["kind"]) == ("a.txt", None, "memorization")
+        assert json.loads(json.dumps(cell)) == cell
+
+    def test_one_a_file_and_serializer(self, judged: Any) -> None:
+        cells = judged(record(), record(file="b.txt"), record(serialization="{feature_name}: "), record())
+        assert [(cell["source"], cell["serializer"], cell["queries"]) for cell in cells] == [
+            ("a.txt", None, 2),
+            ("b.txt", None, 1),
+            ("a.txt", "{feature_name}: ", 1),
+        ]
+
+    def test_one_answer_is_enough(self, judged: Any) -> None:
+        (cell,) = judged(record(output="none"), record(output="none"), record())
+        assert (cell["verdict"], cell["hits"]) == ("contaminated", 1)
+
+    @pytest.mark.parametrize(("hits", "verdict"), [(3, "contaminated"), (2, "not detected")])
+    def test_incomplete_completion_needs_half(self, judged: Any, hits: int, verdict: str) -> None:
+        answers = [row_record() for _ in range(hits)] + [row_record(output="Fare is 1") for _ in range(5 - hits)]
+        (cell,) = judged(*answers)
+        assert (cell["paper_verdict"], cell["hits"], cell["queries"]) == (verdict, hits, 5)
+
+    def test_membership_has_only_a_score(self, judged: Any) -> None:
+        raw = record(test_id="", test="membership", score=60, n=100, n_yes=80, n_no=15)
+        (cell,) = judged({key: raw[key] for key in raw if key not in ("output", "expected", "matches", "decision")})
+        assert (cell["verdict"], cell["paper_verdict"], cell["score"]) == (None, None, 0.6)
+        assert (cell["hits"], cell["answered"], cell["queries"], cell["kind"]) == (60, 95, 100, "membership")
+
+    def test_an_answer_that_declines_is_none_under_the_calibrated_rules(self, judged: Any) -> None:
+        silent = record(output="I'm sorry, I cannot know that."), record(output="")
+        (published,), (calibrated,) = judged(*silent), judged(*silent, rules="calibrated")
+        assert published["verdict"] == "not detected"
+        assert (calibrated["verdict"], calibrated["paper_verdict"]) == ("no answer", "not detected")
+        assert calibrated["reason"]
+
+    def test_what_the_record_says_was_found_is_not_believed(self, judged: Any) -> None:
+        (cell,) = judged(record(output="nothing", decision=True))
+        assert cell["verdict"] == "not detected"
+
+    def test_full_completion_skips_a_short_preamble(self, judged: Any) -> None:
+        matches = "{'Deck Level': ('3', True), 'Fare': ('10.50', True)}"
+        answer = "Sure, here:\nDeck Level is 3, Fare is 10.50"
+        (cell,) = judged(row_record(test="full_completion", matches=matches, output=answer))
+        assert cell["verdict"] == "contaminated"
+
+    def test_recognition_takes_the_short_name(self, judged: Any) -> None:
+        (cell,) = judged(record(test="recognition_features", expected="old ships / ships", output="Ships data"))
+        assert (cell["verdict"], cell["kind"]) == ("contaminated", "knowledge")
+
+
+class TestPrints:
+    def test_a_printed_row(self) -> None:
+        assert row(PRINTED) == {"Deck Level": "3", "Name": "Ada  Byron", "Fare": "10.50", "Cabin": None}
+
+    def test_a_row_of_pandas(self) -> None:
+        import pandas as pd
+
+        long = "word " * 20
+        values = {"a long name (cm)": 41.0, "b": "x  y", "c": None, "d": "Probability ", "e": long, "f": 7}
+        shown = row(str(pd.Series(values, name=3, dtype=object)))
+        assert shown | {"e": ""} == {
+            "a long name (cm)": "41.0",
+            "b": "x  y",
+            "c": None,
+            "d": "Probability ",
+            "e": "",
+            "f": "7",
+        }
+        assert shown["e"]
+        assert long.startswith(shown["e"])
+
+    def test_a_printed_list(self) -> None:
+        assert words("['a', nan, 1, 2.5, -1, True, \"b's\"]") == ("a", None, None, None, None, "True", "b's")
+
+
+class TestBadRecords:
+    @pytest.mark.parametrize(
+        ("line", "fault"),
+        [
+            ("{", "not JSON"),
+            ("[1]", "not a JSON object"),
+            ("[" * 100_000, "nested too deeply"),
+            (json.dumps({key: value for key, value in record().items() if key != "output"}), "no 'output'"),
+            (json.dumps(record(output=None)), "'output' is not a text"),
+            (json.dumps(record(test="quiz")), "unknown test 'quiz'"),
+            (json.dumps(record(decision="yes")), "'decision' is not true or false"),
+            (json.dumps(record(expected="[1")), "'['"),
+            (json.dumps(record(expected="-" * 100_000 + "1")), "nested too deeply"),
+            (json.dumps(record(expected="{}")), "'expected' is not a list"),
+            (json.dumps(record(matches="[]")), "'matches' is not a dictionary"),
+            (json.dumps(row_record(expected="")), "'expected' is not a printed row"),
+            (json.dumps(row_record(matches="{'Port': 1}")), "'expected' does not have 'Port'"),
+            (json.dumps(record(test="membership", score=3, n=2, n_yes=1, n_no=1)), "more answers than queries"),
+            (json.dumps(record(test="membership", score=-3, n=2, n_yes=1, n_no=1)), "'score' is not a count"),
+        ],
+    )
+    def test_are_named_by_their_line(self, tmp_path: Path, line: str, fault: str) -> None:
+        path = written(tmp_path, record())
+        path.write_text(f"{path.read_text()}\n{line}\n")
+        with pytest.raises(UsageError) as error:
+            read_records(path)
+        assert fault in str(error.value)
+        assert f"{path}, line 3: " in str(error.value)
+        assert "\n" not in str(error.value)
+
+    def test_a_file_that_cannot_be_read(self, tmp_path: Path) -> None:
+        with pytest.raises(UsageError, match="cannot read the records"):
+            read_records(tmp_path / "none.jsonl")
+        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
+        with pytest.raises(UsageError, match="not UTF-8"):
+            read_records(tmp_path / "binary")
+        (tmp_path / "empty").write_text("\n")
+        with pytest.raises(UsageError, match="holds no records"):
+            read_records(tmp_path / "empty")
+
+    def test_line_separators_inside_an_answer_end_no_line(self, tmp_path: Path) -> None:
+        assert len(read_records(written(tmp_path, record(output="fore\u2028aft\x85")))) == 1
+
+
+class TestDifferences:
+    @pytest.mark.parametrize(
+        ("made", "group"),
+        [
+            (row_record(matches="{'Deck Level': ('3', True)}", output="1234", test="feature_completion"), LENGTH),
+            (record(output="aft", matches="{'aft': True}"), DICTIONARY),
+            (record(output="FORE, AFT", decision=False), CAPITALS),
+            (record(decision=False), UNEXPLAINED),
+        ],
+    )
+    def test_are_told_by_answer_and_by_cell_with_their_cause(
+        self, tmp_path: Path, made: dict[str, Any], group: str
+    ) -> None:
+        answer, cell = differences(read_records(written(tmp_path, made)), ENGLISH)
+        assert (answer["level"], answer["group"], answer["line"]) == ("answer", group, 1)
+        assert (cell["level"], cell["group"], cell["recorded"]) == ("cell", group, made["decision"])
+        assert answer["ours"] is cell["ours"] is not made["decision"]
+
+    def test_none_where_both_agree(self, tmp_path: Path) -> None:
+        agreed = written(tmp_path, record(), record(output="", decision=False), row_record())
+        assert differences(read_records(agreed), ENGLISH) == []
+
+    def test_an_answer_that_does_not_change_its_cell_is_told_once(self, tmp_path: Path) -> None:
+        told = differences(read_records(written(tmp_path, record(), record(output="aft"))), ENGLISH)
+        assert [difference["level"] for difference in told] == ["answer"]
+
+
+FOLDER = os.environ.get("TABCONTAM_REPLAY", "")
+recorded = pytest.mark.skipif(not FOLDER, reason="TABCONTAM_REPLAY is not set")
+
+DATASETS = {
+    "Adult": "adult income",
+    "Bank": "bank marketing",
+    "German": "german credit",
+    "Housing": "california housing",
+    "Iris": "iris",
+    "Wine": "wine",
+    "Titanic": "titanic",
+    "Sp. Titanic": "spaceship_titanic",
+    "Thyroid_Diff": "thyroid disease recurrence",
+}
+
+
+@cache
+def cells(portable: bool) -> list[dict[str, Any]]:
+    return replay(read_records(Path(FOLDER, "records.jsonl")), english(portable), "paper")
+
+
+@cache
+def told() -> list[dict[str, Any]]:
+    return differences(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
+
+
+@cache
+def published() -> list[dict[str, str]]:
+    with Path(FOLDER, "published_cells.csv").open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines))
+
+
+def explained(level: str, group: str) -> list[dict[str, Any]]:
+    return [difference for difference in told() if (difference["level"], difference["group"]) == (level, group)]
+
+
+@recorded
+class TestTenLlms:
+    def place(self, line: dict[str, str]) -> tuple[str, ...]:
+        return line["llm"], DATASETS[line["dataset"]], line["test"], line["log_file"]
+
+    def decided(self) -> dict[tuple[str, ...], bool]:
+        main = [cell for cell in cells(False) if cell["serializer"] is None]
+        keys = ("llm", "dataset", "test", "source")
+        return {tuple(cell[key] for key in keys): cell["paper_verdict"] == "contaminated" for cell in main}
+
+    def test_published_cells(self) -> None:
+        ours = self.decided()
+        right = sum(ours[self.place(line)] == (line["published"] == "1") for line in published())
+        assert len(published()) == 667
+        assert right >= 660
+
+    def test_cells_as_their_own_logs_have_them(self) -> None:
+        ours = self.decided()
+        wrong = [line for line in published() if ours[self.place(line)] != (line["recomputed_from_log"] == "1")]
+        assert {self.place(line) for line in wrong} == {
+            tuple(difference[key] for key in ("llm", "dataset", "test", "source"))
+            for difference in told()
+            if difference["level"] == "cell"
+        }
+        assert len(wrong) == 4
+
+    def test_published_cells_that_their_own_logs_do_not_bear_out(self) -> None:
+        lines = [line for line in published() if line["published"] != line["recomputed_from_log"]]
+        assert {(line["llm"], line["test"], line["dataset"]) for line in lines} == {
+            ("llama3", "feature_list_informed", "Sp. Titanic"),
+            ("llama3", "recognition_examples", "Adult"),
+            ("llama3", "recognition_features", "Housing"),
+        }
+
+    def test_single_decisions(self) -> None:
+        answers = [each for each in read_records(Path(FOLDER, "records.jsonl")) if each.decision is not None]
+        different = Counter(difference["level"] for difference in told())
+        assert len(answers) == 3506
+        assert different["answer"] == 13  # 99.6 % are reproduced
+
+    def test_a_dictionary_that_knows_fewer_words(self) -> None:
+        answers = explained("answer", DICTIONARY)
+        words_of = Counter(difference["explanation"].split("know ")[1].split(";")[0] for difference in answers)
+        assert words_of == {"Married-civ-spouse": 6, "proline": 1}
+        assert [difference["llm"] for difference in explained("cell", DICTIONARY)] == ["gptj"]
+
+    def test_values_inside_longer_numbers(self) -> None:
+        answers = explained("answer", LENGTH)
+        assert Counter(difference["llm"] for difference in answers) == {"llama2": 3, "phi2": 1, "mistral": 1}
+        assert {(each["dataset"], each["test"]) for each in answers} == {("titanic", "feature_completion")}
+        assert [difference["llm"] for difference in explained("cell", LENGTH)] == ["llama2", "phi2"]
+
+    def test_words_in_other_letters_case(self) -> None:
+        (answer,) = explained("answer", CAPITALS)
+        assert (answer["llm"], answer["dataset"]) == ("mistral", "thyroid disease recurrence")
+        assert answer["explanation"].startswith("Focality ")
+        assert len(explained("cell", CAPITALS)) == 1
+
+    def test_nothing_else_differs(self) -> None:
+        assert {difference["group"] for difference in told()} == {DICTIONARY, LENGTH, CAPITALS}
+
+    def test_membership_scores(self) -> None:
+        scored = [cell for cell in cells(False) if cell["test"] == "membership"]
+        assert len(scored) == 119
+        assert all(0 <= cell["score"] <= 1 and cell["verdict"] is None for cell in scored)
+
+    def test_the_portable_reader_decides_alike(self) -> None:
+        assert cells(True) == cells(False)
+
+    def test_takes_less_than_five_seconds_and_no_heavy_import(self) -> None:
+        script = (
+            "import sys; from pathlib import Path; from tabcontam.replay import *; "
+            "from tabcontam.decide.words import english; records = read_records(Path(sys.argv[1]));"
+            "print(len(replay(records, english(), 'calibrated')), len(differences(records, english())));"
+            "print({'pandas', 'numpy', 'scipy', 'sklearn', 'openai'} & set(sys.modules))"
+        )
+        start = time.perf_counter()
+        command = [sys.executable, "-c", script, str(Path(FOLDER, "records.jsonl"))]
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        assert time.perf_counter() - start < 5
+        assert done.stdout.splitlines()[1] == "set()"
