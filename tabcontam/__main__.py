@@ -1,0 +1,5 @@
+"""`python -m tabcontam`."""
+
+from tabcontam.cli import main
+
+raise SystemExit(main())

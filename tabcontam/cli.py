@@ -1,0 +1,284 @@
+"""Commands: read arguments, call, print; nothing else.
+
+Everything heavy is imported where a command needs it, so that `--help` and `list` start at once.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from tabcontam import __version__
+from tabcontam.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tabcontam.run import Run
+
+
+class Exit(IntEnum):
+    """Exit codes, as pytest's; nothing selected is 5 and belongs to its error."""
+
+    DONE = 0
+    INTERRUPTED = 2
+    INTERNAL_ERROR = 3
+    USAGE = 4
+
+
+RULES = ("calibrated", "paper")
+LISTED = ("datasets", "llms", "tests", "serializers")
+EXAMPLES = """\
+examples:
+  python -m tabcontam run
+  python -m tabcontam run --llm openai:NAME@http://127.0.0.1:8000/v1 --dataset adult
+  python -m tabcontam run --dataset my.csv --target label -k completion
+  python -m tabcontam list tests -v
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse with our exit code, and one line instead of the usage text."""
+
+    def error(self, message: str) -> NoReturn:
+        """One line, exit code 4."""
+        print(f"tabcontam: {message}; see {self.prog} --help", file=sys.stderr)
+        raise SystemExit(Exit.USAGE)
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line of design.md's contract."""
+    main_parser = Parser(
+        prog="tabcontam",
+        description="How much of a table has an LLM already seen?",
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
+    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    _add_run(commands.add_parser("run", help="test LLMs on tables"))
+    _add_list(commands.add_parser("list", help="what there is to name"))
+    _add_replay(commands.add_parser("replay", help="judge recorded answers, no model asked"))
+    _add_rescore(commands.add_parser("rescore", help="judge a past run again from its trials"))
+    _add_report(commands.add_parser("report", help="one report from several runs"))
+    return main_parser
+
+
+def _add_run(run: argparse.ArgumentParser) -> None:
+    run.description = (
+        "Ask every selected query and judge the answers. Without --llm and --dataset: the controls, on iris and wine."
+    )
+    what = run.add_argument_group("what is tested")
+    what.add_argument("--llm", action="append", default=[], metavar="SPEC", help="PROVIDER:MODEL; see list llms")
+    what.add_argument(
+        "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
+    )
+    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help="see list serializers")
+    what.add_argument("-k", dest="expression", metavar="EXPR", help="only tests whose id matches, as in pytest")
+    what.add_argument("--target", metavar="COLUMN", help="the column to classify, of a FILE")
+    what.add_argument("--name", metavar="TEXT", help="what a FILE is called in prompts (default: its stem)")
+    what.add_argument("--no-controls", action="store_true", help="without the two controls beside the LLMs")
+    how = run.add_argument_group("how it is asked and judged")
+    how.add_argument(
+        "--rules", choices=RULES, default=RULES[0], help="how answers become verdicts (default: %(default)s)"
+    )
+    how.add_argument(
+        "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
+    )
+    how.add_argument("--queries", type=_positive, metavar="N", help="at most N queries a cell")
+    how.add_argument(
+        "--max-connections", type=_positive, default=8, metavar="N", help="requests at a time (default: 8)"
+    )
+    how.add_argument(
+        "-x", dest="stop", action="store_true", help="stop asking an LLM after its first contaminated cell"
+    )
+    how.add_argument("--retry-unanswered", action="store_true", help="ask refused, cut-off and empty answers again")
+    how.add_argument("--send-rows", action="store_true", help="let rows of a FILE leave this machine")
+    how.add_argument("--dry-run", action="store_true", help="print the plan, ask nothing")
+    where = run.add_argument_group("where the report goes")
+    where.add_argument("--out", type=Path, metavar="DIR", help="the run's folder; the same command continues it")
+    _add_output(where)
+
+
+def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument("-v", "--verbose", action="count", default=0, help="a line for each cell")
+    group.add_argument("-q", "--quiet", action="count", default=0, help="the summary alone")
+    group.add_argument("--json", action="store_true", help="print results.json instead of the report")
+
+
+def _add_list(command: argparse.ArgumentParser) -> None:
+    command.add_argument("what", choices=LISTED)
+    command.add_argument("-v", "--verbose", action="store_true", help="with everything that is known of each")
+    command.add_argument("--json", action="store_true", help="as JSON")
+
+
+def _add_replay(command: argparse.ArgumentParser) -> None:
+    command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
+    command.add_argument("--rules", choices=RULES, default="paper", help="(default: %(default)s)")
+    command.add_argument("--differences", action="store_true", help="list where our decision differs from the recorded")
+    command.add_argument("--out", type=Path, metavar="DIR", help="write a report of the judged cells there")
+    command.add_argument("--json", action="store_true", help="print the judged cells as JSON")
+
+
+def _add_rescore(command: argparse.ArgumentParser) -> None:
+    command.add_argument("run", type=Path, metavar="RUN_DIR")
+    command.add_argument("--rules", choices=RULES, help="(default: those of the run)")
+    _add_output(command)
+
+
+def _add_report(command: argparse.ArgumentParser) -> None:
+    command.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR")
+    command.add_argument("--out", type=Path, metavar="DIR", help="where the report goes (default: reports/<time>)")
+    _add_output(command)
+
+
+def _positive(text: str) -> int:
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    options = parser().parse_args(arguments)
+    try:
+        return COMMANDS[options.command](options)
+    except UsageError as error:
+        print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print("tabcontam: interrupted; the same command with the same --out continues", file=sys.stderr)
+        return Exit.INTERRUPTED
+    except BrokenPipeError:  # `| head` closed the pipe: nobody reads on, nothing is wrong
+        sys.stderr.close()
+        return Exit.DONE
+
+
+def _run(options: argparse.Namespace) -> int:
+    from tabcontam.report.progress import progress
+    from tabcontam.run import Request, execute, prepare
+    from tabcontam.session import Options
+
+    request = Request(
+        llms=tuple(options.llm),
+        datasets=tuple(options.dataset),
+        serializers=tuple(options.serializer),
+        expression=options.expression,
+        options=Options(
+            seed=options.seed,
+            rules=options.rules,
+            queries=options.queries,
+            connections=options.max_connections,
+            stop_at_first=options.stop,
+            retry_unanswered=options.retry_unanswered,
+        ),
+        controls=not options.no_controls,
+        out=options.out,
+        target=options.target,
+        name=options.name,
+        send_rows=options.send_rows,
+        command=_command_line(),
+    )
+    run = prepare(request)
+    if options.dry_run:
+        _print_plan(run)
+        return Exit.DONE
+    folder, document = execute(run, progress(quiet=options.quiet > 0))
+    _print_document(document, folder, options)
+    if document["run"]["interrupted"]:
+        print(f"interrupted; continue with the same command and --out {folder}", file=sys.stderr)
+        return Exit.INTERRUPTED
+    return Exit.DONE
+
+
+def _command_line() -> str:
+    import shlex
+
+    return shlex.join(["python", "-m", "tabcontam", *sys.argv[1:]])
+
+
+def _print_plan(run: "Run") -> None:
+    from tabcontam.session import rows_shown
+
+    total = 0
+    for cell in run.cells:
+        name = cell.name
+        what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} queries"
+        print(f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}")
+        total += len(cell.queries)
+    print(f"{total} queries in {len(run.cells)} cells; nothing was asked")
+    for (llm, dataset), rows in rows_shown(run.cells).items():
+        print(f"{rows} rows of {dataset} would be shown to {llm}")
+
+
+def _console() -> "Console":
+    from rich.console import Console
+
+    return Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+
+
+def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
+    from tabcontam.report.terminal import print_header, print_report
+    from tabcontam.run_folder import as_json, last_lines
+
+    if options.json:
+        print(as_json(document), end="")
+        return
+    console, verbosity = _console(), options.verbose - options.quiet
+    print_header(console, document, verbosity)
+    print_report(console, document, last_lines(folder, document), verbosity, index=folder / "index.html")
+
+
+def _rescore(options: argparse.Namespace) -> int:
+    from tabcontam.run_folder import rescore
+
+    _print_document(rescore(options.run, options.rules), options.run, options)
+    return Exit.DONE
+
+
+def _report(options: argparse.Namespace) -> int:
+    from datetime import datetime
+
+    from tabcontam.run_folder import merge
+
+    out = options.out or Path("reports") / datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
+    _print_document(merge(options.runs, out), out, options)
+    return Exit.DONE
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from tabcontam.decide.words import english
+    from tabcontam.replay import differences, read_records, replay
+    from tabcontam.report.replay_text import render_replay
+    from tabcontam.run_folder import as_json, record_replay, replay_document
+
+    records, dictionary = read_records(options.records), english()
+    cells = replay(records, dictionary, options.rules)
+    found = differences(records, dictionary) if options.differences else []
+    document = replay_document(cells, found, options.rules, dictionary.name, _command_line())
+    if options.out:
+        record_replay(options.out, document)
+    if options.json:
+        print(as_json(document), end="")
+    else:
+        print(render_replay(cells, found, options.rules, dictionary.name))
+    return Exit.DONE
+
+
+def _list(options: argparse.Namespace) -> int:
+    from tabcontam.listing import as_text, listed
+
+    items = listed(options.what)
+    if options.json:
+        import json
+
+        print(json.dumps(items, ensure_ascii=False, indent=1))
+    else:
+        print(as_text(items, verbose=options.verbose))
+    return Exit.DONE
+
+
+COMMANDS = {"run": _run, "list": _list, "replay": _replay, "rescore": _rescore, "report": _report}

@@ -1,0 +1,303 @@
+"""The command line as a user meets it, in processes of its own."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tabcontam.suite.registry import TESTS
+from tests.loopback import LoopbackServer, Response, reply
+
+HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant")
+SIMULATED = ("run", "--llm", "simulated:knows", "--no-controls", "--dataset", "iris")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """This environment without keys, proxies, or a data folder that a test did not name."""
+    unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI")
+    kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in unwanted)}
+    return kept | {"XDG_CACHE_HOME": "/nonexistent"} | changes
+
+
+def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tabcontam", *arguments]
+    return subprocess.run(
+        command, cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def document(folder: Path) -> dict[str, list[dict[str, object]]]:
+    loaded: dict[str, list[dict[str, object]]] = json.loads((folder / "results.json").read_text("utf-8"))
+    return loaded
+
+
+def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
+    """`python -m tabcontam run`: both controls on iris and wine."""
+    done = tabcontam("run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    (folder,) = (tmp_path / "reports").iterdir()
+    assert {path.name for path in folder.iterdir()} == {"results.json", "trials.jsonl", "index.html", "junit.xml"}
+    assert f"reports/{folder.name}/index.html" in done.stdout
+    verdicts = {(cell["llm"], cell["dataset"], cell["test"]): cell["verdict"] for cell in document(folder)["cells"]}
+    for dataset in ("iris", "wine"):
+        for test in ("incomplete_completion", "full_completion", "feature_completion"):
+            assert verdicts["control:exposed", dataset, test] == "contaminated"
+            assert verdicts["control:unexposed", dataset, test] == "not detected"
+        assert verdicts["control:exposed", dataset, "membership"] == "skipped"
+    assert "\x1b[" not in done.stdout
+
+
+def test_help_and_list_import_nothing_heavy() -> None:
+    program = (
+        "import sys, tabcontam.cli as cli\n"
+        "for what in ('tests', 'datasets', 'llms', 'serializers'):\n"
+        "    assert cli.main(['list', what, '-v']) == 0\n"
+        "try: cli.main(['--help'])\n"
+        "except SystemExit: pass\n"
+        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize("what", ["datasets", "llms", "tests", "serializers"])
+def test_list_as_text_and_as_json(what: str) -> None:
+    names = [item["name"] for item in json.loads(tabcontam("list", what, "--json").stdout)]
+    lines = tabcontam("list", what).stdout.splitlines()
+    assert len(names) == len(lines)
+    assert all(line.startswith(name) for name, line in zip(names, lines, strict=True))
+
+
+def test_list_tests_prints_every_docstring() -> None:
+    text = tabcontam("list", "tests", "-v").stdout
+    for test in TESTS:
+        assert test.id in text
+        assert (test.__doc__ or "").splitlines()[0] in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "--dataset", "irsi"], "unknown dataset 'irsi'; did you mean iris"),
+        (["run", "--dataset", "iris@uic"], "edition"),
+        (["run", "--serializer", "equal"], "unknown serializer 'equal'; did you mean equals"),
+        (["run", "--llm", "opnai:x"], "unknown provider 'opnai'; did you mean openai"),
+        (["run", "--llm", "llama3"], "unknown LLM 'llama3'; write PROVIDER:MODEL"),
+        (["run", "--llm", "control:exposd"], "did you mean exposed"),
+        (["run", "--llm", "simulated:"], "names no model"),
+        (["run", "--llm", "openai:gpt-4o"], "OPENAI_API_KEY"),
+        (["run", "--llm", "openai:x@http://127.0.0.1:9/v1"], "http://127.0.0.1:9/v1"),
+        (["run", "--target", "species"], "--target"),
+        (["run", "-k", "a and"], "cannot be read"),
+        (["run", "--queries", "0"], "--queries"),
+        (["run", "--seed", "one"], "--seed"),
+        (["rescore", "nowhere"], "nowhere"),
+        (["report", "nowhere"], "nowhere"),
+        (["replay", "nowhere.jsonl"], "nowhere.jsonl"),
+        (["run", "--dataset", "nowhere.csv"], "nowhere.csv"),
+        (["tset"], "tset"),
+        ([], "COMMAND"),
+    ],
+)
+def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str], message: str) -> None:
+    done = tabcontam(*arguments, cwd=tmp_path)
+    assert done.returncode == 4, done.stderr
+    assert len(done.stderr.splitlines()) == 1
+    assert message in done.stderr
+    assert not done.stdout
+    assert not list(tmp_path.rglob("results.json"))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "empty"),
+        (b"a\n1\n2\n", "one column"),
+        (b"a,b\n1,2\n", "one row"),
+        (b"\x00\x01\x02\x03" * 50, "bad.csv"),
+    ],
+)
+def test_a_file_that_is_no_table_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
+    (tmp_path / "bad.csv").write_bytes(content)
+    done = tabcontam("run", "--dataset", "bad.csv", cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert message in done.stderr
+
+
+def test_a_target_that_is_not_in_the_file(tmp_path: Path) -> None:
+    (tmp_path / "my.csv").write_text("colour,size\n" + "red,1\nblue,2\n" * 5)
+    done = tabcontam("run", "--dataset", "my.csv", "--target", "color", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "colour" in done.stderr
+
+
+def test_an_out_folder_that_cannot_be_written(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    done = tabcontam(*SIMULATED, "--out", "file/folder", cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert "--out" in done.stderr
+
+
+def test_nothing_selected_is_exit_5(tmp_path: Path) -> None:
+    done = tabcontam("run", "-k", "nothing", cwd=tmp_path)
+    assert done.returncode == 5
+    assert "no test matches" in done.stderr
+
+
+def test_json_is_results_json_and_nothing_else(tmp_path: Path) -> None:
+    done = tabcontam(*SIMULATED, "--json", "--out", "run", cwd=tmp_path)
+    assert json.loads(done.stdout) == document(tmp_path / "run")
+
+
+def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
+    with LoopbackServer(lambda body: "42") as server:
+        spec = f"openai:any@{server.url}"
+        done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--dry-run", cwd=tmp_path)
+        assert not server.requests
+    assert done.returncode == 0, done.stderr
+    assert "queries in 36 cells; nothing was asked" in done.stdout
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> None:
+    with LoopbackServer(lambda body: "I cannot say.", models=["small"]) as server:
+        spec = f"openai:small@{server.url}"
+        done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--no-controls", "--out", "run", cwd=tmp_path)
+        asked = len(server.asked)
+    assert done.returncode == 0, done.stderr
+    cells = document(tmp_path / "run")["cells"]
+    assert asked == sum(int(str(cell["queries"])) for cell in cells) == 317
+    assert {cell["verdict"] for cell in cells} == {"no answer", "skipped"}
+    assert "not detected" not in done.stdout.replace(". not detected", "").split("short summary")[-1]
+
+
+def test_a_model_that_is_not_there_suggests_one_that_is(tmp_path: Path) -> None:
+    with LoopbackServer(lambda body: "x", models=["llama3:8b"]) as server:
+        done = tabcontam("run", "--llm", f"openai:llama3@{server.url}", "--dataset", "iris", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "llama3:8b" in done.stderr
+
+
+def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
+    def stripped(folder: Path) -> object:
+        return document(folder)["cells"]
+
+    for name, seed in (("a", "3"), ("b", "3"), ("c", "4")):
+        assert tabcontam(*SIMULATED, "--seed", seed, "--out", name, cwd=tmp_path).returncode == 0
+    assert stripped(tmp_path / "a") == stripped(tmp_path / "b")
+    first, second, third = ((tmp_path / name / "trials.jsonl").read_text() for name in "abc")
+    assert sorted(first.splitlines()) == sorted(second.splitlines()) != sorted(third.splitlines())
+
+
+def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
+    tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
+    done = tabcontam(*SIMULATED, "--seed", "1", "--out", "run", cwd=tmp_path)
+    assert (done.returncode, "seed 0" in done.stderr) == (4, True)
+
+
+def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
+    tabcontam("run", "--llm", "simulated:rambles", "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
+    before = document(tmp_path / "run")
+    assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"] == before["cells"]
+    assert tabcontam("rescore", "run", "--rules", "paper", cwd=tmp_path).returncode == 0
+    cells = document(tmp_path / "run")["cells"]
+    assert {cell["verdict"] for cell in cells if cell["test"] == "full_completion"} == {"not detected"}
+    assert tabcontam("rescore", "run", "--rules", "calibrated", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"] == before["cells"]
+
+
+def test_one_report_from_two_runs(tmp_path: Path) -> None:
+    for kind in ("knows", "declines"):
+        llm = f"simulated:{kind}"
+        tabcontam("run", "--llm", llm, "--no-controls", "--dataset", "iris", "--out", kind, cwd=tmp_path)
+    done = tabcontam("report", "knows", "declines", "--out", "both", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    both = document(tmp_path / "both")
+    assert len(both["cells"]) == 24
+    assert [line["llm"] for line in both["ranking"]] == ["simulated:knows", "simulated:declines"]
+
+
+def slow(latency: float) -> LoopbackServer:
+    body = reply("I cannot say.").body
+    return LoopbackServer(lambda request: Response(body, latency=latency), models=["slow"])
+
+
+def started(server: LoopbackServer, folder: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tabcontam", "run", "--llm", f"openai:slow@{server.url}", "--no-controls"]
+    command += ["--dataset", "iris", "--out", str(folder), "--max-connections", "2"]
+    return subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def answered(folder: Path) -> int:
+    path = folder / "trials.jsonl"
+    return path.read_text("utf-8").count("\n") if path.exists() else 0
+
+
+def wait_for(count: int, folder: Path) -> None:
+    end = time.monotonic() + 30
+    while answered(folder) < count:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_ctrl_c_writes_the_report_of_what_there_is(tmp_path: Path) -> None:
+    with slow(0.05) as server:
+        process = started(server, tmp_path / "run")
+        wait_for(5, tmp_path / "run")
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=30)
+    assert process.returncode == 2, errors
+    assert "continue with the same command" in errors
+    assert "Traceback" not in errors
+    cells = document(tmp_path / "run")["cells"]
+    assert "not detected" not in {cell["verdict"] for cell in cells}
+    assert "interrupted" in output
+
+
+def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with slow(0.02) as server:
+        process = started(server, folder)
+        wait_for(10, folder)
+        process.kill()
+        process.communicate()
+        kept = answered(folder)
+        assert tabcontam("rescore", str(folder)).returncode == 0
+        assert {cell["verdict"] for cell in document(folder)["cells"]} >= {"no answer", "skipped"}
+        before = len(server.asked)
+        again = started(server, folder)
+        _, errors = again.communicate(timeout=60)
+        assert again.returncode == 0, errors
+        assert f"{kept} of them are answered already" in errors
+        assert len(server.asked) - before == 317 - kept
+
+
+def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
+    rows = "\n".join(f"{number},{number * 37 % 101},{'yes' if number % 3 else 'no'}" for number in range(30))
+    (tmp_path / "my.csv").write_text(f"id,score,label\n{rows}\n")
+    arguments = ["run", "--llm", "openai:any@http://192.0.2.1:9/v1", "--no-controls", "--dataset", "my.csv"]
+    plan = tabcontam(*arguments, "--dry-run", cwd=tmp_path)
+    assert "rows of my.csv would be shown to openai:any@http://192.0.2.1:9/v1" in plan.stdout
+    done = tabcontam(*arguments, cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1)
+    assert "add --send-rows" in done.stderr
+
+
+def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
+    rows = "\n".join(
+        f'{number},{number * 37 % 101},"a, b {number}",{"yes" if number % 3 else "no"}' for number in range(60)
+    )
+    (tmp_path / "my.csv").write_text(f"id,score,note,label\n{rows}\n")
+    done = tabcontam("run", "--dataset", "my.csv", "--target", "label", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
+    assert verdicts["control:exposed", "full_completion"] == "contaminated"
+    assert verdicts["control:exposed", "feature_completion"] == "contaminated"
