@@ -38,6 +38,7 @@ STYLES = {
     Verdict.SKIPPED.value: "yellow",
     SCORE: "cyan",
 }
+GROUPED = (Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)  # in the summary, by their reasons
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 LABEL = 10  # how wide the labels of the evidence are
 LONGEST = {"asked": 240, "answered": 240, "expected": 240}
@@ -247,9 +248,8 @@ def _print_ranking(paper: _Paper, view: Results) -> None:
 
 def _print_summary(paper: _Paper, view: Results) -> None:
     subjects = view.subjects
-    single = [cell for cell in subjects if cell.verdict in (Verdict.CONTAMINATED, Verdict.NO_ANSWER)]
-    single.sort(key=lambda cell: cell.verdict is Verdict.NO_ANSWER)
-    grouped = [cell for cell in subjects if cell.verdict in (Verdict.UNINFORMATIVE, Verdict.SKIPPED)]
+    single = [cell for cell in subjects if cell.verdict is Verdict.CONTAMINATED]
+    grouped = [cell for verdict in GROUPED for cell in subjects if cell.verdict is verdict]
     if not single and not grouped:
         return
     paper.rule("short summary info", "cyan")
@@ -262,7 +262,7 @@ def _print_summary(paper: _Paper, view: Results) -> None:
 
 def _by_reason(cells: list[Cell]) -> dict[tuple[str, str], list[Cell]]:
     groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in sorted(cells, key=lambda cell: cell.verdict is Verdict.SKIPPED):
+    for cell in cells:
         groups.setdefault((cell.outcome, cell.why), []).append(cell)
     return groups
 
