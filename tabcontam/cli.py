@@ -155,6 +155,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # `| head` closed the pipe: nobody reads on, nothing is wrong
         sys.stderr.close()
         return Exit.DONE
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print(f"tabcontam {__version__}: internal error; please report the lines above", file=sys.stderr)
+        return Exit.INTERNAL_ERROR
 
 
 def _run(options: argparse.Namespace) -> int:

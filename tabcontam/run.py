@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
+from types import FrameType
 
 from tabcontam import __version__
 from tabcontam.datasets import Table, load_table
@@ -140,22 +141,21 @@ async def _ask(session: Session, folder: Path, document: Callable[[bool], Result
 @contextlib.contextmanager
 def _interruptible(session: Session) -> Iterator[None]:
     """The first Ctrl-C finishes what is in flight, the second ends at once."""
-    loop = asyncio.get_running_loop()
 
-    def stop() -> None:
+    def stop(number: int, frame: FrameType | None) -> None:
         session.stopping = True
+        signal.signal(signal.SIGINT, before)
         print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
-        loop.remove_signal_handler(signal.SIGINT)
 
     try:
-        loop.add_signal_handler(signal.SIGINT, stop)
-    except (NotImplementedError, RuntimeError, ValueError):  # Windows, or not the main thread
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not the main thread: Ctrl-C is its caller's business
         yield
         return
     try:
         yield
     finally:
-        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
 
 
 def _check_same_run(folder: Path, run: Run) -> None:

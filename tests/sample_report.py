@@ -26,10 +26,10 @@ PORT = 8417
 README = """\
 # A sample report
 
-Made by `python -m tests.sample_report`: five real tables against the two controls and a base model behind a real server
-on loopback, an infinity-gram model that has read Titanic and Penguins and nothing else. Open `index.html`. A run of your
-own has a `trials.jsonl` too, and the evidence of each cell in its page; here both are left out, because they quote rows
-of tables that are not ours to hand on.
+Made by `python -m tests.sample_report`: five real tables against the two controls and a base model behind a real
+server on loopback, an infinity-gram model that has read Titanic and Penguins and nothing else. Open `index.html`. A run
+of your own has a `trials.jsonl` too, and the evidence of each cell in its page; here both are left out, because they
+quote rows of tables that are not ours to hand on.
 """
 
 

@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.models.base import Form, Model, Request
+from tabcontam.models.openai_replies import Answer, chat_answer, completion_answer, message
 from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
 
 if TYPE_CHECKING:
@@ -56,9 +57,6 @@ UNSUPPORTED = re.compile(
 )
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
 NO_MODEL = re.compile(r"model_not_found|does not exist|model\b.*\bnot found", re.IGNORECASE)
-THOUGHT = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>\s*", re.DOTALL)
-THOUGHT_END = re.compile(r"</think(ing)?>\s*")
-THOUGHT_START = re.compile(r"\s*<think(ing)?>")
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
 # Strict, so that no two readers of a URL can disagree about its host.
 URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?", re.ASCII | re.IGNORECASE)
@@ -146,22 +144,6 @@ class Habits:
             arguments |= {"prompt": prompt.completion, "stop": list(prompt.stop[:MOST_STOPS])}
         dropped = self.refused - {"max_tokens"}
         return {name: value for name, value in arguments.items() if name not in dropped and value != []}
-
-
-@dataclass(frozen=True)
-class Answer:
-    """One choice of a reply, read: what is visible of it, why it ended, and whether the model thought before it."""
-
-    text: str
-    finish: str
-    refusal: str
-    thought: bool
-    tokens: int | None
-
-    @property
-    def cut(self) -> bool:
-        """Whether it ran into the token limit."""
-        return self.finish in ("length", "max_tokens", "model_length")
 
 
 class OpenAIModel:
@@ -285,11 +267,10 @@ class OpenAIModel:
         client = self._connection()
         create: Callable[..., Awaitable[Any]]
         if form is Form.CHAT:
-            create, read = client.chat.completions.with_raw_response.create, _chat_answer
+            create, read = client.chat.completions.with_raw_response.create, chat_answer
         else:
-            create, read = client.completions.with_raw_response.create, _completion_answer
+            create, read = client.completions.with_raw_response.create, completion_answer
         raw = await create(model=self.model, **arguments)
-        # The SDK's own types let anything pass as anything; here it is read from the bytes and checked.
         return read(json.loads(raw.content))
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
@@ -415,92 +396,6 @@ def _stated(entry: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={fact}" for name, fact in stated.items())
 
 
-def _chat_answer(body: object) -> Answer:
-    choice = _choice(body)
-    message = choice.get("message")
-    if not isinstance(message, dict):
-        raise ValueError("the reply holds no message")
-    text, refusal, parts_thought = _content(message.get("content"))
-    text, tags_thought = _without_thought(text)
-    spent = _reasoning_tokens(body)
-    apart = any(isinstance(message.get(name), str) and message[name] for name in ("reasoning_content", "reasoning"))
-    refused = message.get("refusal")
-    return Answer(
-        text=text,
-        finish=_finish(choice),
-        refusal=refused if isinstance(refused, str) else refusal,
-        # OpenAI does not show the thinking; it counts it.
-        thought=parts_thought or tags_thought or apart or spent > 0,
-        tokens=_answer_tokens(body),
-    )
-
-
-def _completion_answer(body: object) -> Answer:
-    choice = _choice(body)
-    text = choice.get("text")
-    if not isinstance(text, str | None):
-        raise ValueError("the reply's text is no text")
-    return Answer(text or "", _finish(choice), "", thought=False, tokens=_answer_tokens(body))
-
-
-def _choice(body: object) -> dict[str, Any]:
-    choices = body.get("choices") if isinstance(body, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
-    if isinstance(choice, dict):
-        return choice
-    message = _message(body)  # some servers report an error with status 200
-    raise ValueError(f"the reply holds no choice{message and ': '}{message}")
-
-
-def _finish(choice: Mapping[str, Any]) -> str:
-    finish = choice.get("finish_reason")
-    return finish if isinstance(finish, str) else ""
-
-
-def _content(content: object) -> tuple[str, str, bool]:
-    """Text, refusal and whether there was thinking, from a message's content: a text, a list of parts, or nothing."""
-    if isinstance(content, str | None):
-        return content or "", "", False
-    if not isinstance(content, list):
-        raise ValueError("the reply's content is no text")
-    parts = [part for part in content if isinstance(part, dict)]
-
-    def joined(kind: str, types: Iterable[str]) -> str:
-        chosen = [part.get(kind) for part in parts if part.get("type", "text") in types]
-        return "".join(text for text in chosen if isinstance(text, str))
-
-    thought = any(part.get("type") in ("thinking", "reasoning") for part in parts)
-    return joined("text", ("text", "output_text")), joined("refusal", ("refusal",)), thought
-
-
-def _without_thought(text: str) -> tuple[str, bool]:
-    """The answer without the thinking before it, which some templates open in the prompt, so that it only ends here."""
-    rest = text
-    while match := THOUGHT.match(rest):
-        rest = rest[match.end() :]
-    if THOUGHT_START.match(rest):
-        return "", True
-    if rest == text and (end := THOUGHT_END.search(text)):
-        rest = text[end.end() :]
-    return rest, rest != text
-
-
-def _usage(body: object) -> Mapping[str, Any]:
-    usage = body.get("usage") if isinstance(body, dict) else None
-    return usage if isinstance(usage, dict) else {}
-
-
-def _reasoning_tokens(body: object) -> int:
-    details = _usage(body).get("completion_tokens_details")
-    spent = details.get("reasoning_tokens") if isinstance(details, dict) else None
-    return spent if isinstance(spent, int) else 0
-
-
-def _answer_tokens(body: object) -> int | None:
-    total = _usage(body).get("completion_tokens")
-    return max(0, total - _reasoning_tokens(body)) if isinstance(total, int) else None
-
-
 def _unsupported(error: "APIStatusError", form: Form, arguments: Mapping[str, Any]) -> str | None:
     """The parameter that a server says this model does not take."""
     said = _said(error)
@@ -534,8 +429,8 @@ def _reason(error: Exception) -> str:
     from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     if isinstance(error, APIStatusError):
-        message = _message(error.body)
-        return f"HTTP {error.status_code}{message and ': '}{message}"
+        told = message(error.body)
+        return f"HTTP {error.status_code}{told and ': '}{told}"
     if isinstance(error, APITimeoutError):
         return f"timed out after {SECONDS:.0f} s"
     if isinstance(error, APIConnectionError):
@@ -544,12 +439,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
         return "the reply is no JSON"
     return str(error) or type(error).__name__
-
-
-def _message(body: object) -> str:
-    """What an error's body says, in the shapes that servers give it; a web page says nothing."""
-    while isinstance(body, dict):
-        body = next((body[name] for name in ("error", "message", "detail") if name in body), None)
-    if isinstance(body, list):
-        body = str(body)
-    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""

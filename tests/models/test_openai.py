@@ -17,6 +17,7 @@ from tabcontam.errors import UsageError
 from tabcontam.models import openai as provider
 from tabcontam.models.base import Form, Request
 from tabcontam.models.openai import OPENAI, REASONING_ALLOWANCE, OpenAIModel, is_loopback, open_openai, parse_address
+from tabcontam.models.openai_replies import chat_answer, completion_answer
 from tabcontam.suite.base import Capability, Message, Prompt, Reply, State
 from tests.loopback import LoopbackServer, Response, completion, error, reply
 
@@ -650,7 +651,7 @@ NESTED = st.recursive(
 
 @given(NESTED)
 def test_whatever_a_server_sends_is_read_or_a_value_error(body: object) -> None:
-    for read in (provider._chat_answer, provider._completion_answer):
+    for read in (chat_answer, completion_answer):
         try:
             answer = read(json.loads(json.dumps(body)))
         except ValueError:
