@@ -17,7 +17,7 @@ from tabcontam.datasets import Table, load_table
 from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
 from tabcontam.judge import Result, results
-from tabcontam.models.registry import CONTROLS, open_model
+from tabcontam.models.registry import CONTROLS, Settings, open_model
 from tabcontam.run_folder import as_json, load, record
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
@@ -70,7 +70,7 @@ def prepare(request: Request) -> Run:
     if not tests:
         raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
-    subjects = _subjects(request)
+    subjects = _subjects(request, Settings(request.options.connections, serializers))
     names = dict.fromkeys(request.datasets or DATASETS)
     tables = tuple(load_table(name, target=request.target, name=request.name) for name in names)
     _tell_apart(tables, serializers)
@@ -78,13 +78,12 @@ def prepare(request: Request) -> Run:
     return Run(request, subjects, tables, serializers, cells, english())
 
 
-def _subjects(request: Request) -> tuple[Subject, ...]:
+def _subjects(request: Request, settings: Settings) -> tuple[Subject, ...]:
     named = tuple(dict.fromkeys(request.llms or CONTROLS))
     joined = tuple(spec for spec in CONTROLS if request.controls and spec not in named)
-    connections = request.options.connections
     return (
-        *(Subject(open_model(spec, connections), joined=True) for spec in joined),
-        *(Subject(open_model(spec, connections)) for spec in named),
+        *(Subject(open_model(spec, settings), joined=True) for spec in joined),
+        *(Subject(open_model(spec, settings)) for spec in named),
     )
 
 

@@ -210,7 +210,7 @@ class Session:
     def _jobs(self, subject: Subject) -> Iterator[tuple[Model, PlannedCell, Query]]:
         """The unanswered queries of one LLM, in order; the LLM is prepared for a table when its turn comes."""
         cells = [cell for cell in self.cells if cell.subject is subject]
-        for table in {cell.table.sha256: cell.table for cell in cells}.values():
+        for table in {(cell.table.name, cell.table.edition): cell.table for cell in cells}.values():
             own = [cell for cell in cells if cell.table is table and cell.queries]
             if not own or self.stopping:
                 continue

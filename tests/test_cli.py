@@ -291,6 +291,16 @@ def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
     assert "add --send-rows" in done.stderr
 
 
+def test_a_users_own_serializer_is_known_to_the_controls(tmp_path: Path) -> None:
+    (tmp_path / "arrow.toml").write_text('value_separator = " -> "\nfeature_separator = " | "')
+    arguments = ["run", "--dataset", "iris", "--serializer", "arrow.toml", "-k", "completion", "--out", "run"]
+    assert tabcontam(*arguments, cwd=tmp_path).returncode == 0
+    verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
+    for test in ("incomplete_completion", "full_completion", "feature_completion"):
+        assert verdicts["control:exposed", test] == "contaminated"
+        assert verdicts["control:unexposed", test] == "not detected"
+
+
 def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     rows = "\n".join(
         f'{number},{number * 37 % 101},"a, b {number}",{"yes" if number % 3 else "no"}' for number in range(60)

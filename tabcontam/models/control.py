@@ -34,11 +34,12 @@ TRIES = 100  # to part a twin's row from the real row that it fell on
 _STATES: dict[Finish, State] = {"stop": State.OK, "end": State.OK, "length": State.TRUNCATED}
 
 
-def open_control(kind: str) -> "ControlModel":
-    """The control of a kind. Raises `UsageError` for an unknown one."""
+def open_control(kind: str, serializers: "Sequence[Serializer]" = ()) -> "ControlModel":
+    """The control of a kind, which reads rows in all shipped serializers and these. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
-    return ControlModel(exposed=kind == "exposed")
+    read = dict.fromkeys((*_all_serializers(), *serializers))
+    return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
 
 
 class ControlModel:
@@ -59,7 +60,7 @@ class ControlModel:
         self.version = CONSTRUCTION
         self._serializers = serializers
         self._language_model: InfiniGram | None = None
-        self._prepared: tuple[str, ControlModel] | None = None  # the last table alone: adult takes 100 MB
+        self._prepared: tuple[tuple[str, str], ControlModel] | None = None  # the last table alone: adult takes 100 MB
 
     def __repr__(self) -> str:
         return f"<ControlModel {self.spec}>"
@@ -75,13 +76,14 @@ class ControlModel:
             ) from error
 
     def prepare(self, table: "Table", queries: Sequence[Query] = ()) -> "ControlModel":
-        """The control of this table, or the one made before for its SHA-256.
+        """The control of this table, or the one made before for its SHA-256 and title.
 
         Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
         """
-        if self._prepared is None or self._prepared[0] != table.sha256:
+        key = (table.sha256, table.title)
+        if self._prepared is None or self._prepared[0] != key:
             self._prepared = None  # the old one goes before the new one comes
-            self._prepared = (table.sha256, self._built(table))
+            self._prepared = (key, self._built(table))
         return self._prepared[1]
 
     async def generate(self, request: Request) -> Reply:

@@ -1,9 +1,11 @@
 """A specification on the command line to an LLM: `PROVIDER:MODEL`."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.models.base import Model
+from tabcontam.serializers import Serializer
 
 FORMS = {
     "control:exposed": "an embedded language model that has the table",
@@ -15,34 +17,42 @@ FORMS = {
 CONTROLS = ("control:exposed", "control:unexposed")
 
 
-def _control(rest: str, connections: int) -> Model:
+@dataclass(frozen=True)
+class Settings:
+    """What of a run its models need to know: requests at a time, and serializers besides the shipped ones."""
+
+    connections: int = 8
+    serializers: tuple[Serializer, ...] = ()
+
+
+def _control(rest: str, settings: Settings) -> Model:
     from tabcontam.models.control import open_control
 
-    return open_control(rest)
+    return open_control(rest, settings.serializers)
 
 
-def _openai(rest: str, connections: int) -> Model:
+def _openai(rest: str, settings: Settings) -> Model:
     from tabcontam.models.openai import open_openai, parse_address
 
     name, address = parse_address(rest)
-    return open_openai(name, address, max_connections=connections)
+    return open_openai(name, address, max_connections=settings.connections)
 
 
-def _simulated(rest: str, connections: int) -> Model:
+def _simulated(rest: str, settings: Settings) -> Model:
     from tabcontam.models.simulated import open_simulated
 
     return open_simulated(rest)
 
 
-PROVIDERS: dict[str, Callable[[str, int], Model]] = {
+PROVIDERS: dict[str, Callable[[str, Settings], Model]] = {
     "control": _control,
     "openai": _openai,
     "simulated": _simulated,
 }
 
 
-def open_model(spec: str, connections: int) -> Model:
-    """The LLM that `spec` names, with at most `connections` requests at a time. Raises `UsageError`."""
+def open_model(spec: str, settings: Settings) -> Model:
+    """The LLM that `spec` names. Raises `UsageError`."""
     provider, colon, rest = spec.partition(":")
     if not colon:
         raise UsageError(
@@ -53,4 +63,4 @@ def open_model(spec: str, connections: int) -> Model:
         raise unknown("provider", provider, PROVIDERS)
     if not rest:
         raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
-    return PROVIDERS[provider](rest, connections)
+    return PROVIDERS[provider](rest, settings)
