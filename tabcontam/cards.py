@@ -108,6 +108,12 @@ def find_card(name: str) -> Card | None:
     return None
 
 
+def mistaken_card(name: str) -> Card | None:
+    """The card that lists this name among those that are not its own: Boston Housing for California Housing."""
+    wanted = _plain(name)
+    return next((card for card in _cards().values() if wanted in map(_plain, card.not_aliases)), None)
+
+
 def parse_card(text: str, source: str) -> Card:
     """A card from the text of its TOML file; raises `UsageError`, which names `source` and the key at fault."""
     try:

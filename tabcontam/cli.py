@@ -4,6 +4,8 @@ Everything heavy is imported where a command needs it, so that `--help` and `lis
 """
 
 import argparse
+import io
+import os
 import sys
 from collections.abc import Sequence
 from enum import IntEnum
@@ -98,7 +100,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how.add_argument("--send-rows", action="store_true", help="let rows of a FILE leave this machine")
     how.add_argument("--dry-run", action="store_true", help="print the plan, ask nothing")
     where = run.add_argument_group("where the report goes")
-    where.add_argument("--out", type=Path, metavar="DIR", help="the run's folder; the same command continues it")
+    where.add_argument("--out", type=_folder, metavar="DIR", help="the run's folder; the same command continues it")
     _add_output(where)
 
 
@@ -118,7 +120,7 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
     command.add_argument("--rules", choices=RULES, default="paper", help="(default: %(default)s)")
     command.add_argument("--differences", action="store_true", help="list where our decision differs from the recorded")
-    command.add_argument("--out", type=Path, metavar="DIR", help="write a report of the judged cells there")
+    command.add_argument("--out", type=_folder, metavar="DIR", help="write a report of the judged cells there")
     command.add_argument("--json", action="store_true", help="print the judged cells as JSON")
 
 
@@ -130,8 +132,14 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
 
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR")
-    command.add_argument("--out", type=Path, metavar="DIR", help="where the report goes (default: reports/<time>)")
+    command.add_argument("--out", type=_folder, metavar="DIR", help="where the report goes (default: reports/<time>)")
     _add_output(command)
+
+
+def _folder(text: str) -> Path:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the folder has no name")
+    return Path(text)
 
 
 def _positive(text: str) -> int:
@@ -144,6 +152,9 @@ def _positive(text: str) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     options = parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
     try:
         return COMMANDS[options.command](options)
     except UsageError as error:
@@ -153,7 +164,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print("tabcontam: interrupted; the same command with the same --out continues", file=sys.stderr)
         return Exit.INTERRUPTED
     except BrokenPipeError:  # `| head` closed the pipe: nobody reads on, nothing is wrong
-        sys.stderr.close()
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.DONE
     except Exception:
         import traceback
@@ -190,13 +201,15 @@ def _run(options: argparse.Namespace) -> int:
     )
     run = prepare(request)
     if options.dry_run:
-        _print_plan(run)
+        _print_plan(run, options.json)
         return Exit.DONE
-    folder, document = execute(run, progress(quiet=options.quiet > 0))
-    _print_document(document, folder, options)
-    if document["run"]["interrupted"]:
-        print(f"interrupted; continue with the same command and --out {folder}", file=sys.stderr)
+    outcome = execute(run, progress(quiet=options.quiet > 0))
+    _print_document(outcome.document, outcome.folder, options)
+    if outcome.document["run"]["interrupted"]:
+        print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
+    if outcome.failure:
+        raise UsageError(f"no LLM could be reached: {outcome.failure}")
     return Exit.DONE
 
 
@@ -206,13 +219,20 @@ def _command_line() -> str:
     return shlex.join(["python", "-m", "tabcontam", *sys.argv[1:]])
 
 
-def _print_plan(run: "Run") -> None:
+def _print_plan(run: "Run", as_json: bool) -> None:
     from tabcontam.session import rows_shown
 
+    if as_json:
+        import json
+
+        cells = [{**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip} for cell in run.cells]
+        leaving = [{"llm": llm, "dataset": name, "rows": rows} for (llm, name), rows in rows_shown(run.cells).items()]
+        print(json.dumps({"cells": cells, "rows_leaving": leaving}, ensure_ascii=False, indent=1))
+        return
     total = 0
     for cell in run.cells:
         name = cell.name
-        what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} queries"
+        what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} to ask"
         print(f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}")
         total += len(cell.queries)
     print(f"{total} queries in {len(run.cells)} cells; nothing was asked")
@@ -223,7 +243,13 @@ def _print_plan(run: "Run") -> None:
 def _console() -> "Console":
     from rich.console import Console
 
-    return Console(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    class ReportConsole(Console):
+        """A console whose reader may leave before the end, as `head` does."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    return ReportConsole(highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
 def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
@@ -281,7 +307,7 @@ def _list(options: argparse.Namespace) -> int:
     if options.json:
         import json
 
-        print(json.dumps(items, ensure_ascii=False, indent=1))
+        print(json.dumps(items, ensure_ascii=False, indent=1, default=sorted))
     else:
         print(as_text(items, verbose=options.verbose))
     return Exit.DONE

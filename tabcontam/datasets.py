@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import math
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar, cast
 
-from tabcontam.cards import Card, Edition, Question, card_names, find_card, load_cards
+from tabcontam.cards import Card, Edition, Question, card_names, find_card, load_cards, mistaken_card
 from tabcontam.edition_files import edition_bytes
 from tabcontam.errors import UsageError, unknown
 from tabcontam.tabular_files import Rows, check_file, is_number, missing_marks, read_delimited
@@ -83,6 +84,13 @@ class Table:
         few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
         return few and (column == self.target or not self.is_numeric(column))
 
+    def enumerates_domain(self) -> bool:
+        """Whether all combinations of the features' values occur; of a single feature they always do."""
+        features = [index for index, column in enumerate(self.columns) if column != self.target]
+        sizes = [len(set(self.column(self.columns[index]))) for index in features]
+        combinations = {tuple(row[index] for index in features) for row in self.rows}
+        return sum(size > 1 for size in sizes) > 1 and math.prod(sizes) == len(combinations)
+
     def _fact(self, kind: str, column: str, found: Callable[[], _Fact]) -> _Fact:
         """A fact of a column, found once."""
         key = (kind, column)
@@ -106,6 +114,8 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None)
             raise UsageError(f"{option} applies to files alone; leave it out for the dataset {card.name!r}")
         return _card_table(card, card.edition(edition_name if "@" in spec else None))
     if not spec or (not path.exists() and not path.suffix and len(path.parts) <= 1):
+        if other := mistaken_card(card_name):
+            raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
         raise unknown("dataset", card_name, card_names())
     return _file_table(path, target, name)
 

@@ -22,6 +22,6 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     from rapidfuzz import process
 
     names = list(known)
-    near = [match[0] for match in process.extract(name, names, limit=3, score_cutoff=50)]
+    near = [match[0] for match in process.extract(name, names, limit=3, score_cutoff=65)]
     advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
     return UsageError(f"unknown {kind} {name!r}; {advice}")

@@ -7,9 +7,9 @@ from typing import Any
 
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer
-from tabcontam.suite.base import Kind, Test, Trial, Verdict
+from tabcontam.suite.base import Kind, Measurement, Test, Trial, Verdict
 from tabcontam.suite.registry import BY_ID
-from tabcontam.suite.verdicts import PAPER, Decision, decide, published
+from tabcontam.suite.verdicts import PAPER, Decision, decide, published, texts
 
 SCHEMA = 1
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
@@ -41,25 +41,37 @@ def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dic
 
 def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean."""
-    test = BY_ID[name.test]
-    measurement = test.judge(trials)
-    decision = decide(measurement, rules)
-    if len(trials) < planned and decision.verdict is not Verdict.CONTAMINATED:
-        reason = f"the run ended after {len(trials)} of {planned} queries"
-        decision = Decision(Verdict.NO_ANSWER, reason)
-    paper = published(measurement).verdict if all(trial.query.paper for trial in trials) else None
-    by_paper = rules == PAPER
+    measurement = BY_ID[name.test].judge(trials, planned)
+    decision = _whole(decide(measurement, rules), trials, planned)
+    of_paper = all(trial.query.paper for trial in trials)
+    paper = _whole(published(measurement), trials, planned).verdict if of_paper else None
     return _fields(
         name,
         verdict=decision.verdict,
         paper_verdict=paper,
-        score=round(measurement.paper_score if by_paper else measurement.score, 4),
-        hits=round((measurement.paper_score if by_paper else measurement.score) * len(trials)),
-        answered=measurement.answered,
         queries=planned,
         reason=decision.reason,
-        sentence=measurement.sentence,
+        **counts(measurement, rules),
     )
+
+
+def _whole(decision: Decision, trials: Sequence[Trial], planned: int) -> Decision:
+    """The decision, unless it calls a cell clean that was not asked to the end."""
+    if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
+        return decision
+    return Decision(Verdict.NO_ANSWER, f"the run ended after {len(trials)} of {planned} queries")
+
+
+def counts(measurement: Measurement, rules: str) -> Result:
+    """What was counted under the rules, and the sentence that says so."""
+    asked = len(measurement.trials)
+    if rules == PAPER:
+        hits, answered = measurement.paper_hits, texts(measurement)
+    else:
+        hits, answered = measurement.hits, measurement.answered
+    unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
+    sentence = f"{hits} of {asked} {measurement.claim}{unread}"
+    return {"hits": hits, "answered": answered, "score": round(hits / asked, 4), "sentence": sentence}
 
 
 def unjudged(name: CellName, verdict: Verdict, reason: str, queries: int = 0) -> Result:

@@ -2,12 +2,14 @@
 
 import inspect
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
-Item = dict[str, str]
+Item = dict[str, Any]
 
 
 def listed(what: str) -> list[Item]:
-    """The things of one kind: `name`, `about` in a line, and `text` with everything that is known."""
+    """The things of one kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`."""
     return {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers}[what]()
 
 
@@ -37,8 +39,10 @@ def serializers() -> list[Item]:
 def llms() -> list[Item]:
     """How an LLM is named."""
     from tabcontam.models.registry import FORMS
+    from tabcontam.models.simulated import KINDS
 
-    return [{"name": form, "about": about, "text": ""} for form, about in FORMS.items()]
+    kinds = {"simulated:KIND": f"kinds: {', '.join(KINDS)}"}
+    return [{"name": form, "about": about, "text": kinds.get(form, "")} for form, about in FORMS.items()]
 
 
 def datasets() -> list[Item]:
@@ -58,7 +62,8 @@ def datasets() -> list[Item]:
                 for edition in card.editions
             ),
         ]
-        items.append({"name": card.name, "about": f"{card.title} ({editions})", "text": "\n".join(lines)})
+        about = {"name": card.name, "about": f"{card.title} ({editions})", "text": "\n".join(lines)}
+        items.append(about | {"card": asdict(card)})
     return items
 
 
@@ -68,7 +73,11 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
     lines = []
     for item in items:
         if verbose and item["text"]:
-            lines += [item["name"], *(f"    {line}".rstrip() for line in item["text"].splitlines()), ""]
+            lines += [f"{item['name']}: {item['about']}", *_indented(item["text"]), ""]
         else:
             lines.append(f"{item['name']:<{width}}  {item['about']}")
     return "\n".join(lines)
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}".rstrip() for line in text.splitlines()]

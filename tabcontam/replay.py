@@ -6,6 +6,7 @@ from typing import Any
 from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
 from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
+from tabcontam.judge import counts
 from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.suite.verdicts import PAPER, decide
@@ -88,11 +89,8 @@ def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[s
         "verdict": _word(decision.verdict),
         "paper_verdict": _word(decide(measurement, PAPER).verdict),
         "reason": decision.reason,
-        "score": measurement.score,
-        "hits": measurement.hits,
-        "answered": measurement.answered,
         "queries": len(measurement.trials),
-        "sentence": measurement.sentence,
+        **counts(measurement, rules),
     }
 
 

@@ -18,7 +18,7 @@ from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
 from tabcontam.judge import Result, results
 from tabcontam.models.registry import CONTROLS, Settings, open_model
-from tabcontam.run_folder import as_json, load, record
+from tabcontam.run_folder import as_json, cell_key, load, record
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
 from tabcontam.store import RESULTS, Journal, open_folder, replace_file
@@ -56,6 +56,15 @@ class Run:
     serializers: tuple[Serializer, ...]
     cells: tuple[PlannedCell, ...]
     dictionary: Dictionary
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so."""
+
+    folder: Path
+    document: Result
+    failure: str | None
 
 
 class NothingSelectedError(UsageError):
@@ -103,11 +112,11 @@ def check_rows_may_leave(run: Run) -> None:
             raise UsageError(f"{dataset}: {rows} rows would be shown to {llm}; add --send-rows if they may leave")
 
 
-def execute(run: Run, progress: Progress) -> tuple[Path, Result]:
-    """Ask everything and record it; the folder and its results. Raises `UsageError`; never loses an answer."""
+def execute(run: Run, progress: Progress) -> Outcome:
+    """Ask everything and record it. Raises `UsageError`; never loses an answer."""
     check_rows_may_leave(run)
     started, clock = datetime.now(UTC), time.monotonic()
-    folder = open_folder(run.request.out or Path("reports") / started.astimezone().strftime("%Y-%m-%dT%H-%M-%S"))
+    folder = run.request.out or Path("reports") / started.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
     _check_same_run(folder, run)
     session = Session(run.cells, run.request.options, run.dictionary, Journal(folder), progress)
 
@@ -125,16 +134,20 @@ def execute(run: Run, progress: Progress) -> tuple[Path, Result]:
         session.journal.rescue()
     final = document(not session.stopping)
     record(folder, final)
-    return folder, final
+    return Outcome(folder, final, session.failures())
 
 
 async def _ask(session: Session, folder: Path, document: Callable[[bool], Result]) -> None:
-    await session.connect()
-    session.recall()
-    # What a crash leaves must be enough for `rescore`: the cells as planned stand there before the first answer.
-    replace_file(folder / RESULTS, as_json(document(False)))
-    with _interruptible(session):
-        await session.ask()
+    try:
+        await session.connect()
+        open_folder(folder)
+        session.recall()
+        # What a crash leaves must be enough for `rescore`: the cells as planned stand there before the first answer.
+        replace_file(folder / RESULTS, as_json(document(False)))
+        with _interruptible(session):
+            await session.ask()
+    finally:
+        await session.close()
 
 
 @contextlib.contextmanager
@@ -158,12 +171,20 @@ def _interruptible(session: Session) -> Iterator[None]:
 
 
 def _check_same_run(folder: Path, run: Run) -> None:
-    """A folder is continued by the same seed only: its trials would be mixed otherwise."""
+    """A folder is continued by a run that has all of its cells: others would vanish from its report."""
     if not (folder / RESULTS).exists():
         return
-    seed = load(folder)["run"].get("seed")
+    document = load(folder)
+    seed, version = document["run"].get("seed"), document["run"].get("version")
     if seed != run.request.options.seed:
         raise UsageError(f"{folder} holds a run with seed {seed}; choose another folder with --out")
+    if version != __version__:
+        raise UsageError(f"{folder} holds a run of tabcontam {version}; choose another folder with --out")
+    planned = {tuple(cell.name.fields().values()) for cell in run.cells}
+    for cell in document["cells"]:
+        if cell_key(cell) not in planned:
+            name = " ".join(str(cell[key]) for key in ("llm", "dataset", "test"))
+            raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
 
 
 def describe(run: Run, started: datetime) -> Result:
@@ -190,6 +211,7 @@ def describe(run: Run, started: datetime) -> Result:
                 "sha256": table.sha256,
                 "rows": len(table.rows),
                 "columns": len(table.columns),
+                "features": list(table.columns),
                 "order": table.order,
             }
             for table in run.tables

@@ -23,7 +23,7 @@ from tabcontam.store import (
     replace_file,
     trial_of,
 )
-from tabcontam.suite.base import Trial
+from tabcontam.suite.base import Trial, Verdict
 from tabcontam.suite.registry import BY_ID
 from tabcontam.suite.verdicts import PAPER
 
@@ -33,8 +33,11 @@ def as_json(document: Result) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def record(folder: Path, document: Result) -> None:
-    """Write results.json, index.html and junit.xml beside trials.jsonl. Raises `UsageError`."""
+def record(folder: Path, document: Result, shown: Result | None = None) -> None:
+    """Write results.json, index.html and junit.xml beside trials.jsonl; the page shows `shown` instead, if given.
+
+    Raises `UsageError`.
+    """
     from tabcontam.report.html import render_html
     from tabcontam.report.junit import render_junit
 
@@ -42,7 +45,7 @@ def record(folder: Path, document: Result) -> None:
     try:
         replace_file(folder / RESULTS, as_json(document))
         replace_file(folder / JUNIT, render_junit(document))
-        replace_file(folder / PAGE, render_html(document, trials))
+        replace_file(folder / PAGE, render_html(shown or document, trials))
     except OSError as error:
         raise UsageError(
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
@@ -54,12 +57,15 @@ def load(folder: Path) -> Result:
     """The results of a past run. Raises `UsageError`."""
     from tabcontam.report.results import read_results
 
-    return read_results(folder)
+    document = read_results(folder)
+    if "llms" not in document["run"]:
+        raise UsageError(f"{folder} holds recorded answers that `replay` judged, not a run")
+    return document
 
 
 def last_lines(folder: Path, document: Result) -> list[Line]:
     """The newest trial of every query of the document's cells, in the order of the cells."""
-    order = {_key(cell): number for number, cell in enumerate(document["cells"])}
+    order = {cell_key(cell): number for number, cell in enumerate(document["cells"])}
     newest = {line_key(line): line for line in Journal(folder).lines()}
     known = [line for key, line in newest.items() if key[:-1] in order]
     return sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
@@ -79,7 +85,7 @@ def rescore(folder: Path, rules: str | None) -> Result:
             trials = [_read(name, line, templates[name.serializer], dictionary) for line in own]
         except (KeyError, ValueError, TypeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {name.test} cannot be read: {error!r}") from error
-        cells.append(result(name, trials, max(cell["queries"], len(trials)), rules) if trials else cell)
+        cells.append(result(name, trials, cell["queries"], rules) if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             lines[line_key(line)] = line | judged(trial, rules == PAPER)
     replace_file(folder / TRIALS, _rewritten(folder, lines))
@@ -95,15 +101,16 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
     for folder, document in zip(folders, documents, strict=True):
-        replaced = {_key(cell) for cell in document["cells"]}
+        replaced = {cell_key(cell) for cell in document["cells"]}
         lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
         lines |= {line_key(line): line for line in last_lines(folder, document)}
-        cells |= {_key(cell): cell for cell in document["cells"]}
+        cells |= {cell_key(cell): cell for cell in document["cells"]}
     runs = [document["run"] for document in documents]
     rules = {run["rules"] for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
+    about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     merged = results(about, list(cells.values()), min(rules))
@@ -126,14 +133,34 @@ def record_replay(out: Path, document: Result) -> None:
     """Write the judged cells of recorded answers as a folder without trials. Raises `UsageError`."""
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with --out")
-    record(out, document)
+    record(out, document, shown=document | {"cells": one_cell_a_square(document["cells"])})
+
+
+def one_cell_a_square(cells: Sequence[Result]) -> list[Result]:
+    """Recorded cells as a heatmap shows them: the files of a main run as one, a serializer study as an LLM of its own.
+
+    Of several files that hold the same test, the one that found something is shown, as in the paper's figures.
+    """
+    shown: dict[tuple[str, ...], Result] = {}
+    for cell in cells:
+        study = f" [{cell['serializer'].strip()}]" if cell["serializer"] else ""
+        square = cell | {"llm": cell["llm"] + study, "serializer": None, "source": None}
+        key = (square["llm"], cell["dataset"], cell["test"])
+        if key not in shown or cell["verdict"] == Verdict.CONTAMINATED:
+            shown[key] = square
+    return list(shown.values())
 
 
 def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:
     own: dict[Key, list[Line]] = {}
     for line in last_lines(folder, document):
         own.setdefault(line_key(line)[:-1], []).append(line)
-    return [(cell, own.get(_key(cell), [])) for cell in document["cells"]]
+    return [(cell, _planned(cell, own.get(cell_key(cell), []))) for cell in document["cells"]]
+
+
+def _planned(cell: Result, lines: list[Line]) -> list[Line]:
+    """The lines of the cell's own queries: an earlier run in the folder may have asked more."""
+    return [line for line in lines if _number(line["query"]) < cell["queries"]]
 
 
 def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
@@ -151,10 +178,9 @@ def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:
 
 
 def _union(runs: Sequence[Result], name: str) -> list[Result]:
-    found: list[Result] = []
-    for run in runs:
-        found += [item for item in run[name] if item not in found]
-    return found
+    """What the runs list under a name, each thing once, as the last run has it."""
+    found = {tuple(item.get(key) for key in ("spec", "name", "edition")): item for run in runs for item in run[name]}
+    return list(found.values())
 
 
 def _name(cell: Result) -> CellName:
@@ -162,7 +188,8 @@ def _name(cell: Result) -> CellName:
     return CellName(**{name: cell[name] for name in names})
 
 
-def _key(cell: Result) -> Key:
+def cell_key(cell: Result) -> Key:
+    """What tells a cell of results.json from another, as in the lines of trials.jsonl."""
     return tuple(_name(cell).fields().values())
 
 

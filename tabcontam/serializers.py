@@ -19,6 +19,7 @@ from tabcontam.shipped import shipped
 
 DEFAULT = "is"
 LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
+BEFORE = r"(?:^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s)\s*"  # what ends before a feature's name
 LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines() cuts
 
 
@@ -102,7 +103,9 @@ class Serializer:
         return text[position:end] or None, end
 
     def _found(self, text: str, feature: str) -> int | None:
-        pattern = rf"(?<!\w){re.escape(self._start(feature).strip())}(?= |$|\n)"
+        # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
+        before = r"(?<!\w)" if self.specifier.strip() else BEFORE
+        pattern = rf"{before}{re.escape(self._start(feature).strip())}(?= |$|\n)"
         match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         return match.end() if match else None
 

@@ -1,6 +1,7 @@
 """Plan, ask, judge, record: the session alone knows who asks whom, in what order, and what was answered before."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
@@ -142,6 +143,7 @@ class Session:
     progress: Progress
     stopping: bool = False
     trials: dict[CellName, dict[str, Trial]] = field(default_factory=dict)
+    found_by: dict[str, CellName] = field(default_factory=dict)
     unreachable: dict[str, str] = field(default_factory=dict)
     skips: dict[CellName, str] = field(default_factory=dict)
 
@@ -161,7 +163,6 @@ class Session:
 
     async def ask(self) -> None:
         """Ask what has no answer yet: controls first, then all LLMs side by side."""
-        self.recall()
         self.progress.begin(sum(len(cell.queries) for cell in self.cells))
         self.progress.known(sum(len(trials) for trials in self.trials.values()))
         subjects = [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
@@ -173,8 +174,11 @@ class Session:
             await asyncio.gather(*(self._ask_one(subject, self.options.connections) for subject in rest))
         finally:
             self.progress.end()
-            for subject in subjects:
-                await subject.model.close()
+
+    async def close(self) -> None:
+        """Give back what the LLMs hold."""
+        for subject in self._subjects():
+            await subject.model.close()
 
     def recall(self) -> None:
         """Take the answers that the run's folder holds already, if they were given to the same prompts."""
@@ -183,7 +187,7 @@ class Session:
             for query in cell.queries:
                 line = known.get(line_key({**cell.name.fields(), "query": query.id}))
                 # in any form: which one a server takes is known only once it has been asked
-                if line and line["prompt"] in [sent(query.prompt, form) for form in Form] and self._usable(line):
+                if line and line.get("prompt") in [sent(query.prompt, form) for form in Form] and self._usable(line):
                     reply = trial_of(line).reply
                     self._keep(cell, Trial(query, reply, cached=True))
 
@@ -192,8 +196,8 @@ class Session:
         return [self._result(cell) for cell in self.cells]
 
     def _usable(self, line: Mapping[str, object]) -> bool:
-        state = State(str(line["state"]))
-        return state is not State.FAILED and not (self.options.retry_unanswered and state in UNANSWERED)
+        again = (State.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
+        return line.get("state") in set(State) - set(again)
 
     def _subjects(self) -> list[Subject]:
         return list({id(cell.subject): cell.subject for cell in self.cells}.values())
@@ -232,14 +236,15 @@ class Session:
 
     def _over(self, cell: PlannedCell) -> bool:
         """Whether nothing more is to be asked of this cell's LLM."""
-        return self.stopping or (self.options.stop_at_first and self._found(cell.subject))
+        return self.stopping or (self.options.stop_at_first and cell.name.llm in self.found_by)
 
-    def _found(self, subject: Subject) -> bool:
-        done = (cell for cell in self.cells if cell.subject is subject and self._complete(cell))
-        return any(self._result(cell)["verdict"] == Verdict.CONTAMINATED for cell in done)
-
-    def _complete(self, cell: PlannedCell) -> bool:
-        return bool(cell.queries) and len(self.trials.get(cell.name, {})) == len(cell.queries)
+    def _note_finding(self, cell: PlannedCell) -> None:
+        """Remember the first contaminated cell of an LLM, once the cell is complete; `-x` ends there."""
+        llm = cell.name.llm
+        if llm in self.found_by or len(self.trials[cell.name]) < len(cell.queries):
+            return
+        if self._result(cell)["verdict"] == Verdict.CONTAMINATED:
+            self.found_by[llm] = cell.name
 
     async def _work(self, jobs: Iterator[tuple[Model, PlannedCell, Query]]) -> None:
         for model, cell, query in jobs:
@@ -262,6 +267,8 @@ class Session:
     def _keep(self, cell: PlannedCell, trial: Trial) -> Trial:
         read = read_trial(cell.test, trial, cell.serializer, self.dictionary)
         self.trials.setdefault(cell.name, {})[trial.query.id] = read
+        if self.options.stop_at_first:
+            self._note_finding(cell)
         return read
 
     def _result(self, cell: PlannedCell) -> Result:
@@ -269,8 +276,23 @@ class Session:
         if cell.skip or cell.name in self.skips:
             return unjudged(cell.name, Verdict.SKIPPED, cell.skip or self.skips[cell.name])
         if not trials:
-            reason = self.unreachable.get(cell.name.llm) or "not asked: the run ended before"
             verdict = Verdict.NO_ANSWER if cell.name.llm in self.unreachable else Verdict.SKIPPED
-            return unjudged(cell.name, verdict, reason, len(cell.queries))
+            return unjudged(cell.name, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.queries if query.id in trials]
         return result(cell.name, asked, len(cell.queries), self.options.rules)
+
+    def _unasked(self, llm: str) -> str:
+        """Why nothing was asked of an LLM."""
+        if llm in self.found_by:
+            name = self.found_by[llm]
+            return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"
+        return self.unreachable.get(llm) or "not asked: the run ended before"
+
+    def failures(self) -> str | None:
+        """What the LLMs under test failed with, if not one of their replies came through; else None."""
+        under_test = {cell.name: cell for cell in self.cells if not cell.subject.joined}
+        replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
+        if not replies or any(reply.state is not State.FAILED for reply in replies):
+            return None
+        ((detail, _),) = Counter(reply.detail for reply in replies).most_common(1)
+        return f"every one of {len(replies)} requests failed: {detail}"

@@ -25,7 +25,8 @@ def replace_file(path: Path, text: str) -> None:
     """Write a whole file in one step: a reader sees the old text or the new, never half of one."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        # a name or a reply may hold half a surrogate pair, which no file can
+        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
@@ -145,6 +146,7 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "paper": query.paper,
         "prompt": sent(query.prompt, form),
         "asked": list(query.asked),
+        "not_expected": list(query.not_expected),
         "expected": dict(zip(query.asked, query.expected, strict=True)) if by_feature else list(query.expected),
         "reply": reply.text,
         "state": str(reply.state),
@@ -178,6 +180,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         expected=tuple(expected.values() if isinstance(expected, dict) else expected),
         max_tokens=0,
         paper=line["paper"],
+        not_expected=tuple(line.get("not_expected", ())),
     )
     reply = Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
     return Trial(query, reply, cached=bool(line.get("cached")))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tabcontam.suite.registry import TESTS
-from tests.loopback import LoopbackServer, Response, reply
+from tests.loopback import LoopbackServer, Response, error, reply
 
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant")
 SIMULATED = ("run", "--llm", "simulated:knows", "--no-controls", "--dataset", "iris")
@@ -102,6 +102,8 @@ def test_list_tests_prints_every_docstring() -> None:
         (["report", "nowhere"], "nowhere"),
         (["replay", "nowhere.jsonl"], "nowhere.jsonl"),
         (["run", "--dataset", "nowhere.csv"], "nowhere.csv"),
+        (["run", "--dataset", "Boston Housing"], "it is not housing (California Housing"),
+        (["run", "--out", ""], "no name"),
         (["tset"], "tset"),
         ([], "COMMAND"),
     ],
@@ -112,7 +114,7 @@ def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str]
     assert len(done.stderr.splitlines()) == 1
     assert message in done.stderr
     assert not done.stdout
-    assert not list(tmp_path.rglob("results.json"))
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(
@@ -166,6 +168,42 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_a_dry_run_as_json(tmp_path: Path) -> None:
+    plan = json.loads(tabcontam(*SIMULATED, "--dry-run", "--json", cwd=tmp_path).stdout)
+    assert len(plan["cells"]) == 12
+    assert plan["rows_leaving"] == []
+
+
+def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
+    with LoopbackServer(lambda body: error(401, "bad key"), models=["small"]) as server:
+        spec = f"openai:small@{server.url}"
+        arguments = ["run", "--llm", spec, "--dataset", "iris", "-k", "recognition", "--out", "run"]
+        done = tabcontam(*arguments, cwd=tmp_path)
+    assert done.returncode == 4
+    assert "no LLM could be reached: every one of 2 requests failed: HTTP 401: bad key" in done.stderr
+    verdicts = {cell["verdict"] for cell in document(tmp_path / "run")["cells"] if cell["llm"] == spec}
+    assert verdicts == {"no answer"}
+
+
+def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
+    rows = "\n".join(f"{number},{number * 37 % 101},{number * number}" for number in range(30))
+    for name in ("a.csv", "b.csv"):
+        (tmp_path / name).write_text(f"id,score,square\n{rows}\n")
+    arguments = ["run", "--llm", "simulated:knows", "--no-controls", "--dataset", "a.csv", "--dataset", "b.csv"]
+    assert tabcontam(*arguments, "--out", "run", cwd=tmp_path).returncode == 0
+    found = {(cell["dataset"], cell["verdict"]) for cell in document(tmp_path / "run")["cells"]}
+    assert found >= {("a.csv", "contaminated"), ("b.csv", "contaminated")}
+
+
+def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
+    command = f"{sys.executable} -m tabcontam {' '.join(SIMULATED)} | head -1; echo ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env=environment(), capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "0"
+    assert "Traceback" not in done.stderr
+
+
 def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "I cannot say.", models=["small"]) as server:
         spec = f"openai:small@{server.url}"
@@ -194,6 +232,37 @@ def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
     assert stripped(tmp_path / "a") == stripped(tmp_path / "b")
     first, second, third = ((tmp_path / name / "trials.jsonl").read_text() for name in "abc")
     assert sorted(first.splitlines()) == sorted(second.splitlines()) != sorted(third.splitlines())
+
+
+def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) -> None:
+    tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
+    arguments = ["run", "--llm", "simulated:knows", "--no-controls", "--out", "run"]
+    done = tabcontam(*arguments, "--dataset", "wine", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "which this run does not ask" in done.stderr
+    done = tabcontam(*arguments, "--dataset", "wine", "--dataset", "iris", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert len(document(tmp_path / "run")["cells"]) == 24
+
+
+def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) -> None:
+    for count in ("5", "2"):
+        tabcontam(*SIMULATED, "--queries", count, "--out", "run", cwd=tmp_path)
+    before = document(tmp_path / "run")
+    assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"] == before["cells"]
+
+
+def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
+    record = {"llm": "m", "dataset": "d", "serialization": None, "test_id": "2", "test": "feature_list_uninformed"}
+    record |= {"output": "qwxz", "expected": "['qwxz']", "matches": "{'qwxz': True}", "file": "f"}
+    (tmp_path / "records.jsonl").write_text(json.dumps({**record, "decision": True}) + "\n")
+    done = tabcontam("replay", "records.jsonl", "--out", "replayed", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "cells: 1 (1 contaminated)" in done.stdout
+    for command in ("rescore", "report"):
+        done = tabcontam(command, "replayed", cwd=tmp_path)
+        assert (done.returncode, "not a run" in done.stderr) == (4, True), done.stderr
 
 
 def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:

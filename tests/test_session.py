@@ -62,6 +62,17 @@ def session(cells: Sequence[PlannedCell], folder: Path, options: Options | None 
     return Session(cells, options or Options(), english(), Journal(folder), Silent())
 
 
+def answer(running: Session) -> None:
+    """Recall, ask and close, as a run does."""
+
+    async def whole() -> None:
+        running.recall()
+        await running.ask()
+        await running.close()
+
+    asyncio.run(whole())
+
+
 def planned(model: Model, options: Options | None = None, table: Table | None = None) -> list[PlannedCell]:
     return plan([Subject(model)], [table or ships()], [IS], COMPLETION, options or Options())
 
@@ -98,9 +109,9 @@ def test_at_most_so_many_queries_a_cell() -> None:
 
 def test_the_same_command_into_the_same_folder_asks_nothing_again(tmp_path: Path) -> None:
     first, second = Spy(), Spy()
-    asyncio.run(session(planned(first), tmp_path).ask())
+    answer(session(planned(first), tmp_path))
     again = session(planned(second), tmp_path)
-    asyncio.run(again.ask())
+    answer(again)
     assert (len(first.asked), len(second.asked)) == (6, 0)
     assert all(trial.cached for trials in again.trials.values() for trial in trials.values())
 
@@ -114,26 +125,26 @@ def test_the_same_command_into_the_same_folder_asks_nothing_again(tmp_path: Path
     (State.OK, True, 0),
 ])  # fmt: skip
 def test_what_is_asked_again(tmp_path: Path, state: State, retry: bool, asked: int) -> None:
-    asyncio.run(session(planned(Spy(state)), tmp_path).ask())
+    answer(session(planned(Spy(state)), tmp_path))
     spy, options = Spy(), Options(retry_unanswered=retry)
-    asyncio.run(session(planned(spy, options), tmp_path, options).ask())
+    answer(session(planned(spy, options), tmp_path, options))
     assert len(spy.asked) == asked
 
 
 def test_another_prompt_is_never_answered_by_an_old_reply(tmp_path: Path) -> None:
-    asyncio.run(session(planned(Spy()), tmp_path).ask())
+    answer(session(planned(Spy()), tmp_path))
     spy = Spy()
-    asyncio.run(session(planned(spy, table=ships(seed=1)), tmp_path).ask())
+    answer(session(planned(spy, table=ships(seed=1)), tmp_path))
     assert len(spy.asked) == 6
 
 
 def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
-    asyncio.run(session(planned(Spy()), tmp_path).ask())
+    answer(session(planned(Spy()), tmp_path))
     path = tmp_path / TRIALS
     path.write_bytes(path.read_bytes()[:-40])
     spy = Spy()
     again = session(planned(spy), tmp_path)
-    asyncio.run(again.ask())
+    answer(again)
     assert len(spy.asked) == 1
     assert len(list(Journal(tmp_path).lines())) == 6
 
@@ -141,7 +152,7 @@ def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
 def test_no_more_requests_at_a_time_than_allowed(tmp_path: Path) -> None:
     spy, options = Spy(), Options(connections=3)
     cells = plan([Subject(spy)], [ships()], [IS], TESTS, options)
-    asyncio.run(session(cells, tmp_path, options).ask())
+    answer(session(cells, tmp_path, options))
     assert spy.most == 3
     assert spy.closed
 
@@ -156,7 +167,7 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
         return await original(request)
 
     spy.generate = generate  # type: ignore[method-assign]  # the spy's own method is replaced on purpose
-    asyncio.run(running.ask())
+    answer(running)
     first, second = running.results()
     assert len(list(Journal(tmp_path).lines())) == 3
     assert (first["verdict"], first["reason"]) == ("no answer", "the run ended after 3 of 5 queries")
@@ -166,10 +177,11 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
     model, options = open_simulated("knows"), Options(stop_at_first=True, connections=1)
     running = session(planned(model, options), tmp_path, options)
-    asyncio.run(running.ask())
+    answer(running)
     first, second = running.results()
     assert first["verdict"] == "contaminated"
     assert second["verdict"] == "skipped"
+    assert second["reason"] == "not asked: -x stopped after incomplete_completion on ships was found contaminated"
 
 
 def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> None:
@@ -178,7 +190,7 @@ def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> N
             raise Skip("the table enumerates its domain")
 
     running = session(planned(Picky()), tmp_path)
-    asyncio.run(running.ask())
+    answer(running)
     assert {(cell["verdict"], cell["reason"]) for cell in running.results()} == {
         ("skipped", "the table enumerates its domain")
     }
@@ -227,7 +239,7 @@ def test_a_full_disk_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(Journal, "_write", full)
-    asyncio.run(running.ask())
+    answer(running)
     assert len(spy.asked) == 1  # nothing more is paid for
     with pytest.raises(UsageError, match="No space left on device") as error:
         running.journal.rescue()

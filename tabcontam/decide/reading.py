@@ -1,12 +1,16 @@
 """How an answer is read before it is decided: preambles and fences stripped, declining texts told apart."""
 
-import math
 import re
+from decimal import Decimal, InvalidOperation
+
+from tabcontam.decide.answers import FILLER, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
+SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
 DECLINES = re.compile(
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
-    r"|as an ai\b|not possible (?:for me )?to|no (?:access|information)"
+    r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
+    r"|i apologi[sz]e|beyond what i"
     r"|(?:cannot|can't|could not) be (?:determined|known)"
     r"|(?:does|do) not (?:mention|contain|provide|specify|have (?:access|enough)))",
     re.IGNORECASE,
@@ -25,23 +29,24 @@ def plain(text: str) -> str:
 
 
 def answer_line(text: str) -> str:
-    """The line that holds a short answer: the first that does not announce one by ending in a colon."""
+    """The line that holds a short answer: the first that does not announce one."""
     lines = plain(text).splitlines()
-    return next((line for line in lines if not line.endswith(":")), lines[0] if lines else "")
+    said = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
+    return next(said, lines[0] if lines else "")
 
 
 def same_value(answer: str | None, expected: str | None) -> bool:
     """Whether two values are one: numbers as numbers, other texts without case, outer spaces, quotes and full stop."""
     if answer is None or expected is None:
         return False
-    left, right = (_bare(text) for text in (answer, expected))
+    left, right = _bare(answer), _bare(expected)
     if left == right:
         return True
     try:
-        numbers = float(left.replace(",", "")), float(right)
-    except ValueError:
+        numbers = Decimal(ungrouped(left)), Decimal(ungrouped(right))
+    except InvalidOperation:
         return False
-    return math.isfinite(numbers[0]) and numbers[0] == numbers[1]
+    return numbers[0].is_finite() and numbers[0] == numbers[1]
 
 
 def _bare(text: str) -> str:
@@ -50,12 +55,26 @@ def _bare(text: str) -> str:
 
 
 def chosen(text: str, choices: tuple[str, ...]) -> str | None:
-    """The one of the possible answers that a text gives: the one that it begins with, or the only one it names."""
-    line = answer_line(text)
-    patterns = {choice: rf"(?<!\w){re.escape(choice)}(?!\w)" for choice in choices}
-    longest_first = sorted(choices, key=len, reverse=True)
-    for choice in longest_first:
-        if re.match(patterns[choice], line.strip("\"' "), re.IGNORECASE):
+    """The one of the possible answers that a text gives: it begins or ends with it, and names no other.
+
+    A longer answer may stand anywhere, if it is the only one and not denied.
+    """
+    line = answer_line(text).strip("\"'*` ")
+    if declines(line):
+        return None
+    named = [choice for choice in sorted(choices, key=len, reverse=True) if _names(line, choice)]
+    # "very good" names "good" too
+    apart = [choice for choice in named if not any(choice in other for other in named if other != choice)]
+    for choice in apart:
+        answer = re.escape(choice)
+        if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
             return choice
-    named = [choice for choice in choices if re.search(patterns[choice], line, re.IGNORECASE)]
-    return named[0] if len(named) == 1 else None
+        if len(apart) == 1 and re.search(rf"(?:\bis|:)\s*[\"'*]*{answer}[\"'*.!]*$", line, re.IGNORECASE):
+            return choice
+    only = apart[0] if len(apart) == 1 else ""
+    denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)
+    return only if len(only) > SHORT_CHOICE and not denied else None
+
+
+def _names(line: str, choice: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", line, re.IGNORECASE) is not None

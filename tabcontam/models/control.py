@@ -10,7 +10,6 @@ from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
-from math import prod
 from random import Random
 from statistics import quantiles
 from typing import TYPE_CHECKING
@@ -192,7 +191,7 @@ def twin(table: "Table") -> "Table":
     A row that falls on a real one swaps single cells with others of its class, or is dropped. The same table has
     always the same twin. Raises `Skip` where the table enumerates its domain or keeps less than half of its rows.
     """
-    if _enumerates_domain(table):
+    if table.enumerates_domain():
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     rng = Random(table.sha256)
     members: dict[Hashable, list[int]] = defaultdict(list)
@@ -207,14 +206,6 @@ def twin(table: "Table") -> "Table":
     if len(kept) < 2 or 2 * len(kept) < len(table.rows):
         raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
     return replace(table, rows=kept)
-
-
-def _enumerates_domain(table: "Table") -> bool:
-    """Whether all combinations of the features' values occur; of a single feature they always do."""
-    features = [index for index, column in enumerate(table.columns) if column != table.target]
-    sizes = [len({row[index] for row in table.rows}) for index in features]
-    combinations = {tuple(row[index] for index in features) for row in table.rows}
-    return sum(size > 1 for size in sizes) > 1 and prod(sizes) == len(combinations)
 
 
 def _classes(table: "Table") -> list[Hashable]:

@@ -60,6 +60,8 @@ NO_MODEL = re.compile(r"model_not_found|does not exist|model\b.*\bnot found", re
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
 # Strict, so that no two readers of a URL can disagree about its host.
 URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?", re.ASCII | re.IGNORECASE)
+# A server's address without http:// would be taken for a model of OpenAI, and the prompts would go there.
+NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)", re.ASCII | re.IGNORECASE)
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 
 
@@ -72,6 +74,8 @@ def parse_address(rest: str) -> tuple[str, str | None]:
     name, url = (parts[1], parts[2]) if parts else (rest, None)
     if "://" in name:
         raise UsageError("bad address after openai:; type openai:NAME@http://host:port/v1")
+    if url is None and NO_SCHEME.search(name):
+        raise UsageError(f"bad address in openai:{name[:100]}; type openai:NAME@http://host:port/v1")
     if not name.strip():
         raise UsageError("openai: lacks the model's name; type openai:NAME or openai:NAME@http://host:port/v1")
     return name, None if url is None else _checked(url)

@@ -18,6 +18,7 @@ from tabcontam.report.results import (
     SCORE,
     SCORE_LETTER,
     TESTS,
+    WARNINGS,
     Block,
     Cell,
     Results,
@@ -74,7 +75,8 @@ def render_html(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]])
         summaries=[(block, summary(view, block)) for block in view.blocks],
         evidence=_evidence(view, trials),
         numbers=numbers,
-        warns=lambda note: note.startswith(("no power:", "plausibility:")),
+        rules=text(view.run.get("rules")),
+        warns=lambda note: note.startswith(WARNINGS),
         **_words(),
     )
     return page

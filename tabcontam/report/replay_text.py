@@ -22,7 +22,7 @@ def render_replay(cells: Sequence[Cell], differences: Sequence[Cell], rules: str
         groups.setdefault(f"{difference['group']}, {difference['level']}s", []).append(difference)
     for group, found in groups.items():
         lines += ["", f"{group}: {len(found)}", *map(_difference, found)]
-    lines += ["", f"{len(cells)} cells: {_counts(cells)}"]
+    lines += ["", f"cells: {len(cells)} ({_counts(cells)})"]
     return "\n".join(lines)
 
 

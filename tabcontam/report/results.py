@@ -54,6 +54,7 @@ _NUMBERS = (
     "detectable_share",
 )  # fmt: skip
 
+WARNINGS = ("no power:", "not known:", "plausibility:")  # how notes about controls begin that warn
 EXPOSED = "control:exposed"
 UNEXPOSED = "control:unexposed"
 
@@ -277,6 +278,7 @@ class Results:
                 "sha256": text(fact.get("sha256")),
                 "shape": f"{text(fact.get('rows')) or '?'} x {text(fact.get('columns')) or '?'}",
                 "order": text(fact.get("order")),
+                "features": listed(fact.get("features")).replace("\n", ", ") if fact.get("features") else "",
             }
             for fact in _mappings(self.run.get("datasets"))
         ]
@@ -287,13 +289,13 @@ class Results:
         notes = []
         if self.run.get("rules") == "calibrated":
             notes.append(
-                "rules calibrated: for now the paper's thresholds, on answers read by feature; what cannot be read is "
-                "no answer"
+                "rules calibrated: for now the paper's thresholds, on answers read by feature and by whole words; what "
+                "cannot be read is no answer"
             )
         if self.run.get("interrupted"):
             notes.append("interrupted: not every query was asked; the same command with this --out continues the run")
         elif self.run.get("finished") is False:
-            notes.append("stopped at a limit: not every query was asked")
+            notes.append("not finished: not every query was asked; the same command with this --out continues the run")
         return notes
 
     @property
@@ -301,11 +303,13 @@ class Results:
         """What the controls say about the tests themselves; empty where no control took part."""
         notes = []
         exposed, unexposed = self._measured(EXPOSED), self._measured(UNEXPOSED)
-        missed = [cell for cell in exposed if cell.verdict is not Verdict.CONTAMINATED]
+        missed = [cell for cell in exposed if cell.verdict is Verdict.NOT_DETECTED]
+        silent = [cell for cell in exposed if cell.verdict is Verdict.NO_ANSWER]
         flagged = [cell for cell in unexposed if cell.verdict is Verdict.CONTAMINATED]
         notes += self._by_test(f"no power: {EXPOSED}, which has the table, was missed by", missed)
+        notes += self._by_test(f"not known: {EXPOSED} gave no readable answer to", silent)
         notes += self._by_test(f"plausibility: {UNEXPOSED}, which has none of its rows, was flagged by", flagged)
-        if exposed and not missed:
+        if exposed and not missed and not silent:
             notes.append(f"{EXPOSED} has the table, and was found in all {len(exposed)} measured cells")
         if unexposed and not flagged:
             notes.append(f"{UNEXPOSED} has none of its rows, and was flagged in none of {len(unexposed)} cells")

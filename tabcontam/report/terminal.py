@@ -12,6 +12,7 @@ from tabcontam.report.results import (
     LETTERS,
     SCORE,
     SCORE_LETTER,
+    WARNINGS,
     Cell,
     Column,
     Results,
@@ -41,7 +42,7 @@ STYLES = {
 GROUPED = (Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)  # in the summary, by their reasons
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 LABEL = 10  # how wide the labels of the evidence are
-LONGEST = {"asked": 240, "answered": 240, "expected": 240}
+LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240}
 
 
 def print_header(console: "Console", results: Mapping[str, Any], verbosity: int = 0) -> None:
@@ -60,6 +61,8 @@ def print_header(console: "Console", results: Mapping[str, Any], verbosity: int 
         edition = f"@{fact['edition']}" if fact["edition"] else ""
         digest = f", sha256 {fact['sha256'][:8]}" if fact["sha256"] else ""
         paper.line(f"dataset: {fact['dataset']}{edition} ({fact['shape']}{digest})")
+        if fact["features"]:
+            paper.line(f"  features: {shorten(fact['features'], LONGEST['features'])}", "dim")
     settings = ((name, text(view.run.get(name))) for name in ("seed", "rules", "alpha", "dictionary"))
     paper.line(", ".join(f"{name} {value}" for name, value in settings if value))
     for note in view.notes:
@@ -210,7 +213,7 @@ def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
         return
     trial = trials[0]
     features = listed(trial.get("asked")).replace("\n", ", ")
-    paper.block("asked", shorten(question(trial), LONGEST["asked"], tail=True))
+    paper.block("asked", shorten(question(trial).rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
     paper.block("answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red")
@@ -223,7 +226,7 @@ def _print_controls(paper: _Paper, view: Results) -> None:
     if view.controls:
         paper.rule("controls")
         for note in view.controls:
-            warns = note.startswith(("no power:", "plausibility:"))
+            warns = note.startswith(WARNINGS)
             paper.line(note, "yellow" if warns else "")
         paper.line()
 
@@ -285,7 +288,7 @@ def _print_last_line(paper: _Paper, view: Results) -> None:
     if view.run.get("interrupted"):
         words += ", interrupted"
     elif view.run.get("finished") is False:
-        words += ", stopped at a limit"
+        words += ", not finished"
     paper.rule(f"{words} in {_duration(view.run.get('seconds'))}", f"bold {_worst(view, counts)}")
 
 

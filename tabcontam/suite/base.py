@@ -87,7 +87,7 @@ class Query:
     `asked` and `expected` run in parallel for row tests (feature, value; None is a missing value); for the others
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
     `paper` says that the query is one of the paper's own; `rows` are the table rows that stand in the prompt, whole or
-    in part.
+    in part; `not_expected` are names that must not count (Wine Quality, where Wine is expected).
     """
 
     id: str
@@ -97,6 +97,7 @@ class Query:
     max_tokens: int
     paper: bool = True
     rows: tuple[int, ...] = ()
+    not_expected: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,19 +138,18 @@ class Trial:
 class Measurement:
     """What a test found, before any verdict.
 
-    `hits` of `answered` readable answers among the `trials`; `detected` and `paper_detected` say whether that is
-    enough, by the answers as understood and by the published algorithm, and are None where the paper has only a
-    score; `score` and `paper_score` are the shares of hits in [0, 1] by the same two; `sentence` tells it to a person.
+    `hits` among the `trials`, of which `answered` could be read, by the answers as understood; `paper_hits` by the
+    published algorithm. `detected` and `paper_detected` say whether that is enough, and are None where the paper has
+    only a score. `claim` says what a hit is, in the words that follow "3 of 5".
     """
 
     trials: tuple[Trial, ...]
     hits: int
+    paper_hits: int
     answered: int
     detected: bool | None
     paper_detected: bool | None
-    score: float
-    paper_score: float
-    sentence: str
+    claim: str
 
 
 class Test(Protocol):
@@ -177,6 +177,6 @@ class Test(Protocol):
         """One reply, read and decided."""
         ...
 
-    def judge(self, trials: Sequence[Trial]) -> Measurement:
-        """The cell's statistic from its read trials."""
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
+        """The cell's statistic from its read trials, which may be fewer than were planned."""
         ...

@@ -3,41 +3,34 @@
 A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
 """
 
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from random import Random
 from typing import TypeVar
 
 from tabcontam.datasets import Cell, Table
+from tabcontam.decide.words import PLAIN, pieces, stands_in, without_note
 from tabcontam.errors import Skip
 from tabcontam.suite.base import Prompt
 
 TRIES = 200
 PREFIX = 3  # from this length on, the beginning of a shown word gives a word away (wine in diluted_wines)
 Item = TypeVar("Item")
-PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
-
-
-def pieces(text: str) -> set[str]:
-    """The words of a name or text, in lower case: snake_case, camelCase and dotted.names fall into their parts."""
-    return {piece.casefold() for piece in PIECES.findall(text)} or {text.strip().casefold()}
 
 
 def rendered(prompt: Prompt) -> str:
-    """Everything that any rendering of a prompt says about the dataset."""
-    asked = [message.content for message in prompt.chat if message.role != "system"]
-    return "\n".join([*asked, prompt.completion, prompt.seq2seq])
+    """Everything that any rendering of a prompt says."""
+    return "\n".join([*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq])
 
 
 def given_away(word: str, text: str) -> bool:
     """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
-    if len(word) > PREFIX and word.casefold() in text.casefold():
+    word = without_note(word)
+    if (len(word) > PREFIX and word.casefold() in text.casefold()) or stands_in(word, text):
         return True
-    shown = pieces(text)
-    return all(
-        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
-        for piece in pieces(word)
+    shown, wanted = set(pieces(text)), pieces(word)
+    return bool(PLAIN.fullmatch(word)) and all(
+        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown)) for piece in wanted
     )
 
 

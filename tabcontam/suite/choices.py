@@ -8,7 +8,7 @@ from tabcontam.decide.reading import chosen
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer
 from tabcontam.suite.base import Measurement, Query, Reading, Reply, Trial
-from tabcontam.suite.words import READ, measured
+from tabcontam.suite.words import MORE, READ, measured
 
 YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re.IGNORECASE)}
 KEPT = 3  # characters of a Yes/No answer that the authors' code looks at
@@ -21,8 +21,8 @@ class ChoiceTest:
     by_feature: ClassVar[bool] = False
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once it names a choice."""
-        return chosen(text, query.asked) is not None
+        """A cut answer is complete once it names a choice, whatever comes after it."""
+        return chosen(text, query.asked) is not None and chosen(f"{text} {MORE}", query.asked) is not None
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The answer given, if it is one."""
@@ -31,7 +31,7 @@ class ChoiceTest:
         answer, truth = chosen(reply.text, query.asked), str(query.expected[0])
         return Reading(answer, answer == truth, published_choice(reply.text, truth), readable=answer is not None)
 
-    def judge(self, trials: Sequence[Trial]) -> Measurement:
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """A score, no detection."""
         return measured(trials, needed=None, claim=self.claim)
 

@@ -31,7 +31,7 @@ class ClassificationTest(ChoiceTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
         if table.question is None or table.target is None:
-            raise Skip("no classification question: name the target with --target")
+            raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
         labels = self._labels(table, table.target, table.question)
         answers = tuple(dict.fromkeys(table.question.answers.values()))
         classes = {answer: [row for row, label in labels.items() if label == answer] for answer in answers}

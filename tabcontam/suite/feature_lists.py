@@ -13,6 +13,7 @@ from tabcontam.suite.checks import drawn, hidden, rendered
 from tabcontam.suite.words import WordTest
 
 MAX_TOKENS = 256
+FEWEST = 2  # names to be left; a single one such as `target` is too easily guessed
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,8 @@ class FeatureListInformed(WordTest):
 
     Test 1 of Ronval et al. 2024, section 3.1. Three queries show five random features each, as the authors' code does;
     tables of few features show fewer, so that two remain. Other than there, a name that the prompt gives away
-    (`sepal width` where `sepal length` and `petal width` are shown) is not expected, and the draws are seeded.
+    (`sepal width` where `sepal length` and `petal width` are shown) is not expected, two others must be left, and the
+    draws are seeded.
 
     Passed if, by Algorithm 1, one answer holds an expected name that is no English word, or all of them if all are.
 
@@ -48,7 +50,7 @@ class FeatureListInformed(WordTest):
             shown = _open_ended(table.columns, rng.sample(table.columns, count))
             prompt = prompts.feature_list(table.title, shown)
             expected = hidden((name for name in table.columns if name not in shown), rendered(prompt))
-            if not expected:
+            if len(expected) < FEWEST:
                 return None
             return Query(f"{self.id}-{number}", prompt, (), expected, MAX_TOKENS)
 

@@ -63,27 +63,32 @@ class Membership(ChoiceTest):
         label: str,
         rng: Random,
     ) -> Query:
-        row = table.rows[asked] if label == "Yes" else perturbed(table, asked, known, rng)
+        row, donor = (table.rows[asked], asked) if label == "Yes" else perturbed(table, asked, known, rng)
 
-        def draw() -> tuple[int, Row] | None:
+        def draw() -> tuple[int, Row, int] | None:
             example = rng.randrange(len(table.rows))
-            copy = perturbed(table, example, known, rng)
-            return None if table.rows[example] == table.rows[asked] or row == copy else (example, copy)
+            copy, other = perturbed(table, example, known, rng)
+            return None if table.rows[example] == table.rows[asked] or row == copy else (example, copy, other)
 
-        example, copy = drawn(draw, "every row that could be shown is the asked one")
+        example, copy, other = drawn(draw, "every row that could be shown is the asked one")
         texts = [serializer.row(table.columns, cells) for cells in (table.rows[example], copy, row)]
         prompt = prompts.membership(table.title, *texts)
-        rows = (example, asked)
+        rows = (example, other, donor, asked)
         return Query(f"{self.id}-{number}", prompt, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
 
 
-def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> Row:
-    """A row with one feature's value swapped for another row's, and no row of the table. Raises `Skip`."""
+def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> tuple[Row, int]:
+    """A row with one feature's value swapped for another row's, so that it is no row of the table, and the other row.
 
-    def draw() -> Row | None:
+    Raises `Skip`.
+    """
+
+    def draw() -> tuple[Row, int] | None:
         column, other = rng.randrange(len(table.columns)), rng.randrange(len(table.rows))
-        row = swapped(table.rows[index], column, table.rows[other][column])
-        return None if row in known else row
+        before, after = table.rows[index][column], table.rows[other][column]
+        row = swapped(table.rows[index], column, after)
+        blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change
+        return None if blank or row in known else (row, other)
 
     return drawn(draw, "swapping one value of a row makes another row of the table every time")
 

@@ -10,8 +10,9 @@ from tabcontam.suite.base import Message, Prompt
 
 SYSTEM = (
     "You are tested on what you remember of published datasets. Answer from memory, with your best guess where you are "
-    "unsure. Write only the answer, in exactly the form asked for: no introduction, no explanation."
+    "unsure. Write only the answer, in exactly the form asked for, without introduction or explanation."
 )
+TASK = "Answer the question with one of the answers given, and write nothing else."
 FEATURES = "Features:"
 DATASET = "Dataset:"
 PART = "Part of the dataset:"
@@ -23,10 +24,10 @@ def values_label(feature: str) -> str:
     return f"Values of {feature}:"
 
 
-def ask(context: str, question: str, continuation: str, stop: Sequence[str] = ("\n",)) -> Prompt:
+def ask(context: str, question: str, continuation: str, stop: Sequence[str] = ("\n",), system: str = SYSTEM) -> Prompt:
     """The three renderings of one query; only `continuation` is shaped by what a base model would go on with."""
     instruction = f"{context}\n\n{question}"
-    chat = (Message("system", SYSTEM), Message("user", instruction))
+    chat = (Message("system", system), Message("user", instruction))
     return Prompt(chat=chat, completion=continuation, seq2seq=instruction, stop=tuple(stop))
 
 
@@ -103,4 +104,4 @@ def classification(shots: Sequence[tuple[str, str]], row: str, question: str, an
     context = "\n\n".join([*blocks, row])
     choices = ", ".join(answers[:-1]) + f" or {answers[-1]}"
     asked = f"{question} Answer with one of: {choices}."
-    return ask(context, asked, "\n\n".join([*blocks, f"{row}\n{question}\n{ANSWER}"]))
+    return ask(context, asked, "\n\n".join([*blocks, f"{row}\n{question}\n{ANSWER}"]), system=TASK)

@@ -1,35 +1,39 @@
 """Tests 3 and 4: does the LLM recognize the dataset?"""
 
+import re
 from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
 from tabcontam.datasets import Table
-from tabcontam.decide.reading import declines
-from tabcontam.decide.words import Dictionary, decide_names
+from tabcontam.decide.answers import FILLER, NOTHING
+from tabcontam.decide.reading import answer_line
+from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names, stands_in
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Kind, Query, Reading, Reply, State
+from tabcontam.suite.base import Kind, Query
 from tabcontam.suite.checks import drawn, given_away, rendered
-from tabcontam.suite.words import READ, WordTest
+from tabcontam.suite.words import WordTest
 
 MAX_TOKENS = 16
 EXAMPLES = 4
 
 
 class RecognitionTest(WordTest):
-    """Reads a name and decides it by Algorithm 1 on the dataset's names."""
+    """Reads a name and decides it by Algorithm 1 on the dataset's names; names of other datasets do not count."""
 
-    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Which of the dataset's names the answer holds."""
-        if reply.state not in READ:
-            return Reading(None, hit=False, paper_hit=False, readable=False)
+    def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
+        """Algorithm 1 on the dataset's names; ours after the names of others are struck out."""
         names = [name for name in query.expected if name is not None]
-        detected = decide_names(reply.text, names, dictionary).detected
-        readable = detected or (reply.state is State.OK and not declines(reply.text))
-        parsed = reply.text.strip().splitlines()[0] if reply.text.strip() else None
-        return Reading(parsed, detected, detected, readable)
+        for other in query.not_expected if found is stands_in else ():
+            text = re.sub(re.escape(other), " ", text, flags=re.IGNORECASE)
+        return decide_names(text, names, dictionary, found)
+
+    def is_answer(self, text: str) -> bool:
+        """Any text may be a name, but not an announcement of one."""
+        line = answer_line(text)
+        return bool(line) and not FILLER.match(line) and not NOTHING.match(line)
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,7 @@ class RecognitionFeatures(RecognitionTest):
         prompt = prompts.recognition(f"A dataset has these features: {', '.join(features)}")
         if any(given_away(name, rendered(prompt)) for name in table.names):
             raise Skip("the features' names together give the dataset's name away")
-        return [Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS)]
+        return [Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS, not_expected=table.not_names)]
 
 
 @dataclass(frozen=True)
@@ -90,7 +94,7 @@ class RecognitionExamples(RecognitionTest):
             prompt = prompts.recognition(f"Rows of a dataset:\n{text}")
             if any(given_away(name, rendered(prompt)) for name in table.names):
                 return None
-            return Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS, rows=rows)
+            return Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS, rows=rows, not_expected=table.not_names)
 
         return [drawn(draw, "the rows' own words hold the dataset's name")]
 

@@ -1,15 +1,22 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
-from tabcontam.datasets import Cell
-from tabcontam.decide.reading import answer_line, declines, plain, same_value
+from tabcontam.datasets import Cell, Table
+from tabcontam.decide.answers import is_number, number_in, read_json, read_list, read_named, read_short, read_table
+from tabcontam.decide.reading import declines, plain, same_value
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
-from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.suite.base import Capability, Measurement, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.suite.words import READ, measured
+
+MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
+MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
+HALF = 0.5  # of the asked features have to be read before a text counts as an answer
 
 
 class RowTest:
@@ -20,37 +27,68 @@ class RowTest:
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once a line that gives all asked features has ended."""
-        lines = plain(text).splitlines()[:-1] if "\n" in text.strip() else []
-        return any(len(self.cells(query, line, serializer)) == len(query.asked) for line in lines)
+        """A cut answer is complete if every asked feature was over before the cut."""
+        return len(self._uncut(query, text, serializer)) == len(query.asked)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The cells that the answer gives, whether they are the row's, and what Algorithm 2 makes of the text."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
+        cut = reply.state is State.TRUNCATED
+        cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
         truth = dict(zip(query.asked, query.expected, strict=True))
-        cells = self.cells(query, reply.text, serializer)
-        missing = [feature for feature, cell in cells.items() if cell is None]
-        paper = decide_values(self.published_line(reply.text), truth, missing_shown=missing).detected
+        shown_missing = [feature for feature, cell in cells.items() if cell is None or MISSING.fullmatch(cell)]
+        paper = decide_values(self.published_line(reply.text), truth, missing_shown=shown_missing).detected
         hit = right(cells, truth)
-        given = [cell for cell in cells.values() if cell is not None]
-        answer = bool(given) and not declines(reply.text)
-        return Reading(cells, hit, paper, readable=hit or (reply.state is State.OK and answer))
+        whole = len(cells) == len(query.asked)
+        answer = whole or (len(cells) >= HALF * len(query.asked) and not declines(reply.text))
+        return Reading(cells or None, hit, paper, readable=hit or (not cut and bool(cells) and answer))
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-        """The asked features that the answer gives."""
-        text = plain(text)
+        """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
+        text = fresh(plain(text), query.prompt)
+        truth = dict(zip(query.asked, query.expected, strict=True))
         named = named_cells(text, query.asked, serializer)
-        continued = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
-        return max(named, continued, key=len)
+        if len(named) == len(query.asked):
+            return numbers_bare(named, truth)
+        # A base model goes on after `The age is`: the first value stands without its name.
+        goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
+        listed = read_list(text, query.asked, truth)
+        return numbers_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), truth)
 
     def published_line(self, text: str) -> str:
         """The part of the answer that the authors' code keeps."""
         raise NotImplementedError
 
-    def judge(self, trials: Sequence[Trial]) -> Measurement:
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """Detected if at least one row is a hit."""
         return measured(trials, needed=1, claim=self.claim)
+
+    def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The cells that would stay as they are if the answer went on."""
+        longer = self.cells(query, text + MORE, serializer)
+        cells = self.cells(query, text, serializer).items()
+        return {feature: cell for feature, cell in cells if feature in longer and longer[feature] == cell}
+
+
+class OneCellTest(RowTest):
+    """A row test that asks for a single cell, whose answer may be the bare value."""
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The one asked cell, named or bare."""
+        text = fresh(plain(text), query.prompt)
+        (feature,), (expected,) = query.asked, query.expected
+        if named := named_cells(text, query.asked, serializer):
+            return numbers_bare(named, {feature: expected})
+        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in text.splitlines()]
+        value = read_short(lines, expected)
+        return {} if value is None else {feature: value}
+
+
+def numbers_bare(cells: dict[str, Cell], truth: dict[str, Cell]) -> dict[str, Cell]:
+    """The cells with the words taken off that follow a number where a number is asked for."""
+    numeric = {feature for feature, value in truth.items() if value is not None and is_number(value)}
+    return {name: number_in(cell) if cell and name in numeric else cell for name, cell in cells.items()}
 
 
 def right(cells: dict[str, Cell], truth: dict[str, Cell]) -> bool:
@@ -59,13 +97,26 @@ def right(cells: dict[str, Cell], truth: dict[str, Cell]) -> bool:
     return bool(known) and all(same_value(cells.get(feature), value) for feature, value in known.items())
 
 
-def short_cell(query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
-    """The one asked cell of a short answer, named or bare."""
-    named = named_cells(plain(text), query.asked, serializer)
-    return named or serializer.read_on(answer_line(text), query.asked)
-
-
 def named_cells(text: str, asked: Sequence[str], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names in the query's own serializer, or in another that shows more of them."""
-    readings = [item.read(text, asked) for item in (serializer, *load_serializers().values())]
-    return max(readings, key=len)
+    """The asked features that an answer names, by the reader that finds most of them."""
+    # `The age is equal to 39` holds the marks of `is` too: the longest separator reads first
+    templates = sorted((serializer, *load_serializers().values()), key=lambda item: -len(item.value_separator))
+    readings = [template.read(text, asked) for template in templates]
+    return max([*readings, read_json(text, asked), read_table(text, asked), read_named(text, asked)], key=len)
+
+
+def fresh(text: str, prompt: Prompt) -> str:
+    """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
+
+    A single line is the answer, whatever it repeats.
+    """
+    if "\n" not in text:
+        return text
+    shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
+    shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
+    return "\n".join(line for line in text.splitlines() if line.strip() not in shown)
+
+
+def without_missing(query: Query, table: Table) -> Query:
+    """The query with None for every expected value that is one of the table's missing marks."""
+    return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))

@@ -35,8 +35,12 @@ def calibrated(measurement: Measurement) -> Decision:
 
 def published(measurement: Measurement) -> Decision:
     """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
-    texts = sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in measurement.trials)
-    return _decided(measurement.paper_detected, texts, measurement)
+    return _decided(measurement.paper_detected, texts(measurement), measurement)
+
+
+def texts(measurement: Measurement) -> int:
+    """How many replies brought a text, which is all that the published algorithms ask for."""
+    return sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in measurement.trials)
 
 
 def _decided(detected: bool | None, answered: int, measurement: Measurement) -> Decision:
@@ -52,7 +56,7 @@ def unanswered(measurement: Measurement) -> str:
     silent = [trial for trial in measurement.trials if trial.reading is None or not trial.reading.readable]
     reasons = Counter(why_silent(trial) for trial in silent)
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
-    return f"{len(silent)} of {len(measurement.trials)} queries have no readable answer; {count}: {reason}"
+    return f"no readable answer to {len(silent)} of {len(measurement.trials)} queries ({count}: {reason})"
 
 
 def why_silent(trial: Trial) -> str:

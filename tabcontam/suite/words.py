@@ -1,14 +1,20 @@
-"""What tests 1 to 6 share: an answer is a list of words or a name, decided by Algorithm 1."""
+"""What tests 1 to 6 share: an answer is a list of words or a name, decided by Algorithm 1.
 
+The published algorithm looks for a word anywhere in the text, `ATA` in `dataset` too; a hit of ours is a whole word.
+"""
+
+import re
 from collections.abc import Sequence
 from typing import ClassVar
 
-from tabcontam.decide.reading import declines, plain
-from tabcontam.decide.words import Dictionary, decide_words
+from tabcontam.decide.reading import answer_line, declines, plain
+from tabcontam.decide.words import Dictionary, Found, WordDecision, appears, decide_words, stands_in
 from tabcontam.serializers import Serializer
 from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply, State, Trial
 
 READ = (State.OK, State.TRUNCATED)
+ITEMS = re.compile(r"[,;\n|]")
+MORE = "x"  # added to an answer that was cut, to see which of its words could have gone on
 
 
 class WordTest:
@@ -19,21 +25,39 @@ class WordTest:
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once its first line has ended."""
-        return "\n" in plain(text) or "\n" in text.strip()
+        """A cut answer is complete once the line that holds it has ended."""
+        return _line_ended(text) and self.is_answer(answer_line(text))
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """Which of the expected words the answer holds, and what Algorithm 1 makes of it."""
+        """Which of the expected words the answer holds, as whole words and as Algorithm 1 looks for them."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
-        decision = decide_words(reply.text, query.expected, dictionary)
-        named = [word for word, found in decision.looked_for.items() if found]
-        readable = decision.detected or (reply.state is State.OK and not declines(reply.text))
-        return Reading(", ".join(named) or None, decision.detected, decision.detected, readable)
+        ours = self.decision(query, reply.text, dictionary, stands_in)
+        if reply.state is State.TRUNCATED:
+            hit = ours.detected and self.decision(query, reply.text + MORE, dictionary, stands_in).detected
+        else:
+            hit = ours.detected
+        named = [word for word, found in ours.looked_for.items() if found]
+        answer = reply.state is State.OK and not declines(reply.text) and self.is_answer(reply.text)
+        published = self.decision(query, reply.text, dictionary, appears).detected
+        return Reading(", ".join(named) or None, hit, published, readable=hit or answer)
 
-    def judge(self, trials: Sequence[Trial]) -> Measurement:
+    def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
+        """Algorithm 1 on the expected words."""
+        return decide_words(text, query.expected, dictionary, found)
+
+    def is_answer(self, text: str) -> bool:
+        """Whether a text could be a list: two items at least."""
+        return sum(bool(item.strip()) for item in ITEMS.split(plain(text))) > 1
+
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """Detected if at least one answer passes."""
         return measured(trials, needed=1, claim=self.claim)
+
+
+def _line_ended(text: str) -> bool:
+    line = answer_line(text)
+    return bool(line) and answer_line(text + MORE) == line
 
 
 def measured(trials: Sequence[Trial], needed: float | None, claim: str) -> Measurement:
@@ -41,20 +65,12 @@ def measured(trials: Sequence[Trial], needed: float | None, claim: str) -> Measu
     readings = [trial.reading for trial in trials if trial.reading is not None]
     hits = sum(reading.hit for reading in readings)
     paper_hits = sum(reading.paper_hit for reading in readings)
-    answered = sum(reading.readable for reading in readings)
     return Measurement(
         trials=tuple(trials),
         hits=hits,
-        answered=answered,
+        paper_hits=paper_hits,
+        answered=sum(reading.readable for reading in readings),
         detected=None if needed is None else hits >= needed,
         paper_detected=None if needed is None else paper_hits >= needed,
-        score=hits / len(trials),
-        paper_score=paper_hits / len(trials),
-        sentence=sentence(hits, answered, len(trials), claim),
+        claim=claim,
     )
-
-
-def sentence(hits: int, answered: int, asked: int, claim: str) -> str:
-    """What was counted, in words that a person can check against the trials."""
-    unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
-    return f"{hits} of {asked} {claim}{unread}"

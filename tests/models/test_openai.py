@@ -659,3 +659,14 @@ def test_whatever_a_server_sends_is_read_or_a_value_error(body: object) -> None:
         assert isinstance(answer.text, str)
         assert isinstance(answer.finish, str)
         assert isinstance(answer.refusal, str)
+
+
+@pytest.mark.parametrize("rest", ["m@127.0.0.1:8801", "m@localhost", "m@host:80", "m@example.org/v1"])
+def test_an_address_without_http_is_not_taken_for_a_model_of_openai(rest: str) -> None:
+    with pytest.raises(UsageError, match="type openai:NAME@http://host:port/v1"):
+        parse_address(rest)
+
+
+@pytest.mark.parametrize("rest", ["claude@20240229", "org/model:7b", "model@main"])
+def test_a_name_may_hold_an_at(rest: str) -> None:
+    assert parse_address(rest) == (rest, None)

@@ -121,7 +121,7 @@ def test_the_last_line_counts_subjects_and_says_when_the_run_was_cut_off() -> No
     counted = "4 contaminated, 2 not detected, 3 uninformative, 3 scored in 12.3s"
     assert printed(of).splitlines()[-2].strip("=") == f" {counted} "
     assert ", interrupted in" in printed(of | {"run": of["run"] | {"interrupted": True}})
-    assert ", stopped at a limit in" in printed(of | {"run": of["run"] | {"finished": False}})
+    assert ", not finished in" in printed(of | {"run": of["run"] | {"finished": False}})
     assert "in 125.0s (0:02:05)" in printed(of | {"run": of["run"] | {"seconds": 125.0}})
 
 

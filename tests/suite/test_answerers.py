@@ -52,7 +52,7 @@ def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
 def test_no_answer_is_never_clean(tmp_path: Path, kind: str, test: str) -> None:
     result = judged(kind, tmp_path)[test]
     assert result["verdict"] == "no answer"
-    assert f"{result['queries']} of {result['queries']} queries have no readable answer" in result["reason"]
+    assert f"no readable answer to {result['queries']} of {result['queries']} queries" in result["reason"]
 
 
 def test_one_that_rambles_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:

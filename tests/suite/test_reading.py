@@ -1,0 +1,212 @@
+"""Answers to the row tests, in the shapes that LLMs give them: right ones are hits, talk is no answer."""
+
+import pytest
+
+from tabcontam.decide.words import english
+from tabcontam.serializers import load_serializers
+from tabcontam.suite.base import Message, Prompt, Query, Reading, Reply, State
+from tabcontam.suite.choices import ChoiceTest
+from tabcontam.suite.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.suite.feature_lists import FeatureListUninformed
+from tabcontam.suite.recognition import RecognitionFeatures
+
+SHOWN = "The age is 20, The T is 2, The master is Brown, Mr. A, The Smoking is Yes, The Hx Smoking is Yes"
+PROMPT = Prompt((Message("user", f"Rows:\n{SHOWN}\n\nWrite the row."),), f"Rows:\n{SHOWN}\n", "")
+COLUMNS = ("age", "T", "master", "Smoking", "Hx Smoking")
+VALUES = ("39", "1.50", "Braund, Mr. Owen", "No", "Yes")
+ROW = Query("full_completion-0", PROMPT, COLUMNS, VALUES, 99)
+THREE = Query("incomplete_completion-0", PROMPT, ("age", "T", "Smoking"), ("39", "1.50", "No"), 99)
+NUMBER = Query("feature_completion-0", PROMPT, ("age",), ("39",), 99)
+NAME = Query("feature_completion-0", PROMPT, ("master",), ("Braund, Mr. Owen",), 99)
+SERIALIZERS = load_serializers()
+
+
+def read(
+    query: Query,
+    text: str,
+    state: State = State.OK,
+    serializer: str = "is",
+    test: FullCompletion | IncompleteCompletion | FeatureCompletion | None = None,
+) -> Reading:
+    known = {"full": FullCompletion(), "incomplete": IncompleteCompletion(), "feature": FeatureCompletion()}
+    reader = test or known[query.id.partition("_")[0]]
+    return reader.read(query, Reply(text, state), SERIALIZERS[serializer], english())
+
+
+RIGHT_ROWS = [
+    "The age is 39, The T is 1.50, The master is Braund, Mr. Owen, The Smoking is No, The Hx Smoking is Yes",
+    "age = 39, T = 1.50, master = Braund, Mr. Owen, Smoking = No, Hx Smoking = Yes",
+    "age: 39, T: 1.50, master: Braund, Mr. Owen, Smoking: No, Hx Smoking: Yes",
+    "The age is equal to 39, The T is equal to 1.5, The master is equal to Braund, Mr. Owen, "
+    "The Smoking is equal to No, The Hx Smoking is equal to Yes",
+    "Hx Smoking: Yes, Smoking: No, master: Braund, Mr. Owen, T: 1.5, age: 39",
+    '{"age": 39, "T": 1.50, "master": "Braund, Mr. Owen", "Smoking": "No", "Hx Smoking": "Yes"}',
+    'Here it is:\n```json\n[{"age": "39", "T": 1.5, "master": "Braund, Mr. Owen", "Smoking": "No", '
+    '"Hx Smoking": "Yes"}]\n```',
+    "| age | T | master | Smoking | Hx Smoking |\n|---|---|---|---|---|\n| 39 | 1.50 | Braund, Mr. Owen | No | Yes |",
+    "1. **age**: 39\n2. **T**: 1.5\n3. **master**: Braund, Mr. Owen\n4. **Smoking**: No\n5. **Hx Smoking**: Yes",
+    "- `age` = 39\n- `T` = 1.5\n- `master` = Braund, Mr. Owen\n- `Smoking` = No\n- `Hx Smoking` = Yes",
+    '39, 1.50, "Braund, Mr. Owen", No, Yes',
+    "39;1.50;Braund, Mr. Owen;No;Yes",
+    f"{SHOWN}\nThe age is 39, The T is 1.50, The master is Braund, Mr. Owen, The Smoking is No, The Hx Smoking is Yes",
+    "I don't have access to the file, but my best guess: The age is 39, The T is 1.50, The master is Braund, Mr. Owen, "
+    "The Smoking is No, The Hx Smoking is Yes",
+]
+
+
+@pytest.mark.parametrize("text", RIGHT_ROWS)
+def test_a_right_row_is_a_hit_in_any_shape(text: str) -> None:
+    assert read(ROW, text).hit
+
+
+@pytest.mark.parametrize("serializer", list(SERIALIZERS))
+@pytest.mark.parametrize("text", RIGHT_ROWS[:5])
+def test_a_right_row_is_a_hit_whatever_the_serializer_of_the_query(text: str, serializer: str) -> None:
+    assert read(ROW, text, serializer=serializer).hit
+
+
+@pytest.mark.parametrize("text", RIGHT_ROWS)
+def test_one_wrong_cell_is_no_hit_but_an_answer(text: str) -> None:
+    reading = read(ROW, text.replace("39", "38"))
+    assert (reading.hit, reading.readable) == (False, True)
+
+
+def test_a_feature_is_not_read_from_another_whose_name_ends_alike() -> None:
+    reading = read(ROW, "age: 39, T: 1.5, master: Braund, Mr. Owen, Hx Smoking: No, Smoking: Yes", serializer="colon")
+    assert reading.parsed == {
+        "age": "39",
+        "T": "1.5",
+        "master": "Braund, Mr. Owen",
+        "Smoking": "Yes",
+        "Hx Smoking": "No",
+    }
+    assert not reading.hit
+
+
+@pytest.mark.parametrize("text", ["39, The T is 1.50, The Smoking is No", " 39, The T is 1.50, The Smoking is No\nThe"])
+def test_a_continuation_is_read_from_its_first_value(text: str) -> None:
+    assert read(THREE, text).hit
+
+
+TALK = [
+    "Sure, I'd be happy to help!",
+    "Unknown",
+    "N/A",
+    "No idea.",
+    "I apologize, but this is beyond what I have memorized.",
+    "As a language model I have no memory of files.",
+    "It is impossible to know.",
+    "Write the row that follows in the file, on one line and in the form of these rows.",
+    SHOWN + "\n" + SHOWN,
+    "RED <script>alert(1)</script> AAAA",
+    "",
+]
+
+
+@pytest.mark.parametrize("text", TALK)
+@pytest.mark.parametrize("query", [ROW, THREE, NUMBER], ids=["row", "three", "number"])
+def test_talk_is_no_answer(query: Query, text: str) -> None:
+    reading = read(query, text)
+    assert (reading.hit, reading.readable) == (False, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["39", "39.0", "**39**", "```\n39\n```", "The age is 39.", "Answer: 39", "age = 39", "The value of age is 39.",
+     "Sure!\n39", "Sure! Here is the value:\n\n39", "39, The T is 1.50, The", "The age is 39. This is from memory."],
+)  # fmt: skip
+def test_a_right_number_is_a_hit(text: str) -> None:
+    assert read(NUMBER, text).hit
+
+
+@pytest.mark.parametrize("text", ["Braund, Mr. Owen", '"Braund, Mr. Owen"', "The master is Braund, Mr. Owen"])
+def test_a_right_name_is_a_hit(text: str) -> None:
+    assert read(NAME, text).hit
+
+
+@pytest.mark.parametrize("text", ["390", "3", "3,9", "1, 39", "about 40", "3101282"])
+def test_a_number_that_only_holds_the_right_one_is_no_hit(text: str) -> None:
+    assert not read(NUMBER, text).hit
+
+
+@pytest.mark.parametrize(
+    ("query", "text", "complete"),
+    [
+        (NUMBER, "39", False),
+        (NUMBER, "39\n", True),
+        (NUMBER, "39, The T is 1.5", True),
+        (NUMBER, "Sure, let me think:\nThe age is 3", False),
+        (NUMBER, "Let me think about it.\nThe row is from", False),
+        (THREE, " 39, The T is 1.50, The Smoking is N", False),
+        (THREE, " 39, The T is 1.50, The Smoking is No, The Hx Smoking is", True),
+        (THREE, " 39, The T is 1.50, The Smoking is No\nThe age", True),
+        (THREE, " 39, The T is 1.50\n", False),
+    ],
+)
+def test_what_of_a_cut_answer_is_complete(query: Query, text: str, complete: bool) -> None:
+    test = FeatureCompletion() if query is NUMBER else IncompleteCompletion()
+    assert test.complete(query, text, SERIALIZERS["is"]) is complete
+
+
+def test_a_value_that_was_cut_is_no_hit() -> None:
+    query = Query("feature_completion-0", PROMPT, ("T",), ("4.0",), 64)
+    assert not read(query, "4", State.TRUNCATED).hit
+    assert read(query, "4.0, The master is", State.TRUNCATED).hit
+
+
+def test_a_missing_value_is_never_evidence() -> None:
+    query = Query("incomplete_completion-0", PROMPT, ("age", "T"), (None, None), 99)
+    assert not read(query, "The age is , The T is ").hit
+    query = Query("incomplete_completion-0", PROMPT, ("age", "T"), ("39", None), 99)
+    assert read(query, "The age is 39, The T is ").hit
+    assert read(query, "The age is 39, The T is ").paper_hit
+
+
+WORDS = Query("feature_list_uninformed-0", PROMPT, (), ("ATA", "fnlwgt"), 256)
+
+
+@pytest.mark.parametrize(
+    ("text", "hit", "paper"),
+    [
+        ("age, fnlwgt, sex", True, True),
+        ("age, fnl_wgt", False, False),
+        ("the contents of this dataset", False, True),
+        ("ata, nap", True, True),
+    ],
+)
+def test_a_word_is_a_whole_word_but_not_for_the_published_algorithm(text: str, hit: bool, paper: bool) -> None:
+    reading = FeatureListUninformed().read(WORDS, Reply(text, State.OK), SERIALIZERS["is"], english())
+    assert (reading.hit, reading.paper_hit) == (hit, paper)
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [
+        ("age, fnlwgt\n", True),
+        ("age, wor", False),
+        ("Here are the features:\nage, wor", False),
+        ("- age\n- wor", False),
+        ("```\nage, wor", False),
+        ("Here are the features:\nage, work\nThese", True),
+    ],
+)
+def test_what_of_a_cut_list_is_complete(text: str, complete: bool) -> None:
+    assert FeatureListUninformed().complete(WORDS, text, SERIALIZERS["is"]) is complete
+
+
+@pytest.mark.parametrize(
+    ("text", "hit"),
+    [("Wine", True), ("The Wine dataset", True), ("Wine Quality", False), ("winequality-red.csv", False)],
+)
+def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
+    query = Query("recognition_features-0", PROMPT, (), ("Wine",), 16, not_expected=("Wine Quality",))
+    assert RecognitionFeatures().read(query, Reply(text, State.OK), SERIALIZERS["is"], english()).hit is hit
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [("No, the row", True), ("No", True), ("There is no way to", False), ("Yesterda", False), ("I think that", False)],
+)
+def test_what_of_a_cut_choice_is_complete(text: str, complete: bool) -> None:
+    query = Query("membership-0", PROMPT, ("Yes", "No"), ("No",), 4)
+    assert ChoiceTest().complete(query, text, SERIALIZERS["is"]) is complete
