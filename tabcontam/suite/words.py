@@ -5,8 +5,10 @@ The published algorithm looks for a word anywhere in the text, `ATA` in `dataset
 
 import re
 from collections.abc import Sequence
+from statistics import median
 from typing import ClassVar
 
+from tabcontam.decide.answers import FILLER, NOTHING
 from tabcontam.decide.reading import answer_line, declines, plain
 from tabcontam.decide.words import Dictionary, Found, WordDecision, appears, decide_words, stands_in
 from tabcontam.serializers import Serializer
@@ -14,6 +16,8 @@ from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply,
 
 READ = (State.OK, State.TRUNCATED)
 ITEMS = re.compile(r"[,;\n|]")
+LIST_LINE = re.compile(r"[-+•]\s|\d+[.)]\s")
+LONGEST_ITEM = 6  # words
 MORE = "x"  # added to an answer that was cut, to see which of its words could have gone on
 
 
@@ -25,8 +29,10 @@ class WordTest:
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """A cut answer is complete once the line that holds it has ended."""
-        return _line_ended(text) and self.is_answer(answer_line(text))
+        """A cut answer is complete once the line that holds it has ended; of a list of lines more may have come."""
+        line = answer_line(text)
+        ended = answer_line(text + MORE) == line
+        return ended and self.is_answer(line) and not LIST_LINE.match(line)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """Which of the expected words the answer holds, as whole words and as Algorithm 1 looks for them."""
@@ -47,17 +53,16 @@ class WordTest:
         return decide_words(text, query.expected, dictionary, found)
 
     def is_answer(self, text: str) -> bool:
-        """Whether a text could be a list: two items at least."""
-        return sum(bool(item.strip()) for item in ITEMS.split(plain(text))) > 1
+        """Whether a text could be a list: what stands between its commas is short, and it is no talk."""
+        line = answer_line(text)
+        if not line or FILLER.match(line) or NOTHING.match(line):
+            return False
+        lengths = [len(item.split()) for item in ITEMS.split(plain(text)) if item.strip()]
+        return median(lengths) <= LONGEST_ITEM
 
     def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """Detected if at least one answer passes."""
         return measured(trials, needed=1, claim=self.claim)
-
-
-def _line_ended(text: str) -> bool:
-    line = answer_line(text)
-    return bool(line) and answer_line(text + MORE) == line
 
 
 def measured(trials: Sequence[Trial], needed: float | None, claim: str) -> Measurement:

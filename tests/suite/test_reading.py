@@ -180,12 +180,29 @@ def test_a_word_is_a_whole_word_but_not_for_the_published_algorithm(text: str, h
 
 
 @pytest.mark.parametrize(
+    ("text", "readable"),
+    [
+        ("age, sex", True),
+        ("target", True),
+        ("- age\n- sex", True),
+        ("Sure, I'd be happy to help!", False),
+        ("Unknown", False),
+        ("The features of this dataset depend on the version of the file that was published first", False),
+    ],
+)
+def test_what_could_be_a_list(text: str, readable: bool) -> None:
+    reading = FeatureListUninformed().read(WORDS, Reply(text, State.OK), SERIALIZERS["is"], english())
+    assert (reading.hit, reading.readable) == (False, readable)
+
+
+@pytest.mark.parametrize(
     ("text", "complete"),
     [
         ("age, fnlwgt\n", True),
         ("age, wor", False),
         ("Here are the features:\nage, wor", False),
         ("- age\n- wor", False),
+        ("1. age\n2. wor", False),
         ("```\nage, wor", False),
         ("Here are the features:\nage, work\nThese", True),
     ],
