@@ -24,8 +24,9 @@ def declines(text: str) -> bool:
 
 def plain(text: str) -> str:
     """A text without code fences and the marks of emphasis around its lines."""
-    lines = (line.strip().strip("*`").strip() for line in FENCE.sub("", text).splitlines())
-    return "\n".join(line for line in lines if line)
+    lines = (line.strip() for line in FENCE.sub("", text).splitlines())
+    bare = (line if line.startswith("* ") else line.strip("*`").strip() for line in lines)
+    return "\n".join(line for line in bare if line)
 
 
 def answer_line(text: str) -> str:

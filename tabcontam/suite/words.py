@@ -16,7 +16,7 @@ from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply,
 
 READ = (State.OK, State.TRUNCATED)
 ITEMS = re.compile(r"[,;\n|]")
-LIST_LINE = re.compile(r"[-+•]\s|\d+[.)]\s")
+LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 LONGEST_ITEM = 6  # words
 MORE = "x"  # added to an answer that was cut, to see which of its words could have gone on
 

@@ -203,6 +203,7 @@ def test_what_could_be_a_list(text: str, readable: bool) -> None:
         ("Here are the features:\nage, wor", False),
         ("- age\n- wor", False),
         ("1. age\n2. wor", False),
+        ("* age\n* wor", False),
         ("```\nage, wor", False),
         ("Here are the features:\nage, work\nThese", True),
     ],
