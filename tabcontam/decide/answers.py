@@ -8,6 +8,7 @@ import csv
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import islice
 from typing import Any
 
 Cells = dict[str, str | None]
@@ -24,13 +25,14 @@ FILLER = re.compile(
     re.IGNORECASE,
 )
 NOTHING = re.compile(r"^(?:unknown|n/?a|none|nothing|not (?:available|known|applicable)|no idea)\W*$", re.IGNORECASE)
+MOST_STARTS = 50  # brackets that are tried: a text of nothing else would take long
 MOST_WORDS = 8  # of a short answer, unless the expected one is longer
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
     """The first JSON object that names an asked feature, or a list of as many values as are asked."""
     decoder = json.JSONDecoder(parse_float=str, parse_int=str, strict=False)
-    for start in (match.start() for match in re.finditer(r"[\[{]", text)):
+    for start in (match.start() for match in islice(re.finditer(r"[\[{]", text), MOST_STARTS)):
         try:
             value, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):

@@ -1,6 +1,11 @@
 """Answers to the row tests, in the shapes that LLMs give them: right ones are hits, talk is no answer."""
 
+import json
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tabcontam.decide.words import english
 from tabcontam.serializers import load_serializers
@@ -228,3 +233,27 @@ def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
 def test_what_of_a_cut_choice_is_complete(text: str, complete: bool) -> None:
     query = Query("membership-0", PROMPT, ("Yes", "No"), ("No",), 4)
     assert ChoiceTest().complete(query, text, SERIALIZERS["is"]) is complete
+
+
+@given(text=st.text() | st.text(alphabet="age is:=,|[]{}\"'`*-0 1\n."), cut=st.booleans())
+@pytest.mark.parametrize("query", [ROW, THREE, NUMBER, NAME], ids=["row", "three", "number", "name"])
+def test_reading_never_fails_on_hostile_text(query: Query, text: str, cut: bool) -> None:
+    reading = read(query, text, State.TRUNCATED if cut else State.OK)
+    assert isinstance(reading.parsed, dict | None)
+    assert not reading.hit or reading.readable
+
+
+@given(values=st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"])), min_size=5, max_size=5))
+def test_what_json_says_is_read_as_it_is(values: list[str]) -> None:
+    reading = read(ROW, json.dumps(dict(zip(COLUMNS, values, strict=True))))
+    assert reading.parsed == {name: value.strip() or None for name, value in zip(COLUMNS, values, strict=True)}
+
+
+@pytest.mark.parametrize(
+    "text", ['"' * 2000, "," * 2000, "[" * 2000, "*" * 2000, " " * 2000, "age " * 500, "- " * 1000]
+)
+@pytest.mark.parametrize("query", [ROW, NUMBER], ids=["row", "number"])
+def test_no_text_takes_long_to_read(query: Query, text: str) -> None:
+    start = time.perf_counter()
+    read(query, text, State.TRUNCATED)
+    assert time.perf_counter() - start < 2
