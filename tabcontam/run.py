@@ -21,7 +21,7 @@ from tabcontam.models.registry import CONTROLS, Settings, open_model
 from tabcontam.run_folder import as_json, cell_key, load, record
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
-from tabcontam.store import RESULTS, Journal, open_folder, replace_file
+from tabcontam.store import RESULTS, Journal, alone, open_folder, replace_file
 from tabcontam.suite.registry import BY_ID, TESTS
 from tabcontam.suite.selection import selected
 
@@ -141,11 +141,12 @@ async def _ask(session: Session, folder: Path, document: Callable[[bool], Result
     try:
         await session.connect()
         open_folder(folder)
-        session.recall()
-        # What a crash leaves must be enough for `rescore`: the cells as planned stand there before the first answer.
-        replace_file(folder / RESULTS, as_json(document(False)))
-        with _interruptible(session):
-            await session.ask()
+        with alone(folder):
+            session.recall()
+            # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
+            replace_file(folder / RESULTS, as_json(document(False)))
+            with _interruptible(session):
+                await session.ask()
     finally:
         await session.close()
 

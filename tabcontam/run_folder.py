@@ -1,7 +1,7 @@
 """A run's folder read and written: record a document, judge a past run again, merge several runs."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tabcontam import __version__
@@ -26,6 +26,16 @@ from tabcontam.store import (
 from tabcontam.suite.base import Trial, Verdict
 from tabcontam.suite.registry import BY_ID
 from tabcontam.suite.verdicts import PAPER
+
+ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
+Fields = Mapping[str, type | tuple[type, ...]]
+RUN_FIELDS: Fields = {
+    "version": str, "command": str, "seconds": (int, float), "rules": str, "llms": list, "datasets": list,
+    "serializers": list,
+}  # fmt: skip
+CELL_FIELDS: Fields = {
+    "llm": str, "dataset": str, "edition": str, "serializer": str, "test": str, "control": bool, "queries": int,
+}  # fmt: skip
 
 
 def as_json(document: Result) -> str:
@@ -60,7 +70,18 @@ def load(folder: Path) -> Result:
     document = read_results(folder)
     if "llms" not in document["run"]:
         raise UsageError(f"{folder} holds recorded answers that `replay` judged, not a run")
+    _check(folder, "the run", document["run"], RUN_FIELDS)
+    for number, cell in enumerate(document["cells"]):
+        _check(folder, f"cell {number}", cell, CELL_FIELDS)
+        if cell["test"] not in BY_ID:
+            raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell['test']!r}")
     return document
+
+
+def _check(folder: Path, what: str, known: Result, wanted: Fields) -> None:
+    lacking = [name for name, kind in wanted.items() if not isinstance(known.get(name), kind)]
+    if lacking:
+        raise UsageError(f"{folder / RESULTS}: {what} lacks {', '.join(lacking)}; {ANEW}")
 
 
 def last_lines(folder: Path, document: Result) -> list[Line]:
@@ -77,7 +98,7 @@ def rescore(folder: Path, rules: str | None) -> Result:
     open_folder(folder)
     rules = rules or document["run"]["rules"]
     dictionary = english()
-    templates = {item["name"]: Serializer(about="", **item) for item in document["run"]["serializers"]}
+    templates = {item["name"]: _serializer(folder, item) for item in document["run"]["serializers"]}
     cells, lines = [], {}
     for cell, own in _by_cell(folder, document):
         name = _name(cell)
@@ -85,6 +106,8 @@ def rescore(folder: Path, rules: str | None) -> Result:
             trials = [_read(name, line, templates[name.serializer], dictionary) for line in own]
         except (KeyError, ValueError, TypeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {name.test} cannot be read: {error!r}") from error
+        if cell.get("answered") and not trials:
+            raise UsageError(f"{folder / TRIALS} holds no answers to {name.test} on {name.dataset}; it is not whole")
         cells.append(result(name, trials, cell["queries"], rules) if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             lines[line_key(line)] = line | judged(trial, rules == PAPER)
@@ -149,6 +172,13 @@ def one_cell_a_square(cells: Sequence[Result]) -> list[Result]:
         if key not in shown or cell["verdict"] == Verdict.CONTAMINATED:
             shown[key] = square
     return list(shown.values())
+
+
+def _serializer(folder: Path, item: Result) -> Serializer:
+    try:
+        return Serializer(about="", **item)
+    except TypeError as error:
+        raise UsageError(f"{folder / RESULTS}: a serializer cannot be read: {error}") from error
 
 
 def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:

@@ -117,7 +117,8 @@ class Serializer:
             except ValueError:
                 pass  # an answer may open a quote that it never closes
         end = self._next_feature.search(rest)
-        return (rest[: end.start()] if end else rest).strip() or None
+        value = (rest[: end.start()] if end else rest).strip()
+        return value.lstrip(": ").removesuffix(self.feature_separator.strip()).strip() or None
 
 
 def written(cell: Cell, following: str) -> str:

@@ -5,6 +5,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ class Journal:
                     line = json.loads(text)
                 except ValueError:
                     continue  # cut off by a crash
-                if isinstance(line, dict) and "query" in line:
+                if is_trial(line):
                     yield line
 
     def append(self, line: Mapping[str, Any]) -> None:
@@ -110,6 +111,42 @@ class Journal:
     def _ends_a_line(file: Any) -> bool:
         file.seek(-1, os.SEEK_END)
         return bool(file.read(1) == b"\n")
+
+
+FIELDS: dict[str, tuple[type, ...]] = {
+    "llm": (str,), "dataset": (str,), "edition": (str,), "serializer": (str,), "test": (str,), "query": (str,),
+    "paper": (bool,), "prompt": (str, list), "asked": (list,), "expected": (list, dict), "reply": (str,),
+    "state": (str,),
+}  # fmt: skip
+
+
+def is_trial(line: object) -> bool:
+    """Whether a line of trials.jsonl is a trial; anything else in the file is passed over."""
+    if not isinstance(line, dict) or not all(isinstance(line.get(name), types) for name, types in FIELDS.items()):
+        return False
+    return line["state"] in set(State) and line["test"] in BY_ID
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a run's folder: two runs at once would ask, and pay for, everything twice. Raises `UsageError`.
+
+    The lock goes with the process, however it ends.
+    """
+    with (folder / TRIALS).open("ab") as file:
+        try:
+            _lock(file.fileno())
+        except OSError as error:
+            raise UsageError(f"{folder} is in use by another run; wait for it or choose another --out") from error
+        yield
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: its locks would keep us from the file ourselves
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:

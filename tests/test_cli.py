@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -263,6 +264,55 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     for command in ("rescore", "report"):
         done = tabcontam(command, "replayed", cwd=tmp_path)
         assert (done.returncode, "not a run" in done.stderr) == (4, True), done.stderr
+
+
+def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
+    folder = tmp_path / "run"
+    with slow(0.1) as server:
+        first = started(server, folder)
+        wait_for(2, folder)
+        _, errors = started(server, folder).communicate(timeout=30)
+        first.kill()
+        first.communicate()
+    assert "in use by another run" in errors
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda text: text[:100], "not readable JSON; delete that file"),
+        (lambda text: text.replace('"rules"', '"rulez"'), "the run lacks rules"),
+        (lambda text: text.replace('"serializer": "is"', '"serializer": 1'), "lacks serializer"),
+        (lambda text: text.replace('"queries": 3', '"queries": null'), "lacks queries"),
+        (lambda text: text.replace('"full_completion"', '"fuller_completion"'), "unknown test 'fuller_completion'"),
+    ],
+)
+@pytest.mark.parametrize("command", ["rescore", "report"])
+def test_a_damaged_results_file_is_one_line(
+    tmp_path: Path, command: str, change: Callable[[str], str], message: str
+) -> None:
+    tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
+    path = tmp_path / "run" / "results.json"
+    path.write_text(change(path.read_text()))
+    done = tabcontam(command, "run", cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert message in done.stderr
+
+
+def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None:
+    tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
+    before = document(tmp_path / "run")
+    path = tmp_path / "run" / "trials.jsonl"
+    lines = path.read_text().splitlines()
+    lines[0] = lines[0].replace('"state": "ok"', '"state": "fine"')
+    path.write_text("\n".join(["[1]", "{}", '{"query": 0}', "not json", *lines]) + "\n")
+    assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"][0]["verdict"] == "contaminated"
+    assert tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"] == before["cells"]
+    path.unlink()
+    done = tabcontam("rescore", "run", cwd=tmp_path)
+    assert (done.returncode, "it is not whole" in done.stderr) == (4, True)
 
 
 def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:

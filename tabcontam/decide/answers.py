@@ -7,25 +7,42 @@ cannot place it leaves out: a text that is no answer gives nothing.
 import csv
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise
 from typing import Any
 
 Cells = dict[str, str | None]
 
 MARKS = r"[\"'`*]*"
-SAID = rf"{MARKS}\s*(?:is equal to|is|was|=>|->|[:=|])\s*{MARKS}"
-BEFORE = r"(?:^|[\n,;|{(\[:]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\b(?:the|and|of)\s)\s*"
+SAID = rf"{MARKS}\s*(?:(?:of|for) this row\s*)?(?:value\s*)?(?:is equal to|is|was|=>|->|[:=])\s*:?\s*{MARKS}"
+BEFORE = r"(?:^|[\n,;{(\[:]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b(?:the|and|of)\s)\s*"
 NEXT = re.compile(
-    rf"(?:\s*[,;]\s*|\.\s+)(?:and\s+)?(?:the\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*(?:\bis\b|->|[:=])|[\n\r]"
+    rf"(?:\s*[,;]\s*|\.\s+|\s+(?:and|-)\s+)(?:and\s+)?(?:the\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*(?:\bis\b|->|[:=])|[\n\r]"
 )
-PREFIX = re.compile(r"^(?:the )?(?:answer|value|result)\s*(?:is|[:=])\s*", re.IGNORECASE)
-FILLER = re.compile(
-    r"^(?:sure|certainly|of course|okay|ok|here (?:is|are|you)|the (?:row|answer|value)[^:]*:|let me|i )\b.*",
+PREFIX = re.compile(
+    r"^(?:(?:the|my|its) )?(?:(?:missing|best|next) )?(?:answer|value|result|guess|row)\s*(?:is|would be|[:=])\s*:?\s*"
+    r"|^(?:i(?: would|'d)? (?:guess|think|say)(?: it is)?|approximately|probably|likely)\s+|^(?:[-*•]|\d+[.)])\s+",
     re.IGNORECASE,
 )
-NOTHING = re.compile(r"^(?:unknown|n/?a|none|nothing|not (?:available|known|applicable)|no idea)\W*$", re.IGNORECASE)
-MOST_STARTS = 50  # brackets that are tried: a text of nothing else would take long
+FILLER = re.compile(
+    r"^(?:(?:sure|certainly|of course|okay|ok|sorry|hello|please|here (?:is|are|you)|let me|based on|interesting)\b.*"
+    r"|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*)$",
+    re.IGNORECASE,
+)
+PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>)$")
+NOTHING = re.compile(
+    r"^(?:unknown|n\W?/?a|none|nothing|no idea|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
+    re.IGNORECASE,
+)
+UNWRAP = re.compile(r"</?answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
+AFTER_NUMBER = re.compile(
+    r"\s*(?:years?|yrs?|hours?|months?|days?|cm|mm|kg|g|%|dollars?|usd|euros?)?"
+    r"(?:,?\s*\(?(?:i think|i believe|i guess|from memory|estimated|guess)\)?)?\.?$"
+    r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm)\b)[^\d]*$",
+    re.IGNORECASE,
+)
+TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
+MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
 MOST_WORDS = 8  # of a short answer, unless the expected one is longer
 
 
@@ -61,25 +78,52 @@ def _scalar(value: object) -> str | None:
     return None if value is None else str(value).strip() or None
 
 
+def is_table(text: str) -> bool:
+    """Whether a text holds lines of a Markdown table."""
+    return any(line.lstrip().startswith("|") for line in text.splitlines())
+
+
 def read_table(text: str, asked: Sequence[str]) -> Cells:
-    """The first row of a Markdown table whose header names asked features."""
-    lines = [
-        [cell.strip(" *`") for cell in line.strip().strip("|").split("|")] for line in text.splitlines() if "|" in line
+    """A Markdown table: the row below a header that names asked features, or rows of a name and its value.
+
+    A line without its closing bar is not yet a row.
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
+    rows = [
+        [cell.strip(" *`") for cell in line.strip("|").split("|")]
+        for line in lines
+        if line.endswith("|") and line != "|"
     ]
-    wanted = {name.casefold(): name for name in asked}
-    for number, header in enumerate(lines):
-        places = {wanted[cell.casefold()]: place for place, cell in enumerate(header) if cell.casefold() in wanted}
-        for row in lines[number + 1 :] if places else ():
-            if len(row) == len(header) and not all(set(cell) <= set("-: ") for cell in row):
-                return {name: row[place] or None for name, place in places.items()}
-    return {}
+    rows = [row for row in rows if not all(TABLE_RULE.match(cell) or not cell for cell in row)]
+    wanted = {spelling(name): name for name in asked}
+    for header, row in pairwise(rows):
+        places = {wanted[spelling(cell)]: place for place, cell in enumerate(header) if spelling(cell) in wanted}
+        if len(places) > 1 or (places and len(header) != 2):
+            return {name: row[place] or None for name, place in places.items()} if len(row) == len(header) else {}
+    named = {wanted[spelling(row[0])]: row[1] or None for row in rows if len(row) == 2 and spelling(row[0]) in wanted}
+    if named or len(rows) != 1 or len(rows[0]) != len(asked) or any(spelling(cell) in wanted for cell in rows[0]):
+        return named
+    return {name: cell or None for name, cell in zip(asked, rows[0], strict=True)}
+
+
+def spelling(name: str) -> str:
+    """A name without its case, its note in parentheses and its word separators."""
+    return re.sub(r"[-_ .]+", "", re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)).casefold()
+
+
+def _loosely(name: str) -> str:
+    """A pattern of a name whose word separators may differ and whose note in parentheses may be left out."""
+    note = re.search(r"(?<=\S)\s*\([^()]*\)\s*$", name)
+    words = re.split(r"[-_ .]+", name[: note.start()] if note else name)
+    pattern = r"[-_ .]?".join(map(re.escape, words))
+    return pattern + (rf"(?:{re.escape(note.group())})?" if note else "")
 
 
 def read_named(text: str, asked: Sequence[str]) -> Cells:
     """The asked features that the text names with a value: `**age**: 39`, `age=39`, `the value of age is 39.`"""
     cells: Cells = {}
     for name in asked:
-        match = re.search(rf"{BEFORE}{MARKS}{re.escape(name)}{SAID}", text, re.IGNORECASE)
+        match = re.search(rf"{BEFORE}{MARKS}{_loosely(name)}{SAID}", text, re.IGNORECASE)
         if match:
             rest = text[match.end() :]
             following = NEXT.search(rest)
@@ -87,23 +131,44 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
     return cells
 
 
+def answers(cells: Cells, expected: Mapping[str, str | None]) -> Cells:
+    """The cells without those that only hold a value's place, or say for a number that there is none."""
+
+    def is_one(name: str, cell: str | None) -> bool:
+        if cell is None:
+            return True
+        truth = expected.get(name)
+        return not PLACEHOLDER.match(cell) and not (truth is not None and is_number(truth) and NOTHING.match(cell))
+
+    return {name: cell for name, cell in cells.items() if is_one(name, cell)}
+
+
 def read_list(text: str, asked: Sequence[str], expected: Mapping[str, str | None]) -> Cells:
-    """A line of as many values as are asked, of which those that have to be numbers are numbers."""
-    for line in text.splitlines():
-        for delimiter in (",", ";", "\t", "|"):
-            values = [bare(value) for value in next(csv.reader([line], delimiter=delimiter, skipinitialspace=True), [])]
-            if len(values) == len(asked) > 1 and all(
-                fits(value, expected.get(name)) for name, value in zip(asked, values, strict=True)
-            ):
-                return {name: value or None for name, value in zip(asked, values, strict=True)}
+    """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers."""
+    for values in _lists(text):
+        if len(values) == len(asked) > 1 and all(map(fits, values, (expected.get(name) for name in asked))):
+            return {name: value or None for name, value in zip(asked, values, strict=True)}
     return {}
+
+
+def _lists(text: str) -> Iterator[list[str]]:
+    lines = [PREFIX.sub("", line.strip()) for line in text.splitlines() if line.strip()]
+    for line in lines:
+        inner = line[1:-1] if line[:1] + line[-1:] in ("[]", "()") else line
+        for delimiter in (",", ";", "\t"):
+            for quote in "\"'":
+                rows = csv.reader([inner], delimiter=delimiter, quotechar=quote, skipinitialspace=True)
+                yield [bare(value) for value in next(rows, [])]
+    yield [bare(line) for line in lines]
 
 
 def read_short(lines: Iterable[str], expected: str | None) -> str | None:
     """The first line that could be the one value asked for, without what announces it."""
+    numeric = expected is not None and is_number(expected)
     for line in lines:
-        value = bare(PREFIX.sub("", line.strip()))
-        value = number_in(value) if expected is not None and is_number(expected) else value
+        said = UNWRAP.sub(lambda match: match.group(1) or "", line.strip())
+        value = bare(PREFIX.sub("", said))
+        value = number_in(value.strip("[]")) if numeric else value
         if value and fits(value, expected):
             return value
     return None
@@ -111,10 +176,12 @@ def read_short(lines: Iterable[str], expected: str | None) -> str | None:
 
 def fits(value: str, expected: str | None) -> bool:
     """Whether a text could be a value of the expected one's kind: a number for a number, no talk for a word."""
-    if NOTHING.match(value) and not (expected and NOTHING.match(expected)):
+    if value in ("?", ""):
+        return True
+    if (NOTHING.match(value) or PLACEHOLDER.match(value)) and value.casefold() != (expected or "").casefold():
         return False
     if expected is not None and is_number(expected):
-        return not value or is_number(value)
+        return is_number(value)
     longest = max(MOST_WORDS, len((expected or "").split()) + 3)
     return len(value.split()) <= longest and not FILLER.match(value) and not value.endswith((":", "!", "?"))
 
@@ -129,9 +196,9 @@ def is_number(text: str) -> bool:
 
 
 def number_in(text: str) -> str:
-    """The number that a text begins with, if words follow it: `39. This is a guess.`, `39 years`; else the text."""
-    match = re.match(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?(?=[.;]?\s+[^\W\d_])", text, re.IGNORECASE)
-    return match.group() if match else text
+    """The number of `39. This is a guess.` or `39 years`; the text as it is where other words follow (`39 or 40`)."""
+    match = re.match(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?", text, re.IGNORECASE)
+    return match.group() if match and AFTER_NUMBER.match(text, match.end()) else text
 
 
 def ungrouped(text: str) -> str:
@@ -141,8 +208,14 @@ def ungrouped(text: str) -> str:
 
 def bare(text: str) -> str:
     """A value without the quotes, emphasis and punctuation around it."""
-    text = text.strip().strip("`*").strip()
+    text = text.strip().strip("`*|").rstrip(",;").strip("`*}] ") if text.strip() else ""
+    text = text[:-1].strip("`*") if text.endswith(".") and len(text) > 1 else text
     if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        text = text[1:-1]
-    text = text.rstrip(",;").strip().strip("`*}]").strip()
-    return text[:-1] if text.endswith(".") and len(text) > 1 else text
+        return text[1:-1]
+    return text
+
+
+def first_value(text: str) -> str | None:
+    """What stands before the first feature that a text names."""
+    following = NEXT.search(text)
+    return bare(text[: following.start()] if following else text) or None

@@ -400,7 +400,10 @@ def read_results(folder: Path) -> dict[str, Any]:
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
-        raise UsageError(f"{path} is not readable JSON; run the same command with --out {folder} again") from None
+        raise UsageError(
+            f"{path} is not readable JSON; delete that file and run the same command with --out {folder} again: "
+            "the answers are in trials.jsonl"
+        ) from None
     try:
         typed(document)
     except UsageError as error:

@@ -1,12 +1,23 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
 
 from tabcontam.datasets import Cell, Table
-from tabcontam.decide.answers import is_number, number_in, read_json, read_list, read_named, read_short, read_table
+from tabcontam.decide.answers import (
+    answers,
+    first_value,
+    is_number,
+    is_table,
+    number_in,
+    read_json,
+    read_list,
+    read_named,
+    read_short,
+    read_table,
+)
 from tabcontam.decide.reading import declines, plain, same_value
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
@@ -48,11 +59,15 @@ class RowTest:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
         text = fresh(plain(text), query.prompt)
         truth = dict(zip(query.asked, query.expected, strict=True))
-        named = named_cells(text, query.asked, serializer)
+        if is_table(text):
+            return read_table(text, query.asked)
+        named = named_cells(text, truth, serializer)
         if len(named) == len(query.asked):
             return numbers_bare(named, truth)
         # A base model goes on after `The age is`: the first value stands without its name.
         goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
+        if named and goes_on and len(goes_on) <= len(named):  # the others follow in another shape
+            goes_on = {query.asked[0]: first_value(text), **named}
         listed = read_list(text, query.asked, truth)
         return numbers_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), truth)
 
@@ -66,7 +81,8 @@ class RowTest:
 
     def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The cells that would stay as they are if the answer went on."""
-        longer = self.cells(query, text + MORE, serializer)
+        ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar that closes a row of a table
+        longer = self.cells(query, text + ended + MORE, serializer)
         cells = self.cells(query, text, serializer).items()
         return {feature: cell for feature, cell in cells if feature in longer and longer[feature] == cell}
 
@@ -78,7 +94,9 @@ class OneCellTest(RowTest):
         """The one asked cell, named or bare."""
         text = fresh(plain(text), query.prompt)
         (feature,), (expected,) = query.asked, query.expected
-        if named := named_cells(text, query.asked, serializer):
+        if is_table(text):
+            return read_table(text, query.asked)
+        if named := named_cells(text, {feature: expected}, serializer):
             return numbers_bare(named, {feature: expected})
         lines = [serializer.read_on(line, query.asked)[feature] or "" for line in text.splitlines()]
         value = read_short(lines, expected)
@@ -97,12 +115,28 @@ def right(cells: dict[str, Cell], truth: dict[str, Cell]) -> bool:
     return bool(known) and all(same_value(cells.get(feature), value) for feature, value in known.items())
 
 
-def named_cells(text: str, asked: Sequence[str], serializer: Serializer) -> dict[str, Cell]:
+def named_cells(text: str, truth: Mapping[str, Cell], serializer: Serializer) -> dict[str, Cell]:
     """The asked features that an answer names, by the reader that finds most of them."""
     # `The age is equal to 39` holds the marks of `is` too: the longest separator reads first
     templates = sorted((serializer, *load_serializers().values()), key=lambda item: -len(item.value_separator))
-    readings = [template.read(text, asked) for template in templates]
-    return max([*readings, read_json(text, asked), read_table(text, asked), read_named(text, asked)], key=len)
+    asked = tuple(truth)
+    readings = [
+        *(template.read(text, asked) for template in templates),
+        read_json(text, asked),
+        read_named(text, asked),
+    ]
+    readings = [answers(cells, truth) for cells in readings]
+    return max(readings, key=lambda cells: (len(cells), -_mixed(cells, asked)))
+
+
+def _mixed(cells: dict[str, Cell], asked: Sequence[str]) -> int:
+    """How many cells hold the name of another asked feature: a value that was not ended where the next one began."""
+    names = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in asked}
+    return sum(
+        any(pattern.search(cell) for other, pattern in names.items() if other != name)
+        for name, cell in cells.items()
+        if cell
+    )
 
 
 def fresh(text: str, prompt: Prompt) -> str:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tabcontam.decide.answers import read_json
 from tabcontam.decide.words import english
 from tabcontam.serializers import load_serializers
 from tabcontam.suite.base import Message, Prompt, Query, Reading, Reply, State
@@ -93,6 +94,34 @@ def test_a_continuation_is_read_from_its_first_value(text: str) -> None:
     assert read(THREE, text).hit
 
 
+RIGHT_THREE = [
+    "Answer: 39, 1.50, No",
+    "['39', '1.50', 'No']",
+    "(39, '1.5', 'No')",
+    "| 39 | 1.50 | No |",
+    "39\n1.50\nNo",
+    "1. 39\n2. 1.50\n3. No",
+    "The age is 39,\nThe T is 1.50,\nThe Smoking is No",
+    "| feature | value |\n|---|---|\n| age | 39 |\n| T | 1.50 |\n| Smoking | No |",
+    "age: 39; T: 1.50; Smoking: No",
+    "age = 39 and T = 1.50 and Smoking = No",
+    "39, T: 1.50, Smoking: No",
+]
+
+
+@pytest.mark.parametrize("text", RIGHT_THREE)
+def test_three_right_cells_are_a_hit_in_any_shape(text: str) -> None:
+    assert read(THREE, text).hit
+    wrong = read(THREE, text.replace("1.5", "2.5"))
+    assert (wrong.hit, wrong.readable) == (False, True)
+
+
+def test_a_value_may_be_the_word_unknown() -> None:
+    query = Query("incomplete_completion-0", PROMPT, ("pdays", "poutcome"), ("0", "unknown"), 99)
+    assert read(query, "The pdays is 0, The poutcome is unknown").hit
+    assert not read(query, "The pdays is unknown, The poutcome is unknown").hit
+
+
 TALK = [
     "Sure, I'd be happy to help!",
     "Unknown",
@@ -118,7 +147,10 @@ def test_talk_is_no_answer(query: Query, text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     ["39", "39.0", "**39**", "```\n39\n```", "The age is 39.", "Answer: 39", "age = 39", "The value of age is 39.",
-     "Sure!\n39", "Sure! Here is the value:\n\n39", "39, The T is 1.50, The", "The age is 39. This is from memory."],
+     "Sure!\n39", "Sure! Here is the value:\n\n39", "39, The T is 1.50, The", "The age is 39. This is from memory.",
+     "The answer is **39**.", "The age of this row is 39", "The age value is 39", "My best guess: 39",
+     "I would guess 39", "[39]", '{"age": 39}', "\\boxed{39}", "<answer>39</answer>", "39 years",
+     "age is 39, I think", "The age is: 39"],
 )  # fmt: skip
 def test_a_right_number_is_a_hit(text: str) -> None:
     assert read(NUMBER, text).hit
@@ -129,7 +161,25 @@ def test_a_right_name_is_a_hit(text: str) -> None:
     assert read(NAME, text).hit
 
 
-@pytest.mark.parametrize("text", ["390", "3", "3,9", "1, 39", "about 40", "3101282"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "390",
+        "3",
+        "3,9",
+        "1, 39",
+        "about 40",
+        "3101282",
+        "39 thousand",
+        "39 or 40",
+        "39 to 45",
+        "39. No, 40",
+        "39 is wrong; 5",
+        "The age is 39 or 40",
+        "39 plus 30",
+        "The age is not 39",
+    ],
+)
 def test_a_number_that_only_holds_the_right_one_is_no_hit(text: str) -> None:
     assert not read(NUMBER, text).hit
 
@@ -146,6 +196,9 @@ def test_a_number_that_only_holds_the_right_one_is_no_hit(text: str) -> None:
         (THREE, " 39, The T is 1.50, The Smoking is No, The Hx Smoking is", True),
         (THREE, " 39, The T is 1.50, The Smoking is No\nThe age", True),
         (THREE, " 39, The T is 1.50\n", False),
+        (THREE, "| age | T | Smoking |\n|---|---|---|\n", False),
+        (THREE, "| age | T | Smoking |\n|---|---|---|\n| 39 | 1.50 | N", False),
+        (THREE, "| age | T | Smoking |\n|---|---|---|\n| 39 | 1.50 | No |", True),
     ],
 )
 def test_what_of_a_cut_answer_is_complete(query: Query, text: str, complete: bool) -> None:
@@ -245,8 +298,8 @@ def test_reading_never_fails_on_hostile_text(query: Query, text: str, cut: bool)
 
 @given(values=st.lists(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"])), min_size=5, max_size=5))
 def test_what_json_says_is_read_as_it_is(values: list[str]) -> None:
-    reading = read(ROW, json.dumps(dict(zip(COLUMNS, values, strict=True))))
-    assert reading.parsed == {name: value.strip() or None for name, value in zip(COLUMNS, values, strict=True)}
+    cells = read_json(json.dumps(dict(zip(COLUMNS, values, strict=True))), COLUMNS)
+    assert cells == {name: value.strip() or None for name, value in zip(COLUMNS, values, strict=True)}
 
 
 @pytest.mark.parametrize(
