@@ -31,10 +31,12 @@ class Exit(IntEnum):
 
 
 RULES = ("calibrated", "paper")
+FORMS = ("auto", "chat", "completion")
 LISTED = ("datasets", "llms", "tests", "serializers")
 EXAMPLES = """\
 examples:
   python -m tabcontam run
+  python -m tabcontam run --llm llama3 --dataset titanic
   python -m tabcontam run --llm openai:NAME@http://127.0.0.1:8000/v1 --dataset adult
   python -m tabcontam run --dataset my.csv --target label -k completion
   python -m tabcontam list tests -v
@@ -73,7 +75,9 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "Ask every selected query and judge the answers. Without --llm and --dataset: the controls, on iris and wine."
     )
     what = run.add_argument_group("what is tested")
-    what.add_argument("--llm", action="append", default=[], metavar="SPEC", help="PROVIDER:MODEL; see list llms")
+    what.add_argument(
+        "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
+    )
     what.add_argument(
         "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
     )
@@ -92,6 +96,12 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how.add_argument("--queries", type=_positive, metavar="N", help="at most N queries a cell")
     how.add_argument(
         "--max-connections", type=_positive, default=8, metavar="N", help="requests at a time (default: 8)"
+    )
+    how.add_argument(
+        "--batch-size", type=_positive, default=8, metavar="N", help="prompts at a time for hf: (default: 8)"
+    )
+    how.add_argument(
+        "--form", choices=FORMS, default=FORMS[0], help="how prompts are sent (default: the model's chat form, if any)"
     )
     how.add_argument(
         "-x", dest="stop", action="store_true", help="stop asking an LLM after its first contaminated cell"
@@ -197,6 +207,8 @@ def _run(options: argparse.Namespace) -> int:
         target=options.target,
         name=options.name,
         send_rows=options.send_rows,
+        form=options.form,
+        batch_size=options.batch_size,
         command=_command_line(),
     )
     run = prepare(request)

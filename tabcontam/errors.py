@@ -17,11 +17,16 @@ class Skip(Exception):
     """A cell that cannot be measured on this table or with this LLM; its text is the reason."""
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
-    """The error for a name that does not exist, with the nearest names that do."""
+def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
+    """The known names that look like this one, the nearest first."""
     from rapidfuzz import process
 
+    return [match[0] for match in process.extract(name, list(known), limit=limit, score_cutoff=65)]
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
+    """The error for a name that does not exist, with the nearest names that do."""
     names = list(known)
-    near = [match[0] for match in process.extract(name, names, limit=3, score_cutoff=65)]
-    advice = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names)}"
+    found = near(name, names)
+    advice = f"did you mean {' or '.join(found)}?" if found else f"known: {', '.join(names)}"
     return UsageError(f"unknown {kind} {name!r}; {advice}")

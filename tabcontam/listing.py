@@ -3,7 +3,11 @@
 import inspect
 from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tabcontam.models.catalogue import Entry
 
 Item = dict[str, Any]
 
@@ -37,12 +41,53 @@ def serializers() -> list[Item]:
 
 
 def llms() -> list[Item]:
-    """How an LLM is named."""
-    from tabcontam.models.registry import FORMS
+    """How an LLM is named: by a word of the catalogue, or by its provider."""
+    from tabcontam.models.catalogue import load_catalogue
+    from tabcontam.models.registry import forms
     from tabcontam.models.simulated import KINDS
 
     kinds = {"simulated:KIND": f"kinds: {', '.join(KINDS)}"}
-    return [{"name": form, "about": about, "text": kinds.get(form, "")} for form, about in FORMS.items()]
+    return [
+        *(_named(entry) for entry in load_catalogue().values()),
+        *({"name": form, "about": about, "text": kinds.get(form, "")} for form, about in forms().items()),
+        *_plugins(),
+    ]
+
+
+def _named(entry: "Entry") -> Item:
+    about = asdict(entry) | {"retired": entry.retired and entry.retired.isoformat()}
+    cutoff = f"cut-off {entry.cutoff}" if entry.cutoff else "cut-off not stated"
+    size = f"{entry.size:g}B" if entry.size else "size not stated"
+    retired = ""
+    if entry.retired:
+        word = "retired" if entry.gone(datetime.now(UTC).date()) else "retires"
+        retired = f"; {word} {entry.retired}, then {entry.successor}"
+    served = ", ".join(entry.served)
+    lines = [
+        f"{entry.title}: {entry.variant}" + ("; one of the paper's fifteen" if entry.paper else ""),
+        f"names: {', '.join(entry.names)}",
+        f"family {entry.family}, number {entry.order} of those listed",
+        cutoff + (f" ({entry.cutoff_source})" if entry.cutoff_source else ""),
+    ]
+    if entry.ollama_variant:
+        lines.append(f"Ollama's {entry.ollama[0]} is the {entry.ollama_variant} model")
+    facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"
+    return {"name": entry.name, "about": facts, "text": "\n".join(lines), "entry": about}
+
+
+def _plugins() -> list[Item]:
+    """Providers of other packages. A broken one is a line on standard error."""
+    from tabcontam.models.plugins import package
+    from tabcontam.models.registry import loaded
+
+    return [
+        {
+            "name": f"{point.name}:MODEL",
+            "about": f"from the package {package(point)}",
+            "text": inspect.getdoc(opener) or "",
+        }
+        for point, opener in loaded()
+    ]
 
 
 def datasets() -> list[Item]:

@@ -5,7 +5,7 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
@@ -17,7 +17,7 @@ from tabcontam.datasets import Table, load_table
 from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
 from tabcontam.judge import Result, results
-from tabcontam.models.registry import CONTROLS, Settings, open_model
+from tabcontam.models.registry import CONTROLS, Resolved, Settings, resolve
 from tabcontam.run_folder import as_json, cell_key, load, record
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
@@ -43,12 +43,14 @@ class Request:
     target: str | None = None
     name: str | None = None
     send_rows: bool = False
+    form: str = "auto"
+    batch_size: int = 8
     command: str = ""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run that was planned: its subjects, tables and cells."""
+    """A run that was planned: its subjects, tables and cells; `resolved` has what a name of an LLM stands for."""
 
     request: Request
     subjects: tuple[Subject, ...]
@@ -56,6 +58,7 @@ class Run:
     serializers: tuple[Serializer, ...]
     cells: tuple[PlannedCell, ...]
     dictionary: Dictionary
+    resolved: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -79,21 +82,26 @@ def prepare(request: Request) -> Run:
     if not tests:
         raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
-    subjects = _subjects(request, Settings(request.options.connections, serializers))
+    settings = Settings(request.options.connections, serializers, request.batch_size, request.form)
+    resolved = {spec: resolve(spec) for spec in _specs(request)}
+    subjects = tuple(_subject(one, request, settings) for one in resolved.values())
     names = dict.fromkeys(request.datasets or DATASETS)
     tables = tuple(load_table(name, target=request.target, name=request.name) for name in names)
     _tell_apart(tables, serializers)
     cells = tuple(plan(subjects, tables, serializers, tests, request.options))
-    return Run(request, subjects, tables, serializers, cells, english())
+    stands_for = {spec: str(one.found) for spec, one in resolved.items()}
+    return Run(request, subjects, tables, serializers, cells, english(), stands_for)
 
 
-def _subjects(request: Request, settings: Settings) -> tuple[Subject, ...]:
+def _specs(request: Request) -> tuple[str, ...]:
+    """The LLMs of the run as they are named, the controls that join it first."""
     named = tuple(dict.fromkeys(request.llms or CONTROLS))
-    joined = tuple(spec for spec in CONTROLS if request.controls and spec not in named)
-    return (
-        *(Subject(open_model(spec, settings), joined=True) for spec in joined),
-        *(Subject(open_model(spec, settings)) for spec in named),
-    )
+    return (*(spec for spec in CONTROLS if request.controls and spec not in named), *named)
+
+
+def _subject(resolved: Resolved, request: Request, settings: Settings) -> Subject:
+    joined = resolved.found.spec not in (request.llms or CONTROLS)
+    return Subject(resolved.open(settings), joined=joined)
 
 
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> None:
@@ -181,6 +189,12 @@ def _check_same_run(folder: Path, run: Run) -> None:
         raise UsageError(f"{folder} holds a run with seed {seed}; choose another folder with --out")
     if version != __version__:
         raise UsageError(f"{folder} holds a run of tabcontam {version}; choose another folder with --out")
+    for fact in document["run"].get("llms", []):
+        before, now = fact.get("resolved"), run.resolved.get(fact.get("spec"))
+        if before and now and before != now:
+            raise UsageError(
+                f"in {folder} {fact['spec']} is {before}, now it is {now}; choose another folder with --out"
+            )
     planned = {tuple(cell.name.fields().values()) for cell in run.cells}
     for cell in document["cells"]:
         if cell_key(cell) not in planned:
@@ -201,7 +215,12 @@ def describe(run: Run, started: datetime) -> Result:
         "alpha": None,
         "dictionary": run.dictionary.name,
         "llms": [
-            {"spec": subject.model.spec, "version": subject.model.version, "control": subject.joined}
+            {
+                "spec": subject.model.spec,
+                "resolved": run.resolved.get(subject.model.spec, subject.model.spec),
+                "version": subject.model.version,
+                "control": subject.joined,
+            }
             for subject in run.subjects
         ],
         "datasets": [

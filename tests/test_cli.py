@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,9 @@ SIMULATED = ("run", "--llm", "simulated:knows", "--no-controls", "--dataset", "i
 
 def environment(**changes: str) -> dict[str, str]:
     """This environment without keys, proxies, or a data folder that a test did not name."""
-    unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI")
+    unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI", "OLLAMA")
     kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in unwanted)}
-    return kept | {"XDG_CACHE_HOME": "/nonexistent"} | changes
+    return kept | {"XDG_CACHE_HOME": "/nonexistent", "OLLAMA_HOST": "127.0.0.1:9"} | changes
 
 
 def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -90,7 +91,14 @@ def test_list_tests_prints_every_docstring() -> None:
         (["run", "--dataset", "iris@uic"], "edition"),
         (["run", "--serializer", "equal"], "unknown serializer 'equal'; did you mean equals"),
         (["run", "--llm", "opnai:x"], "unknown provider 'opnai'; did you mean openai"),
-        (["run", "--llm", "llama3"], "unknown LLM 'llama3'; write PROVIDER:MODEL"),
+        (["run", "--llm", "llama3"], "nothing here serves Llama 3: start Ollama and run ollama pull llama3:8b; or "),
+        (["run", "--llm", "lama3"], "unknown LLM 'lama3'; did you mean llama-3"),
+        (["run", "--llm", "xyzzy"], "unknown LLM 'xyzzy'; see list llms, or write PROVIDER:MODEL"),
+        (["run", "--llm", "llama3:8b"], "unknown provider 'llama3'; did you mean ollama:llama3:8b?"),
+        (["run", "--llm", "gemini-1.5"], "Gemini 1.5 Pro was retired on 2025-09-24; its successor is gemini-"),
+        (["run", "--llm", "ollama:llama3"], "no server answers at http://127.0.0.1:9/v1"),
+        (["run", "--form", "poem"], "--form"),
+        (["run", "--batch-size", "0"], "--batch-size"),
         (["run", "--llm", "control:exposd"], "did you mean exposed"),
         (["run", "--llm", "simulated:"], "names no model"),
         (["run", "--llm", "openai:gpt-4o"], "OPENAI_API_KEY"),
@@ -167,6 +175,36 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "queries in 36 cells; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
+
+
+def test_a_name_goes_to_the_ollama_that_has_it_and_the_report_says_so(tmp_path: Path) -> None:
+    asked = ["run", "--llm", "Llama-3", "--dataset", "iris", "-k", "recognition", "--no-controls", "--out", "run"]
+    with LoopbackServer(lambda body: "Iris", models=["llama3:latest"]) as server:
+        done = tabcontam(*asked, cwd=tmp_path, OLLAMA_HOST=server.url.removesuffix("/v1"))
+        assert {body["model"] for body in server.asked} == {"llama3"}
+    assert done.returncode == 0, done.stderr
+    run: dict[str, Any] = json.loads((tmp_path / "run/results.json").read_text("utf-8"))
+    assert {cell["llm"] for cell in run["cells"]} == {"Llama-3"}
+    assert run["run"]["llms"][0]["resolved"] == "ollama:llama3 (the instruct model)"
+    assert "llm: Llama-3 (ollama:llama3 (the instruct model))" in done.stdout
+    assert "ollama:llama3" in (tmp_path / "run/index.html").read_text("utf-8")
+
+
+def test_a_folder_is_not_continued_by_another_model_of_the_same_name(tmp_path: Path) -> None:
+    asked = ["run", "--llm", "llama3", "--dataset", "iris", "-k", "recognition", "--no-controls", "--out", "run"]
+    for tag, code in (("llama3", 0), ("llama3:8b", 4)):
+        with LoopbackServer(lambda body: "Iris", models=[tag]) as server:
+            done = tabcontam(*asked, cwd=tmp_path, OLLAMA_HOST=server.url.removesuffix("/v1"))
+        assert done.returncode == code, done.stderr
+    assert "llama3 is ollama:llama3 (the instruct model), now it is ollama:llama3:8b" in done.stderr
+
+
+def test_the_form_can_be_forced(tmp_path: Path) -> None:
+    with LoopbackServer(lambda body: "Iris", models=["small"]) as server:
+        spec = f"openai:small@{server.url}"
+        asked = ["run", "--llm", spec, "--form", "completion", "--dataset", "iris", "-k", "recognition", "--out", "run"]
+        assert tabcontam(*asked, cwd=tmp_path).returncode == 0
+        assert all("prompt" in body for body in server.asked)
 
 
 def test_a_dry_run_as_json(tmp_path: Path) -> None:

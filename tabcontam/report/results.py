@@ -261,6 +261,7 @@ class Results:
         return [
             {
                 "llm": text(fact.get("spec")),
+                "resolved": "" if fact.get("resolved") == fact.get("spec") else text(fact.get("resolved")),
                 "version": text(fact.get("version")),
                 "control": yes(fact.get("control")),
             }

@@ -55,7 +55,7 @@ def print_header(console: "Console", results: Mapping[str, Any], verbosity: int 
     if isinstance(versions, Mapping):
         paper.line(", ".join(f"{name} {version}" for name, version in versions.items()))
     for llm in view.llms:
-        stated = ", ".join(filter(None, (llm["control"] and "control", llm["version"])))
+        stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"])))
         paper.line(f"llm: {llm['llm']}" + (f" ({stated})" if stated else ""))
     for fact in view.datasets:
         edition = f"@{fact['edition']}" if fact["edition"] else ""

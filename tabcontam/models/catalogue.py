@@ -1,0 +1,167 @@
+"""The LLMs that can be named by one word: what `catalogue.toml` says of each, checked when it is read."""
+
+import re
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from datetime import date, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from tabcontam.errors import UsageError
+
+FILE = Path(__file__).with_name("catalogue.toml")
+CHOICES = {
+    "openness": ("closed", "semi-open", "open"),
+    "variant": ("base", "instruct"),
+    "ollama_variant": ("base", "instruct"),
+}
+MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One LLM. `size` is in billions of parameters; None means: not stated. The rest is explained in the file."""
+
+    name: str
+    title: str
+    family: str
+    order: int
+    openness: str
+    variant: str
+    aliases: tuple[str, ...] = ()
+    size: float | None = None
+    cutoff: str | None = None
+    cutoff_source: str | None = None
+    openai: str | None = None
+    gemini: str | None = None
+    hf: str | None = None
+    ollama: tuple[str, ...] = ()
+    ollama_variant: str | None = None
+    retired: date | None = None
+    successor: str | None = None
+    paper: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every word that names it: its name, aliases and identifiers."""
+        identifiers = (self.openai, self.gemini, self.hf)
+        return tuple(dict.fromkeys((self.name, *self.aliases, *filter(None, identifiers))))
+
+    @property
+    def served(self) -> tuple[str, ...]:
+        """PROVIDER:MODEL for every provider that can serve it."""
+        found = {"openai": self.openai, "gemini": self.gemini, "hf": self.hf}
+        ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
+        return (*(f"{provider}:{model}" for provider, model in found.items() if model), *ollama)
+
+    def gone(self, today: date) -> bool:
+        """Whether its API no longer serves it."""
+        return self.retired is not None and self.retired <= today
+
+
+def plain(name: str) -> str:
+    """A name without what does not count in it: `Llama 3`, `llama-3` and `LLAMA3` are one."""
+    return re.sub(r"[\s_-]+", "", name.casefold())
+
+
+@cache
+def load_catalogue() -> Mapping[str, Entry]:
+    """Every entry by its name; raises `UsageError` for a catalogue that breaks the schema."""
+    return parse_catalogue(FILE.read_text("utf-8"), FILE.name)
+
+
+def find_entry(name: str) -> Entry | None:
+    """The entry that has this name, alias or identifier."""
+    wanted = plain(name)
+    return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
+
+
+def successor(entry: Entry, today: date) -> Entry:
+    """The first of its successors that is still served."""
+    entries = load_catalogue()
+    while entry.successor is not None and entry.gone(today):
+        entry = entries[entry.successor]
+    return entry
+
+
+def parse_catalogue(text: str, source: str) -> dict[str, Entry]:
+    """The entries in the text of a TOML file; raises `UsageError`, which names `source` and the entry at fault."""
+    try:
+        entries = {name: _entry(name, about) for name, about in tomllib.loads(text).items()}
+        _check_names(entries.values())
+        _check_successors(entries)
+    except ValueError as error:  # a TOMLDecodeError is one
+        raise UsageError(f"catalogue {source} cannot be read: {error}") from error
+    return entries
+
+
+def _entry(name: str, about: object) -> Entry:
+    if not isinstance(about, dict):
+        raise ValueError(f"{name!r} stands outside any entry")
+    known = {item.name: item for item in fields(Entry) if item.name != "name"}
+    if wrong := [key for key in about if key not in known]:
+        raise ValueError(f"[{name}] has the unknown key {wrong[0]!r}; known: {', '.join(known)}")
+    if lacking := [key for key, item in known.items() if item.default is MISSING and key not in about]:
+        raise ValueError(f"[{name}] lacks {' and '.join(lacking)}")
+    hints = get_type_hints(Entry)
+    entry = Entry(name=name, **{key: _value(f"[{name}] {key}", value, hints[key]) for key, value in about.items()})
+    _check(entry)
+    return entry
+
+
+def _value(where: str, value: Any, hint: Any) -> Any:
+    """A TOML value as the type of its field. TOML writes 8.0 as 8 and has no tuples."""
+    if hint == tuple[str, ...]:
+        if isinstance(value, list) and value and all(isinstance(item, str) and item for item in value):
+            return tuple(value)
+        raise ValueError(f"{where} is no list of texts")
+    if hint == float | None and type(value) is int:
+        value = float(value)
+    # To Python a true is an int and a time is a date; an empty text says nothing.
+    subtype = isinstance(value, datetime) or (isinstance(value, bool) and hint is not bool)
+    if not isinstance(value, hint) or subtype or value == "":
+        raise ValueError(f"{where} cannot be {value!r}")
+    return value
+
+
+def _check(entry: Entry) -> None:
+    """What no field can tell alone."""
+    where = f"[{entry.name}]"
+    for key, choices in CHOICES.items():
+        if getattr(entry, key) not in (None, *choices):
+            raise ValueError(f"{where} {key} is {getattr(entry, key)!r}; known: {', '.join(choices)}")
+    for one, other in TOGETHER:
+        if (getattr(entry, one) is None) != (getattr(entry, other) is None):
+            raise ValueError(f"{where} {one} and {other} go together")
+    if entry.cutoff is not None and not MONTH.fullmatch(entry.cutoff):
+        raise ValueError(f"{where} cutoff is {entry.cutoff!r}; write YYYY-MM")
+    if entry.size is not None and entry.size <= 0:
+        raise ValueError(f"{where} size is {entry.size}; write billions of parameters")
+    if entry.ollama_variant and not entry.ollama:
+        raise ValueError(f"{where} has ollama_variant and no ollama")
+    if not entry.served:
+        raise ValueError(f"{where} names no provider; write openai, gemini, hf or ollama")
+
+
+def _check_names(entries: Iterable[Entry]) -> None:
+    owners: dict[str, str] = {}
+    for entry in entries:
+        for name in {plain(name) for name in entry.names}:
+            if name in owners:
+                raise ValueError(f"[{owners[name]}] and [{entry.name}] are both named {name!r}")
+            owners[name] = entry.name
+
+
+def _check_successors(entries: Mapping[str, Entry]) -> None:
+    """Every chain of successors ends, at an entry that is there."""
+    for entry in entries.values():
+        seen = [entry.name]
+        while (after := entries[seen[-1]].successor) is not None:
+            if after not in entries:
+                raise ValueError(f"[{seen[-1]}] successor {after!r} has no entry")
+            if after in seen:
+                raise ValueError(f"[{entry.name}] succeeds itself")
+            seen.append(after)
