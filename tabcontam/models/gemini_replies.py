@@ -1,0 +1,107 @@
+"""What Gemini sent, read: the reply's JSON field by field, each checked for its type.
+
+The SDK's own types would warn on the user's terminal about every value that is newer than they are.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.models.openai_replies import message
+from tabcontam.suite.base import Reply, State
+
+NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
+# Blocks, by rule or by the provider's own classifiers. RECITATION matters most here: the model was about to repeat a
+# source word for word.
+BLOCKS = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "PROHIBITED_CONTENT",
+        "BLOCKLIST",
+        "SPII",
+        "LANGUAGE",
+        "ESCALATION",
+        "MODEL_ARMOR",
+        "PUP_LIMITED_DISABLED",
+        "IMAGE_SAFETY",
+        "IMAGE_RECITATION",
+        "IMAGE_PROHIBITED_CONTENT",
+    }
+)
+SPELLED_OUT = {"SPII": "sensitive personal information"}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One candidate: its visible text, why it ended, whether the model thought before it.
+
+    `block` is the reason for which the prompt was never answered.
+    """
+
+    text: str = ""
+    finish: str = ""
+    block: str = ""
+    thought: bool = False
+    tokens: int | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ran into the token limit, which in Gemini counts the thinking too."""
+        return self.finish == "MAX_TOKENS"
+
+    def reply(self) -> Reply:
+        """Text and state."""
+        if self.block:
+            return Reply("", State.REFUSED, f"prompt blocked: {_words(self.block)}", self.tokens)
+        if self.finish in BLOCKS:
+            return Reply(self.text, State.REFUSED, _words(self.finish), self.tokens)
+        empty = not self.text.strip()
+        if self.cut:
+            detail = "all tokens went into reasoning" if empty and self.thought else "token limit"
+            return Reply(self.text, State.TRUNCATED, detail, self.tokens)
+        stopped = "" if self.finish in NATURAL else f"stopped: {_words(self.finish)}"
+        if empty:
+            return Reply("", State.EMPTY, stopped or "no text", self.tokens)
+        return Reply(self.text, State.TRUNCATED if stopped else State.OK, stopped, self.tokens)
+
+
+def read_answer(body: object) -> Answer:
+    """The answer in a reply. Raises ValueError where there is none."""
+    usage = _mapping(body, "usageMetadata")
+    counted = usage.get("candidatesTokenCount")
+    tokens = counted if isinstance(counted, int) else None
+    block = _mapping(body, "promptFeedback").get("blockReason")
+    candidates = body.get("candidates") if isinstance(body, dict) else None
+    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+    text, shown = _text(_mapping(candidate, "content").get("parts"))
+    if isinstance(block, str) and block and not text:
+        return Answer(block=block, tokens=tokens)
+    if not isinstance(candidate, dict):
+        told = message(body) if isinstance(body, dict) and "error" in body else ""
+        raise ValueError(f"the reply holds no candidate{told and ': '}{told}")
+    finish = candidate.get("finishReason")
+    spent = usage.get("thoughtsTokenCount")
+    return Answer(
+        text=text,
+        finish=finish if isinstance(finish, str) else "",
+        thought=shown or (isinstance(spent, int) and spent > 0),
+        tokens=tokens,
+    )
+
+
+def _mapping(body: object, name: str) -> Mapping[str, Any]:
+    value = body.get(name) if isinstance(body, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _text(parts: object) -> tuple[str, bool]:
+    """The text of the parts that are no thoughts, and whether there were thoughts."""
+    found = [part for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict)]
+    texts = [part["text"] for part in found if not part.get("thought") and isinstance(part.get("text"), str)]
+    whole = "".join(texts).encode("utf-8", "replace").decode()  # no file can hold half a surrogate pair
+    return whole, any(part.get("thought") for part in found)
+
+
+def _words(reason: str) -> str:
+    return SPELLED_OUT.get(reason, reason.casefold().replace("_", " "))
