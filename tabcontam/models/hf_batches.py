@@ -60,8 +60,10 @@ class Batcher:
         self._waiting = [waiting for waiting in self._waiting if not waiting.reply.done()]  # some were given up
         if not self._waiting:
             return []
-        ordered = sorted(self._waiting, key=lambda waiting: (waiting.row.ids[:START], len(waiting.row.ids)))
-        first = ordered.index(self._waiting[0]) // self._size * self._size
+        oldest = self._waiting[0]
+        alike = [waiting for waiting in self._waiting if _band(waiting.row) == _band(oldest.row)]
+        ordered = sorted(alike, key=lambda waiting: (waiting.row.ids[:START], len(waiting.row.ids)))
+        first = ordered.index(oldest) // self._size * self._size
         batch = ordered[first : first + self._size]
         self._waiting = [waiting for waiting in self._waiting if waiting not in batch]
         return batch
@@ -77,3 +79,8 @@ class Batcher:
         for waiting, reply in zip(batch, replies, strict=True):
             if not waiting.reply.done():
                 waiting.reply.set_result(reply)
+
+
+def _band(row: Row) -> int:
+    """Limits within a factor of eight: a row that has ended is computed on until the last of its batch has."""
+    return row.max_tokens.bit_length() // 3

@@ -196,8 +196,15 @@ def test_more_requests_than_a_batch_holds(llama: Path, monkeypatch: pytest.Monke
     assert [call["input_ids"].shape[0] for call in calls] == [3, 3, 2]
 
 
+def test_short_answers_do_not_wait_for_long_ones(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(llama)
+    calls = watched(model, monkeypatch)
+    replies(model, [request(text, limit) for text in TEXTS[:3] for limit in (4, 200)])
+    assert [(len(call["input_ids"]), call["max_new_tokens"]) for call in calls] == [(3, 4), (3, 200)]
+
+
 def test_each_request_has_its_own_limit(llama: Path) -> None:
-    limits = [1, 5, 12, 3]
+    limits = [4, 5, 12, 9]
     answered = replies(opened(llama), [request(TEXTS[0], limit) for limit in limits])
     assert [reply.tokens for reply in answered] == limits
     assert {(reply.state, reply.detail) for reply in answered} == {(State.TRUNCATED, "token limit")}
