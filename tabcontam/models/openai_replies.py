@@ -36,7 +36,7 @@ def chat_answer(body: object) -> Answer:
     if not isinstance(message, dict):
         raise ValueError("the reply holds no message")
     text, refusal, parts_thought = _content(message.get("content"))
-    text, tags_thought = _without_thought(text)
+    text, tags_thought = without_thought(text)
     spent = _reasoning_tokens(body)
     apart = any(isinstance(message.get(name), str) and message[name] for name in ("reasoning_content", "reasoning"))
     refused = message.get("refusal")
@@ -89,7 +89,7 @@ def _content(content: object) -> tuple[str, str, bool]:
     return joined("text", ("text", "output_text")), joined("refusal", ("refusal",)), thought
 
 
-def _without_thought(text: str) -> tuple[str, bool]:
+def without_thought(text: str) -> tuple[str, bool]:
     """The answer without the thinking before it, which some templates open in the prompt, so that it only ends here."""
     rest = text
     while match := THOUGHT.match(rest):
