@@ -320,7 +320,10 @@ class Results:
         places: dict[str, list[str]] = {}
         for cell in cells:
             places.setdefault(cell.test, []).append(self.label(cell))
-        return [f"{what} {test} on {', '.join(labels)}" for test, labels in places.items()]
+        tests: dict[tuple[str, ...], list[str]] = {}
+        for test, labels in places.items():
+            tests.setdefault(tuple(labels), []).append(test)
+        return [f"{what} {', '.join(names)} on {', '.join(labels)}" for labels, names in tests.items()]
 
     def _measured(self, llm: str) -> list[Cell]:
         cells = [cell for block in self.blocks if block.llm == llm for cell in block.cells]
