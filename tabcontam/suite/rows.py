@@ -1,6 +1,7 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import ClassVar
@@ -30,7 +31,7 @@ MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
 
 
-class RowTest:
+class RowTest(ABC):
     """Reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
 
     claim: ClassVar[str]
@@ -71,9 +72,9 @@ class RowTest:
         listed = read_list(text, query.asked, truth)
         return numbers_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), truth)
 
+    @abstractmethod
     def published_line(self, text: str) -> str:
         """The part of the answer that the authors' code keeps."""
-        raise NotImplementedError
 
     def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """Detected if at least one row is a hit."""
