@@ -9,7 +9,6 @@ others.
 import asyncio
 import json
 import logging
-import os
 import random
 import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tabcontam.errors import UsageError, unknown
 from tabcontam.models.base import Form, Model, Request
 from tabcontam.models.gemini_replies import Answer, read_answer
+from tabcontam.models.keys import KeyHolder
 from tabcontam.models.openai import is_loopback
 from tabcontam.models.openai_replies import message
 from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
@@ -44,8 +44,6 @@ WAIT = 1.0  # seconds before the second try, twice as long before each further o
 LONGEST_WAIT = 60.0  # a server that wants more is not waited for
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
-LONGEST_DETAIL = 300
-SHORTEST_SECRET = 8  # a shorter key is a dummy, and may be a word of any text
 NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
 ROLES = {"assistant": "model"}
 # What a model may not take, and how its server says so. Gemma knows no system text.
@@ -103,7 +101,7 @@ def _with_system(system: str, contents: list[dict[str, Any]]) -> list[dict[str, 
     return [{"role": "user", "parts": [{"text": f"{system}\n\n{first['parts'][0]['text']}"}]}, *rest]
 
 
-class GeminiModel:
+class GeminiModel(KeyHolder):
     """One LLM behind the Gemini API."""
 
     control = False
@@ -122,7 +120,6 @@ class GeminiModel:
         self._client: Client | None = None
         self._http: AsyncClient | None = None
         self._variable = ""
-        self._secret = ""
 
     def __repr__(self) -> str:
         return f"<GeminiModel {self.spec}>"
@@ -248,14 +245,7 @@ class GeminiModel:
     def _key(self) -> str:
         """The key for this address, and no other. Raises `UsageError` where there has to be one."""
         names = KEYS if self._own else (OTHER_KEY,)
-        found = {name: os.environ.get(name, "").strip() for name in names}
-        self._variable = next((name for name in names if found[name]), names[0])
-        key = found[self._variable]
-        if not key and self._own:
-            raise UsageError(f"no key for Gemini; set the environment variable {' or '.join(KEYS)}")
-        if not (key.isascii() and key.isprintable() and " " not in key):
-            raise UsageError(f"{self._variable} holds characters that no key has; set it to the key alone")
-        self._secret = key if len(key) >= SHORTEST_SECRET else ""
+        self._variable, key = self._read_key(names, needed_by="Gemini" if self._own else None)
         return key or PLACEHOLDER
 
     def _recognize(self, found: Any) -> None:
@@ -295,15 +285,6 @@ class GeminiModel:
         if not key:
             return f"{who} does not offer the model; it answered {_reason(error)}"
         return f"{who} refused the key in {self._variable}; it answered {_reason(error)}"
-
-    def _mistake(self, text: str) -> UsageError:
-        return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
-
-    def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
-        """What a server said, as one printable line without the key."""
-        text = text.replace(self._secret, "***") if self._secret else text
-        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-        return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 async def _patiently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:

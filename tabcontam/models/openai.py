@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.models.base import Form, Model, Request
+from tabcontam.models.keys import KeyHolder
 from tabcontam.models.openai_replies import Answer, chat_answer, completion_answer, message
 from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
 
@@ -31,8 +32,6 @@ REASONING_ALLOWANCE = 4096  # tokens for thinking, which the limit on answer tok
 RETRIES = 4
 SECONDS = 300.0  # how long one request may take
 PLACEHOLDER = "no-key"  # the SDK does not start without one
-LONGEST_DETAIL = 300
-SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
 MOST_STOPS = 4  # OpenAI takes no more
 NOT_THERE = (404, 405, 501)
 OPTIONAL = ("temperature", "stop", "max_tokens")
@@ -150,7 +149,7 @@ class Habits:
         return {name: value for name, value in arguments.items() if name not in dropped and value != []}
 
 
-class OpenAIModel:
+class OpenAIModel(KeyHolder):
     """One LLM behind OpenAI's protocol."""
 
     control = False
@@ -169,7 +168,6 @@ class OpenAIModel:
         self._form = Form.COMPLETION if known else FORMS[form]
         self._settled = bool(known) or form != "auto"
         self._client: AsyncOpenAI | None = None
-        self._secret = ""
 
     def __repr__(self) -> str:
         return f"<OpenAIModel {self.spec}>"
@@ -304,13 +302,7 @@ class OpenAIModel:
 
     def _key(self) -> str:
         """The key for this address, and no other. Raises `UsageError` where there has to be one."""
-        variable = self._variable
-        key = os.environ.get(variable, "").strip()
-        if not key and self._own:
-            raise UsageError(f"no key for OpenAI; set the environment variable {variable}")
-        if not (key.isascii() and key.isprintable() and " " not in key):
-            raise UsageError(f"{variable} holds characters that no key has; set it to the key alone")
-        self._secret = key if len(key) >= SHORTEST_SECRET else ""
+        _, key = self._read_key([self._variable], needed_by="OpenAI" if self._own else None)
         return key or PLACEHOLDER
 
     @property
@@ -363,15 +355,6 @@ class OpenAIModel:
         if os.environ.get(self._variable, "").strip():
             return f"{who} refused the key in {self._variable}; it answered {_reason(error)}"
         return f"{who} wants a key; set the environment variable {self._variable}"
-
-    def _mistake(self, text: str) -> UsageError:
-        return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
-
-    def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
-        """What a server said, as one printable line without the key."""
-        text = text.replace(self._secret, "***") if self._secret else text
-        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
-        return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
 def _only_needed(key: str) -> Callable[[Any], Awaitable[None]]:

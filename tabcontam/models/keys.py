@@ -1,0 +1,39 @@
+"""API keys: read from the environment alone, sent to one address, and never part of a message."""
+
+import os
+from collections.abc import Sequence
+
+from tabcontam.errors import UsageError
+
+SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
+LONGEST_DETAIL = 300
+
+
+class KeyHolder:
+    """What the providers that send a key share."""
+
+    _secret = ""
+
+    def _read_key(self, variables: Sequence[str], needed_by: str | None) -> tuple[str, str]:
+        """The variable that holds a key, the first where none does, and the key or "".
+
+        Raises `UsageError` for what is no key, and where `needed_by` cannot do without one.
+        """
+        found = {name: os.environ.get(name, "").strip() for name in variables}
+        variable = next((name for name in variables if found[name]), variables[0])
+        key = found[variable]
+        if not key and needed_by:
+            raise UsageError(f"no key for {needed_by}; set the environment variable {' or '.join(variables)}")
+        if not (key.isascii() and key.isprintable() and " " not in key):
+            raise UsageError(f"{variable} holds characters that no key has; set it to the key alone")
+        self._secret = key if len(key) >= SHORTEST_SECRET else ""
+        return variable, key
+
+    def _mistake(self, text: str) -> UsageError:
+        return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
+
+    def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
+        """What a server said, as one printable line without the key."""
+        text = text.replace(self._secret, "***") if self._secret else text
+        line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
+        return line if len(line) <= longest else line[: longest - 1] + "…"
