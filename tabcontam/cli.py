@@ -286,9 +286,9 @@ def _rescore(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from datetime import datetime
 
-    from tabcontam.run_folder import merge
+    from tabcontam.run_folder import merge, new_folder
 
-    out = options.out or Path("reports") / datetime.now().strftime("%Y-%m-%dT%H-%M-%S")
+    out = options.out or new_folder(datetime.now())
     _print_document(merge(options.runs, out), out, options)
     return Exit.DONE
 

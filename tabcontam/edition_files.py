@@ -112,7 +112,7 @@ def _fetched(address: str, edition: Edition) -> bytes:
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")
-    request = Request(quote(url, safe=":/?&=+%@,~"), headers={"User-Agent": "tabcontam"})  # noqa: S310
+    request = Request(quote(url, safe=":/?&=+%@,~"), headers={"User-Agent": "tabcontam"})  # noqa: S310 (as below)
     limit = ARCHIVE_LIMIT if members else edition.bytes
     with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 (the scheme is checked above)
         content: bytes = response.read(limit + 1)

@@ -15,6 +15,23 @@ SCHEMA = 1
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 Result = dict[str, Any]
+UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
+    "verdict": None,
+    "paper_verdict": None,
+    "score": None,
+    "hits": 0,
+    "expected_hits": None,
+    "answered": 0,
+    "queries": 0,
+    "null": None,
+    "p_value": None,
+    "q_value": None,
+    "interval": None,
+    "recalled_bits": None,
+    "detectable_share": None,
+    "reason": None,
+    "sentence": None,
+}
 
 
 @dataclass(frozen=True)
@@ -27,6 +44,11 @@ class CellName:
     serializer: str
     test: str
     control: bool = False
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """The values of `fields`."""
+        return tuple(self.fields().values())
 
     def fields(self) -> dict[str, str]:
         """The fields as they stand in trials.jsonl."""
@@ -80,26 +102,7 @@ def unjudged(name: CellName, verdict: Verdict, reason: str, queries: int = 0) ->
 
 
 def _fields(name: CellName, **known: object) -> Result:
-    fields: Result = {
-        **name.fields(),
-        "kind": str(BY_ID[name.test].kind),
-        "control": name.control,
-        "verdict": None,
-        "paper_verdict": None,
-        "score": None,
-        "hits": 0,
-        "expected_hits": None,
-        "answered": 0,
-        "queries": 0,
-        "null": None,
-        "p_value": None,
-        "q_value": None,
-        "interval": None,
-        "recalled_bits": None,
-        "detectable_share": None,
-        "reason": None,
-        "sentence": None,
-    }
+    fields = {**name.fields(), "kind": str(BY_ID[name.test].kind), "control": name.control, **UNKNOWN}
     fields |= {key: str(value) if isinstance(value, Verdict) else value for key, value in known.items()}
     return fields
 

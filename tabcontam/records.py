@@ -115,9 +115,10 @@ def _parse(raw: Any, number: int) -> Record:
 
 
 def _text(raw: Mapping[str, Any], key: str) -> str:
-    if not isinstance(raw[key], str):
+    value = raw[key]
+    if not isinstance(value, str):
         raise TypeError(f"{key!r} is not a text")
-    return raw[key]  # type: ignore[no-any-return]
+    return value
 
 
 def _count(raw: Mapping[str, Any], key: str) -> int:

@@ -6,7 +6,7 @@ from typing import Any
 from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
 from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
-from tabcontam.judge import counts
+from tabcontam.judge import UNKNOWN, counts
 from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.suite.verdicts import PAPER, decide
@@ -78,9 +78,13 @@ def _place(record: Record) -> dict[str, str | None]:
 
 def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[str, Any]:
     first = group[0]
-    cell: dict[str, Any] = {**_place(first), "kind": str(_kind(first.test)), "control": False}
-    cell |= dict.fromkeys(("edition", "expected_hits", "null", "p_value", "q_value", "interval"))
-    cell |= dict.fromkeys(("recalled_bits", "detectable_share", "verdict", "paper_verdict", "reason"))
+    cell: dict[str, Any] = {
+        **_place(first),
+        "edition": None,
+        "kind": str(_kind(first.test)),
+        "control": False,
+        **UNKNOWN,
+    }
     if first.test == MEMBERSHIP:
         return cell | _membership(group)
     measurement = _measurement(group, dictionary)

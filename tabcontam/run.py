@@ -18,7 +18,7 @@ from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
 from tabcontam.judge import Result, results
 from tabcontam.models.registry import CONTROLS, Resolved, Settings, resolve
-from tabcontam.run_folder import as_json, cell_key, load, record
+from tabcontam.run_folder import as_json, cell_key, load, new_folder, record
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
 from tabcontam.store import RESULTS, Journal, alone, open_folder, replace_file
@@ -124,7 +124,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     """Ask everything and record it. Raises `UsageError`; never loses an answer."""
     check_rows_may_leave(run)
     started, clock = datetime.now(UTC), time.monotonic()
-    folder = run.request.out or Path("reports") / started.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    folder = run.request.out or new_folder(started)
     _check_same_run(folder, run)
     session = Session(run.cells, run.request.options, run.dictionary, Journal(folder), progress)
 
@@ -195,7 +195,7 @@ def _check_same_run(folder: Path, run: Run) -> None:
             raise UsageError(
                 f"in {folder} {fact['spec']} is {before}, now it is {now}; choose another folder with --out"
             )
-    planned = {tuple(cell.name.fields().values()) for cell in run.cells}
+    planned = {cell.name.key for cell in run.cells}
     for cell in document["cells"]:
         if cell_key(cell) not in planned:
             name = " ".join(str(cell[key]) for key in ("llm", "dataset", "test"))

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 
 from tabcontam import __version__
@@ -17,6 +18,7 @@ from tabcontam.store import (
     Journal,
     Key,
     Line,
+    as_lines,
     judged,
     line_key,
     open_folder,
@@ -36,6 +38,11 @@ RUN_FIELDS: Fields = {
 CELL_FIELDS: Fields = {
     "llm": str, "dataset": str, "edition": str, "serializer": str, "test": str, "control": bool, "queries": int,
 }  # fmt: skip
+
+
+def new_folder(moment: datetime) -> Path:
+    """Where a run goes that was given no folder: `reports/<time>`, by the clock on the wall."""
+    return Path("reports") / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
 
 
 def as_json(document: Result) -> str:
@@ -138,7 +145,7 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     merged = results(about, list(cells.values()), min(rules))
     open_folder(out)
-    replace_file(out / TRIALS, "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines.values()))
+    replace_file(out / TRIALS, as_lines(lines.values()))
     record(out, merged)
     return merged
 
@@ -199,12 +206,11 @@ def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictio
 
 def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:
     """trials.jsonl with its judged fields renewed; no line is dropped."""
-    newest = {line_key(line): number for number, line in enumerate(Journal(folder).lines())}
-    kept = [
-        lines[key] if (key := line_key(line)) in lines and newest[key] == number else line
-        for number, line in enumerate(Journal(folder).lines())
-    ]
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
+    kept = list(Journal(folder).lines())
+    newest = {line_key(line): number for number, line in enumerate(kept)}
+    for key, line in lines.items():
+        kept[newest[key]] = line
+    return as_lines(kept)
 
 
 def _union(runs: Sequence[Result], name: str) -> list[Result]:
@@ -220,7 +226,7 @@ def _name(cell: Result) -> CellName:
 
 def cell_key(cell: Result) -> Key:
     """What tells a cell of results.json from another, as in the lines of trials.jsonl."""
-    return tuple(_name(cell).fields().values())
+    return _name(cell).key
 
 
 def _number(query: str) -> int:

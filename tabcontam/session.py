@@ -252,8 +252,7 @@ class Session:
             if reply.state is State.TRUNCATED and cell.test.complete(query, reply.text, cell.serializer):
                 reply = replace(reply, state=State.OK)
             trial = self._keep(cell, Trial(query, reply))
-            form = model.form
-            self._record(trial_line(cell.name.fields(), form, trial, self.options.rules == PAPER))
+            self._record(trial_line(cell.name.fields(), model.form, trial, self.options.rules == PAPER))
             self.progress.answered(reply)
             await asyncio.sleep(0)  # an embedded model never waits; let Ctrl-C through
 

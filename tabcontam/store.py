@@ -101,7 +101,7 @@ class Journal:
             ) from error
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        text = json.dumps(line, ensure_ascii=False) + "\n"
+        text = as_lines([line])
         with self.path.open("ab+") as file:
             if file.tell() and not self._ends_a_line(file):
                 text = "\n" + text
@@ -159,6 +159,11 @@ def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:
         print(text, end="", file=sys.stderr)
         return "above, on standard error"
     return f"in {name}"
+
+
+def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:
+    """trials.jsonl's text."""
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
 
 
 def line_key(line: Mapping[str, Any]) -> Key:

@@ -67,7 +67,7 @@ class ControlModel:
     async def connect(self) -> None:
         """Nothing to reach. Raises `UsageError` where the suffix-array library cannot be loaded."""
         try:
-            import pydivsufsort  # noqa: F401
+            import pydivsufsort  # noqa: F401  to see that it loads
         except (ImportError, OSError) as error:
             raise UsageError(
                 f"{self.spec} needs pydivsufsort ({error}); type: pip install --force-reinstall pydivsufsort, "

@@ -36,7 +36,7 @@ class Loaded:
 def load(name: str) -> Loaded:
     """The model `name`, on the fastest device there is. Raises `UsageError`."""
     try:
-        import torch  # noqa: F401
+        import torch  # noqa: F401  to see that it loads
         import transformers
     except ImportError as error:
         raise UsageError(f"hf: needs torch and transformers ({error}); {INSTALL}") from error

@@ -30,7 +30,7 @@ def peak_memory() -> float:
 def measured(name: str, kind: str) -> str:
     """One line about one control of one table."""
     import numpy  # noqa: F401 - its own memory and seconds are not the control's
-    import pydivsufsort  # noqa: F401
+    import pydivsufsort  # noqa: F401 - nor its
 
     table, serializer = load_table(name), load_serializer("is")
     before, start = peak_memory(), perf_counter()
