@@ -24,7 +24,7 @@ IS = load_serializers()["is"]
 COMPLETION = [BY_ID["incomplete_completion"], BY_ID["full_completion"]]
 
 
-class Spy:
+class Spy(Model):
     """A model that counts what it is asked, and can do something on every request."""
 
     spec = "spy:one"

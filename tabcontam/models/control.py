@@ -15,7 +15,7 @@ from statistics import quantiles
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import Skip, UsageError, unknown
-from tabcontam.models.base import Form, Request
+from tabcontam.models.base import Form, Model, Request
 from tabcontam.models.infinigram import Finish, Generated, InfiniGram, Token, build
 from tabcontam.suite.base import Capability, Query, Reply, State
 
@@ -41,7 +41,7 @@ def open_control(kind: str, serializers: "Sequence[Serializer]" = ()) -> "Contro
     return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
 
 
-class ControlModel:
+class ControlModel(Model):
     """A control; `prepare` makes the one that answers for a table.
 
     `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply
@@ -93,7 +93,7 @@ class ControlModel:
         generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
         return Reply(generated.text, _state(generated), tokens=generated.tokens)
 
-    def score(self, text: str) -> Sequence[Token]:
+    async def score(self, text: str) -> Sequence[Token]:
         """The tokens of a text with their log-probabilities in nats. Raises ValueError before `prepare`."""
         if self._language_model is None:
             raise ValueError(f"{self.spec} is not prepared for a table")

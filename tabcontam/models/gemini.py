@@ -101,7 +101,7 @@ def _with_system(system: str, contents: list[dict[str, Any]]) -> list[dict[str, 
     return [{"role": "user", "parts": [{"text": f"{system}\n\n{first['parts'][0]['text']}"}]}, *rest]
 
 
-class GeminiModel(KeyHolder):
+class GeminiModel(KeyHolder, Model):
     """One LLM behind the Gemini API."""
 
     control = False

@@ -37,7 +37,7 @@ def open_hf(name: str, *, form: str = "auto", batch_size: int = 8, spec: str = "
     return HFModel(spec or f"hf:{name}", name, form, batch_size)
 
 
-class HFModel:
+class HFModel(Model):
     """One LLM in this process, loaded by `connect`.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
@@ -104,9 +104,9 @@ class HFModel:
         except Exception as error:  # one bad batch must not end the run
             return Reply("", State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
-    def score(self, text: str) -> Sequence[tuple[str, float]]:
+    async def score(self, text: str) -> Sequence[tuple[str, float]]:
         """The tokens of a text with their log-probabilities in nats, from one forward pass."""
-        return self.score_many([text])[0]
+        return (await asyncio.to_thread(self.score_many, [text]))[0]
 
     def score_many(self, texts: Sequence[str]) -> list[list[tuple[str, float]]]:
         """`score` of each text, in batches. Raises ValueError before `connect`, and for a text beyond the context."""

@@ -149,7 +149,7 @@ class Habits:
         return {name: value for name, value in arguments.items() if name not in dropped and value != []}
 
 
-class OpenAIModel(KeyHolder):
+class OpenAIModel(KeyHolder, Model):
     """One LLM behind OpenAI's protocol."""
 
     control = False

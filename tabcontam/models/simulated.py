@@ -27,7 +27,7 @@ def open_simulated(kind: str) -> Model:
     return SimulatedModel(kind)
 
 
-class SimulatedModel:
+class SimulatedModel(Model):
     """An answerer that is told the table and the queries, and answers in its kind."""
 
     control = False

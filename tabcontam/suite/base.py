@@ -101,13 +101,25 @@ class Query:
 
 
 @dataclass(frozen=True)
+class Usage:
+    """Tokens that a server charged for a reply, over all requests it took: the prompts', and all that was written."""
+
+    prompt: int
+    written: int
+
+
+@dataclass(frozen=True)
 class Reply:
-    """Text and state. `detail` says why a reply is not ok; `tokens` counts the answer's tokens, where known."""
+    """Text and state. `detail` says why a reply is not ok; `tokens` counts the answer's tokens, where known.
+
+    `usage` is what the server says it charged, thinking included; None where it says nothing.
+    """
 
     text: str
     state: State
     detail: str = ""
     tokens: int | None = None
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True)

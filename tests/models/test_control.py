@@ -277,15 +277,16 @@ def test_an_unprepared_control_fails_and_does_not_raise() -> None:
 
     assert ask(model, "Features:").state is State.FAILED
     with pytest.raises(ValueError, match="not prepared"):
-        model.score("text")
+        asyncio.run(model.score("text"))
 
 
 def test_the_exposed_control_finds_a_row_of_the_table_more_likely(carried: Table) -> None:
     text = COMMAS.row(carried.columns, carried.rows[20])
     exposed, unexposed = (ControlModel(kind, [COMMAS]).prepare(carried) for kind in (True, False))
 
-    assert "".join(token for token, _ in exposed.score(text)) == text
-    assert sum(score for _, score in exposed.score(text)) > sum(score for _, score in unexposed.score(text))
+    known, unknown = asyncio.run(exposed.score(text)), asyncio.run(unexposed.score(text))
+    assert "".join(token for token, _ in known) == text
+    assert sum(score for _, score in known) > sum(score for _, score in unknown)
 
 
 def test_preparing_again_is_free_and_only_the_last_table_is_kept() -> None:

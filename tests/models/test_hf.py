@@ -176,7 +176,7 @@ def test_sequence_to_sequence_models_are_asked_in_their_form(tmp_path: Path, mon
     assert (calls[0]["attention_mask"][:, 0] == 1).all()  # padding is on the right
     assert {reply.tokens for reply in alone} == {16}
     with pytest.raises(ValueError, match="scores no text"):
-        model.score("a text")
+        asyncio.run(model.score("a text"))
 
 
 def test_a_sequence_to_sequence_model_says_what_it_was_taught(tmp_path: Path) -> None:
@@ -412,14 +412,15 @@ def test_scores_are_those_of_a_naive_loop(kind: str, tmp_path: Path) -> None:
 def test_learned_rows_score_higher(knowing: Path) -> None:
     model = opened(knowing)
     own, other = (
-        sum(score for _, score in model.score(HEAD + row)) for row in (ROWS[0], tiny.rows_of(ships(1, 5), IS)[0])
+        sum(score for _, score in asyncio.run(model.score(HEAD + row)))
+        for row in (ROWS[0], tiny.rows_of(ships(1, 5), IS)[0])
     )
     assert own > other + 10
 
 
 def test_a_text_beyond_the_context_has_no_score(llama: Path) -> None:
     with pytest.raises(ValueError, match=f"the model takes {tiny.CONTEXT}"):
-        opened(llama).score("ship " * tiny.CONTEXT)
+        asyncio.run(opened(llama).score("ship " * tiny.CONTEXT))
 
 
 # What cannot be loaded
