@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _add_replay(commands.add_parser("replay", help="judge recorded answers, no model asked"))
     _add_rescore(commands.add_parser("rescore", help="judge a past run again from its trials"))
     _add_report(commands.add_parser("report", help="one report from several runs"))
+    _add_cache(commands.add_parser("cache", help="the stored replies: how many, where, and --clear"))
     return main_parser
 
 
@@ -95,10 +96,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--queries", type=_positive, metavar="N", help="at most N queries a cell")
     how.add_argument(
-        "--max-connections", type=_positive, default=8, metavar="N", help="requests at a time (default: 8)"
-    )
-    how.add_argument(
-        "--batch-size", type=_positive, default=8, metavar="N", help="prompts at a time for hf: (default: 8)"
+        "--batch-size", type=_positive, default=16, metavar="N", help="prompts at a time for hf: (default: 16)"
     )
     how.add_argument(
         "--form", choices=FORMS, default=FORMS[0], help="how prompts are sent (default: the model's chat form, if any)"
@@ -106,12 +104,34 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how.add_argument(
         "-x", dest="stop", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
-    how.add_argument("--retry-unanswered", action="store_true", help="ask refused, cut-off and empty answers again")
     how.add_argument("--send-rows", action="store_true", help="let rows of a FILE leave this machine")
-    how.add_argument("--dry-run", action="store_true", help="print the plan, ask nothing")
+    _add_limits(run.add_argument_group("how much is asked, and how fast"))
     where = run.add_argument_group("where the report goes")
     where.add_argument("--out", type=_folder, metavar="DIR", help="the run's folder; the same command continues it")
     _add_output(where)
+
+
+def _add_limits(limits: "argparse._ArgumentGroup") -> None:
+    limits.add_argument("--dry-run", action="store_true", help="print the plan and what it costs at most, ask nothing")
+    limits.add_argument(
+        "--max-connections",
+        type=_positive,
+        metavar="N",
+        help="requests at a time an LLM: where it starts, and never more (default: as many as the server takes)",
+    )
+    limits.add_argument("--max-requests", type=_positive, metavar="N", help="send at most N requests, repeats included")
+    limits.add_argument("--max-cost", type=_dollars, metavar="X", help="spend at most X US dollars")
+    limits.add_argument(
+        "--prices", type=Path, metavar="FILE", help="a TOML table of prices in place of the shipped one"
+    )
+    limits.add_argument("--no-cache", action="store_true", help="neither read nor write stored replies; see cache")
+    limits.add_argument("--retry-unanswered", action="store_true", help="ask refused, cut-off and empty answers again")
+
+
+def _add_cache(command: argparse.ArgumentParser) -> None:
+    command.description = "Every paid reply is stored, and no query asked twice. Print how many there are and where."
+    command.add_argument("--clear", action="store_true", help="drop all stored replies")
+    command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
@@ -159,6 +179,16 @@ def _positive(text: str) -> int:
     return number
 
 
+def _dollars(text: str) -> float:
+    try:
+        dollars = float(text)
+    except ValueError:
+        dollars = -1.0
+    if not 0 < dollars < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
+    return dollars
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     options = parser().parse_args(arguments)
@@ -185,9 +215,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
+    from tabcontam.plan import Options
     from tabcontam.report.progress import progress
     from tabcontam.run import Request, execute, prepare
-    from tabcontam.session import Options
 
     request = Request(
         llms=tuple(options.llm),
@@ -201,6 +231,8 @@ def _run(options: argparse.Namespace) -> int:
             connections=options.max_connections,
             stop_at_first=options.stop,
             retry_unanswered=options.retry_unanswered,
+            most_requests=options.max_requests,
+            most_dollars=options.max_cost,
         ),
         controls=not options.no_controls,
         out=options.out,
@@ -209,6 +241,8 @@ def _run(options: argparse.Namespace) -> int:
         send_rows=options.send_rows,
         form=options.form,
         batch_size=options.batch_size,
+        prices=options.prices,
+        cache=not options.no_cache,
         command=_command_line(),
     )
     run = prepare(request)
@@ -232,24 +266,17 @@ def _command_line() -> str:
 
 
 def _print_plan(run: "Run", as_json: bool) -> None:
-    from tabcontam.session import rows_shown
+    from tabcontam.plan import rows_shown
+    from tabcontam.report.plan import plan_document, plan_text
+    from tabcontam.run import survey
 
+    estimates, leaving = survey(run), rows_shown(run.cells)
     if as_json:
         import json
 
-        cells = [{**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip} for cell in run.cells]
-        leaving = [{"llm": llm, "dataset": name, "rows": rows} for (llm, name), rows in rows_shown(run.cells).items()]
-        print(json.dumps({"cells": cells, "rows_leaving": leaving}, ensure_ascii=False, indent=1))
-        return
-    total = 0
-    for cell in run.cells:
-        name = cell.name
-        what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} to ask"
-        print(f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}")
-        total += len(cell.queries)
-    print(f"{total} queries in {len(run.cells)} cells; nothing was asked")
-    for (llm, dataset), rows in rows_shown(run.cells).items():
-        print(f"{rows} rows of {dataset} would be shown to {llm}")
+        print(json.dumps(plan_document(run.cells, estimates, leaving), ensure_ascii=False, indent=1))
+    else:
+        print(plan_text(run.cells, estimates, leaving))
 
 
 def _console() -> "Console":
@@ -325,4 +352,26 @@ def _list(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-COMMANDS = {"run": _run, "list": _list, "replay": _replay, "rescore": _rescore, "report": _report}
+def _cache(options: argparse.Namespace) -> int:
+    from tabcontam.replies import ReplyStore, cache_text
+
+    store = ReplyStore.open()
+    try:
+        dropped = store.clear() if options.clear else 0
+        facts = store.facts()
+    finally:
+        store.close()
+    if options.json:
+        import json
+
+        print(json.dumps(facts, ensure_ascii=False, indent=1, default=str))
+        return Exit.DONE
+    if options.clear:
+        print(f"{dropped} stored replies dropped")
+    print(cache_text(facts))
+    return Exit.DONE
+
+
+COMMANDS = {
+    "run": _run, "list": _list, "replay": _replay, "rescore": _rescore, "report": _report, "cache": _cache,
+}  # fmt: skip

@@ -61,12 +61,15 @@ def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dic
     return replace(trial, reading=test.read(trial.query, trial.reply, serializer, dictionary))
 
 
-def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str) -> Result:
-    """The result of a cell from its read trials; a cell with fewer than were planned is never called clean."""
+def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, ended: str = "") -> Result:
+    """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
+
+    `ended` says why no more were asked, if something is known.
+    """
     measurement = BY_ID[name.test].judge(trials, planned)
-    decision = _whole(decide(measurement, rules), trials, planned)
+    decision = _whole(decide(measurement, rules), trials, planned, ended)
     of_paper = all(trial.query.paper for trial in trials)
-    paper = _whole(published(measurement), trials, planned).verdict if of_paper else None
+    paper = _whole(published(measurement), trials, planned, ended).verdict if of_paper else None
     return _fields(
         name,
         verdict=decision.verdict,
@@ -77,11 +80,13 @@ def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str) ->
     )
 
 
-def _whole(decision: Decision, trials: Sequence[Trial], planned: int) -> Decision:
+def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:
     """The decision, unless it calls a cell clean that was not asked to the end."""
     if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
         return decision
-    return Decision(Verdict.NO_ANSWER, f"the run ended after {len(trials)} of {planned} queries")
+    return Decision(
+        Verdict.NO_ANSWER, f"the run ended after {len(trials)} of {planned} queries{ended and f': {ended}'}"
+    )
 
 
 def counts(measurement: Measurement, rules: str) -> Result:

@@ -15,12 +15,20 @@ from types import FrameType
 from tabcontam import __version__
 from tabcontam.datasets import Table, load_table
 from tabcontam.decide.words import Dictionary, english
-from tabcontam.errors import UsageError
+from tabcontam.engine.estimate import Estimate
+from tabcontam.engine.limiter import CEILING
+from tabcontam.engine.progress import Progress, Unheard
+from tabcontam.errors import Unavailable, UsageError
 from tabcontam.judge import Result, results
-from tabcontam.models.registry import CONTROLS, Resolved, Settings, resolve
+from tabcontam.models.base import Model
+from tabcontam.models.missing import MissingModel
+from tabcontam.models.prices import Price, load_prices, price_of
+from tabcontam.models.registry import CONTROLS, Settings, resolve
+from tabcontam.plan import Options, PlannedCell, Subject, plan, rows_shown
+from tabcontam.replies import NoStore, ReplyStore, Store
 from tabcontam.run_folder import as_json, cell_key, load, new_folder, record
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
-from tabcontam.session import Options, PlannedCell, Progress, Session, Subject, plan, rows_shown
+from tabcontam.session import Session
 from tabcontam.store import RESULTS, Journal, alone, open_folder, replace_file
 from tabcontam.suite.registry import BY_ID, TESTS
 from tabcontam.suite.selection import selected
@@ -44,7 +52,9 @@ class Request:
     name: str | None = None
     send_rows: bool = False
     form: str = "auto"
-    batch_size: int = 8
+    batch_size: int = 16
+    prices: Path | None = None
+    cache: bool = True
     command: str = ""
 
 
@@ -58,6 +68,7 @@ class Run:
     serializers: tuple[Serializer, ...]
     cells: tuple[PlannedCell, ...]
     dictionary: Dictionary
+    prices: Mapping[str, Price]
     resolved: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -82,15 +93,25 @@ def prepare(request: Request) -> Run:
     if not tests:
         raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
-    settings = Settings(request.options.connections, serializers, request.batch_size, request.form)
-    resolved = {spec: resolve(spec) for spec in _specs(request)}
-    subjects = tuple(_subject(one, request, settings) for one in resolved.values())
+    prices = load_prices(request.prices)
+    settings = Settings(
+        request.options.connections or CEILING,
+        serializers,
+        request.batch_size,
+        request.form,
+        needs=frozenset().union(*(test.needs for test in tests)),
+    )
+    opened = {spec: _opened(spec, settings) for spec in _specs(request)}
+    named = request.llms or CONTROLS
+    subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
+    if request.options.most_dollars is not None:
+        _check_prices(subjects, prices)
     names = dict.fromkeys(request.datasets or DATASETS)
     tables = tuple(load_table(name, target=request.target, name=request.name) for name in names)
     _tell_apart(tables, serializers)
     cells = tuple(plan(subjects, tables, serializers, tests, request.options))
-    stands_for = {spec: str(one.found) for spec, one in resolved.items()}
-    return Run(request, subjects, tables, serializers, cells, english(), stands_for)
+    stands_for = {spec: found for spec, (_, found) in opened.items()}
+    return Run(request, subjects, tables, serializers, cells, english(), prices, stands_for)
 
 
 def _specs(request: Request) -> tuple[str, ...]:
@@ -99,9 +120,21 @@ def _specs(request: Request) -> tuple[str, ...]:
     return (*(spec for spec in CONTROLS if request.controls and spec not in named), *named)
 
 
-def _subject(resolved: Resolved, request: Request, settings: Settings) -> Subject:
-    joined = resolved.found.spec not in (request.llms or CONTROLS)
-    return Subject(resolved.open(settings), joined=joined)
+def _opened(spec: str, settings: Settings) -> tuple[Model, str]:
+    """An LLM and what its name stands for; one that is not to be had here says so when it is to be reached."""
+    try:
+        resolved = resolve(spec)
+    except Unavailable as error:
+        return MissingModel(spec, error), spec
+    return resolved.open(settings), str(resolved.found)
+
+
+def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
+    """Raises `UsageError` for an LLM whose cost cannot be bounded."""
+    for subject in subjects:
+        model = subject.model
+        if not isinstance(model, MissingModel) and price_of(model.identity, model.local, prices) is None:
+            raise UsageError(f"--max-cost: no price is known for {model.spec}; give it in a file behind --prices")
 
 
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> None:
@@ -126,13 +159,14 @@ def execute(run: Run, progress: Progress) -> Outcome:
     started, clock = datetime.now(UTC), time.monotonic()
     folder = run.request.out or new_folder(started)
     _check_same_run(folder, run)
-    session = Session(run.cells, run.request.options, run.dictionary, Journal(folder), progress)
+    session = _session(run, Journal(folder), progress)
 
     def document(finished: bool) -> Result:
-        about = describe(run, started) | {
+        about = describe(run, started, session.used()) | {
             "seconds": round(time.monotonic() - clock, 2),
             "finished": finished,
             "interrupted": session.stopping,
+            "limit": session.limit(),
         }
         return results(about, session.results(), run.request.options.rules)
 
@@ -145,9 +179,31 @@ def execute(run: Run, progress: Progress) -> Outcome:
     return Outcome(folder, final, session.failures())
 
 
+def survey(run: Run) -> list[Estimate]:
+    """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
+    session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), Unheard())
+
+    async def look() -> list[Estimate]:
+        try:
+            with contextlib.suppress(UsageError):  # each LLM that cannot be reached says so in its own line
+                await session.connect()
+            session.recall()
+            return session.estimates()
+        finally:
+            await session.close()
+
+    return asyncio.run(look())
+
+
+def _session(run: Run, journal: Journal, progress: Progress) -> Session:
+    store: Store = ReplyStore.open() if run.request.cache else NoStore()
+    return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
+
+
 async def _ask(session: Session, folder: Path, document: Callable[[bool], Result]) -> None:
     try:
         await session.connect()
+        _check_same_versions(folder, session)
         open_folder(folder)
         with alone(folder):
             session.recall()
@@ -157,14 +213,17 @@ async def _ask(session: Session, folder: Path, document: Callable[[bool], Result
                 await session.ask()
     finally:
         await session.close()
+        session.store.close()
 
 
 @contextlib.contextmanager
 def _interruptible(session: Session) -> Iterator[None]:
     """The first Ctrl-C finishes what is in flight, the second ends at once."""
 
+    loop = asyncio.get_running_loop()
+
     def stop(number: int, frame: FrameType | None) -> None:
-        session.stopping = True
+        loop.call_soon_threadsafe(session.stop)  # which also wakes the loop
         signal.signal(signal.SIGINT, before)
         print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
 
@@ -202,7 +261,20 @@ def _check_same_run(folder: Path, run: Run) -> None:
             raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
 
 
-def describe(run: Run, started: datetime) -> Result:
+def _check_same_versions(folder: Path, session: Session) -> None:
+    """An LLM that has changed since is another: its answers do not go into one cell with the old ones."""
+    if not (folder / RESULTS).exists():
+        return
+    versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}
+    for fact in load(folder)["run"]["llms"]:
+        before, now = fact.get("version"), versions.get(fact.get("spec"))
+        if before and now and before != now:
+            raise UsageError(
+                f"in {folder} {fact['spec']} was version {before}, now it is {now}; choose another folder with --out"
+            )
+
+
+def describe(run: Run, started: datetime, used: Mapping[str, Result]) -> Result:
     """The facts of a run, for results.json."""
     options = run.request.options
     return {
@@ -220,6 +292,7 @@ def describe(run: Run, started: datetime) -> Result:
                 "resolved": run.resolved.get(subject.model.spec, subject.model.spec),
                 "version": subject.model.version,
                 "control": subject.joined,
+                **used.get(subject.model.spec, {}),
             }
             for subject in run.subjects
         ],

@@ -9,12 +9,13 @@ import pytest
 
 from tabcontam.datasets import Table
 from tabcontam.decide.words import english
+from tabcontam.engine.progress import Unheard
 from tabcontam.errors import Skip, UsageError
 from tabcontam.models.base import Form, Model, Request
 from tabcontam.models.simulated import open_simulated
-from tabcontam.report.progress import Silent
+from tabcontam.plan import Options, PlannedCell, Subject, plan, rows_shown
 from tabcontam.serializers import load_serializers
-from tabcontam.session import Options, PlannedCell, Session, Subject, plan, rows_shown
+from tabcontam.session import Session
 from tabcontam.store import TRIALS, Journal
 from tabcontam.suite.base import Capability, Query, Reply, State
 from tabcontam.suite.registry import BY_ID, TESTS
@@ -59,7 +60,7 @@ class Spy(Model):
 
 
 def session(cells: Sequence[PlannedCell], folder: Path, options: Options | None = None) -> Session:
-    return Session(cells, options or Options(), english(), Journal(folder), Silent())
+    return Session(cells, options or Options(), english(), Journal(folder), Unheard())
 
 
 def answer(running: Session) -> None:

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from tabcontam.datasets import Table
 
 
+THINKING = 4096  # tokens that a model may think, on top of the limit on its answer
+
+
 class Form(StrEnum):
     """The form of a request."""
 
@@ -98,6 +101,7 @@ class Model(Protocol):
 
     async def connect(self) -> None:
         """Reach the LLM before anything is asked. Raises `UsageError` with one line where that cannot work."""
+        return
 
     def prepare(self, table: "Table", queries: Sequence[Query]) -> "Model":
         """The model that answers for this table: itself, but for controls and simulations, which are made for one.
@@ -112,6 +116,7 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Give back connections and memory."""
+        return
 
 
 @runtime_checkable

@@ -3,6 +3,7 @@
 `control:exposed` has read the table; `control:unexposed` has read a twin with the same schema and none of its rows.
 """
 
+import asyncio
 import csv
 import io
 from bisect import bisect_right
@@ -52,6 +53,8 @@ class ControlModel(Model):
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.SCORE})
     form = Form.COMPLETION
+    connections = 1
+    identity = None  # made in seconds: not worth storing
 
     def __init__(self, exposed: bool, serializers: "Sequence[Serializer] | None" = None) -> None:
         self.exposed = exposed
@@ -86,11 +89,12 @@ class ControlModel(Model):
         return self._prepared[1]
 
     async def generate(self, request: Request) -> Reply:
-        """The greedy continuation of the completion rendering; at once, on this thread."""
+        """The greedy continuation of the completion rendering; on a thread of its own, so that others are asked on."""
         if self._language_model is None:
             return Reply("", State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
-        generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
+        generate = self._language_model.generate
+        generated = await asyncio.to_thread(generate, prompt.completion, request.max_tokens, prompt.stop)
         return Reply(generated.text, _state(generated), tokens=generated.tokens)
 
     async def score(self, text: str) -> Sequence[Token]:

@@ -13,6 +13,7 @@ from tabcontam.models.base import Model
 from tabcontam.models.plugins import load, open_plugin, plugins
 from tabcontam.models.resolution import Found, find
 from tabcontam.serializers import Serializer
+from tabcontam.suite.base import Capability
 
 FORMS = {
     "control:exposed": "an embedded language model that has the table",
@@ -31,14 +32,16 @@ CONTROLS = ("control:exposed", "control:unexposed")
 class Settings:
     """What of a run its models need to know.
 
-    Requests at a time; serializers besides the shipped ones; texts computed at a time by a model loaded here; the
-    form of a request, "auto", "chat" or "completion"; how the user named the model, which is to be its `spec`.
+    The most requests at a time; serializers besides the shipped ones; texts computed at a time by a model loaded
+    here; the form of a request, "auto", "chat" or "completion"; what the tests need, so that a model can find out
+    whether its server offers it; how the user named the model, which is to be its `spec`.
     """
 
-    connections: int = 8
+    connections: int = 256
     serializers: tuple[Serializer, ...] = ()
-    batch_size: int = 8
+    batch_size: int = 16
     form: str = "auto"
+    needs: frozenset[Capability] = frozenset()
     spec: str = ""
 
 

@@ -35,6 +35,8 @@ class SimulatedModel(Model):
     capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
     version = "1"
     form = Form.CHAT
+    connections = 1
+    identity = None  # made in seconds: not worth storing
 
     def __init__(self, kind: str, replies: Mapping[Chat, Reply] = MappingProxyType({})) -> None:
         self.kind = kind

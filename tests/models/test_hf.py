@@ -12,13 +12,14 @@ from typing import Any
 import pytest
 
 from tabcontam.decide.words import english
+from tabcontam.engine.progress import Unheard
 from tabcontam.errors import UsageError
 from tabcontam.models import hf_decoding
 from tabcontam.models.base import Form, Request
 from tabcontam.models.hf import HFModel, open_hf
-from tabcontam.report.progress import Silent
+from tabcontam.plan import Options, Subject, plan
 from tabcontam.serializers import load_serializers
-from tabcontam.session import Options, Session, Subject, plan
+from tabcontam.session import Session
 from tabcontam.store import Journal
 from tabcontam.suite.base import Capability, Message, Prompt, Query, Reply, State
 from tabcontam.suite.registry import BY_ID, TESTS
@@ -495,7 +496,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 ) -> None:
     subjects = [Subject(open_hf(str(folder), batch_size=16)) for folder in (knowing, llama)]
     cells = plan(subjects, [TABLE], [IS], TESTS, Options(connections=32, queries=20))
-    session = Session(cells, Options(connections=32, queries=20), english(), Journal(tmp_path), Silent())
+    session = Session(cells, Options(connections=32, queries=20), english(), Journal(tmp_path), Unheard())
 
     async def whole() -> None:
         await session.connect()

@@ -6,11 +6,12 @@ from pathlib import Path
 import pytest
 
 from tabcontam.decide.words import english
+from tabcontam.engine.progress import Unheard
 from tabcontam.judge import Result
 from tabcontam.models.simulated import open_simulated
-from tabcontam.report.progress import Silent
+from tabcontam.plan import Options, Subject, plan
 from tabcontam.serializers import load_serializers
-from tabcontam.session import Options, Session, Subject, plan
+from tabcontam.session import Session
 from tabcontam.store import Journal
 from tabcontam.suite.registry import TESTS
 from tests.tables import ships
@@ -24,7 +25,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
     subject = Subject(open_simulated(kind))
     options = Options()
     cells = plan([subject], [ships()], [load_serializers()[serializer]], TESTS, options)
-    session = Session(cells, options, english(), Journal(folder), Silent())
+    session = Session(cells, options, english(), Journal(folder), Unheard())
     asyncio.run(session.ask())
     return {result["test"]: result for result in session.results()}
 

@@ -1,0 +1,124 @@
+"""How many requests one LLM is sent at a time: as many as its server takes.
+
+Additive increase, multiplicative decrease (Chiu and Jain 1989), as in TCP: the number doubles with every round of
+answers until the server first complains of too many; then a complaint takes a tenth, and a round without one adds one,
+the next two, then four. It never takes so much that the server would have less to do than it did in the last seconds,
+and a little more: else a rate limit would not be used up. From the first complaint on requests are sent evenly over a
+round (pacing), since a rate limit refuses bursts first; so the number may fall below one.
+"""
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import Callable
+from math import ceil
+
+from anyio import CapacityLimiter
+
+START = 16
+CEILING = 256
+SHRINK = 0.9
+LEAST = 0.01
+PRESSURE = 1.2  # of the rate that the server was found to take
+ROUND = 0.25  # seconds, at least, from one look at how it goes to the next
+WINDOW = 2.0  # seconds over which that is counted, or two rounds where these are longer
+MORE = 32  # queries that may wait beside those under way
+SMOOTHING = 0.1
+SLOW = 30.0  # seconds: where answers take longer, and several times as long as the fastest, they stand in a queue
+QUEUED = 4
+
+
+class Limiter:
+    """Slots for requests. `tell` hears of every change: the number before, the number now, and why it shrank."""
+
+    def __init__(
+        self,
+        start: int,
+        ceiling: int,
+        tell: Callable[[int, int, str], None],
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._slots = CapacityLimiter(start)
+        self._queries = CapacityLimiter(start + MORE)
+        self._exact = float(start)
+        self._ceiling = ceiling
+        self._tell = tell
+        self._clock = clock
+        self._step = float(start)  # what a round adds
+        self._paced = False
+        self._changed = self._shrunk = self._full = clock()
+        self._latency = self._fastest = self._turn = 0.0
+        self._answers: deque[float] = deque()
+
+    @property
+    def limit(self) -> int:
+        """Requests at a time."""
+        return int(self._slots.total_tokens)
+
+    async def admit(self, query: object) -> None:
+        """Wait until one more query may be taken up; it may then wait for a slot, or between its tries."""
+        await self._queries.acquire_on_behalf_of(query)
+
+    def dismiss(self, query: object) -> None:
+        """The query is done with."""
+        self._queries.release_on_behalf_of(query)
+
+    async def take(self, request: object) -> None:
+        """Wait for this request's turn, and for a slot."""
+        if self._paced:
+            now = self._clock()
+            turn = max(now, self._turn)
+            self._turn = turn + self._latency / self._exact
+            if turn > now:
+                self._full = now
+                await asyncio.sleep(turn - now)
+        if self._slots.available_tokens < 1:
+            self._full = self._clock()
+        await self._slots.acquire_on_behalf_of(request)
+
+    def free(self, request: object) -> None:
+        """Give the slot back."""
+        self._slots.release_on_behalf_of(request)
+
+    def answered(self, began: float) -> None:
+        """The server answered a request that was sent at this time. Where all slots were in use it may take more."""
+        now = self._clock()
+        took = now - began
+        self._answers.append(now)
+        self._fastest = min(self._fastest or took, took)
+        self._latency += SMOOTHING * (took - self._latency) if self._latency else took
+        if self._full < began or self._queued():
+            return
+        round_ = max(self._latency, ROUND)
+        if now - self._changed > round_:  # a round without a complaint
+            self._changed = now
+            self._step = min(2 * self._step, self._exact / 2) if self._paced else self._exact
+        answers = self._exact * (round_ / self._latency if self._paced else 1)
+        self._set(self._exact + self._step / answers, "")
+
+    def crowded(self, began: float, kind: str) -> None:
+        """The server has too much to do. What was sent before it was last given less says nothing new."""
+        self._paced = True
+        if began >= self._shrunk:
+            self._changed = self._shrunk = self._clock()
+            self._set(max(self._exact * SHRINK, PRESSURE * self._rate() * self._latency), kind)
+            self._step = min(1.0, self._exact / 10)
+
+    def _rate(self) -> float:
+        """Answers a second, of late."""
+        now, window = self._clock(), max(WINDOW, 2 * self._latency)
+        while self._answers and self._answers[0] < now - window:
+            self._answers.popleft()
+        return len(self._answers) / window
+
+    def _queued(self) -> bool:
+        """Whether more requests would only wait longer at the server, until they time out."""
+        return self._latency > max(SLOW, QUEUED * self._fastest)
+
+    def _set(self, exact: float, kind: str) -> None:
+        before = self.limit
+        self._exact = min(max(exact, LEAST), float(self._ceiling))
+        self._slots.total_tokens = min(self._ceiling, ceil(self._exact) + self._paced)
+        self._queries.total_tokens = self.limit + MORE
+        if self.limit != before:
+            self._tell(before, self.limit, kind)

@@ -1,0 +1,57 @@
+"""The plan of a run as text and as JSON: what would be asked, what is answered already, and what it costs at most."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+from tabcontam.engine.estimate import Estimate
+from tabcontam.plan import PlannedCell
+
+Leaving = Mapping[tuple[str, str], int]
+
+
+def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], leaving: Leaving) -> dict[str, Any]:
+    """The plan as JSON holds it."""
+    return {
+        "cells": [{**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip} for cell in cells],
+        "llms": [asdict(estimate) for estimate in estimates],
+        "rows_leaving": [{"llm": llm, "dataset": name, "rows": rows} for (llm, name), rows in leaving.items()],
+    }
+
+
+def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leaving: Leaving) -> str:
+    """A line a cell, then what each LLM takes at most, then the rows that leave this machine."""
+    lines = [_cell(cell) for cell in cells]
+    lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
+    lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
+    requests = sum(estimate.requests for estimate in estimates)
+    known = [estimate.dollars for estimate in estimates if estimate.dollars is not None]
+    lines.append(f"{requests:,} requests in {len(cells):,} cells, at most {_dollars(sum(known))}; nothing was asked")
+    lines += [f"no price is known for {each.llm}; see --prices" for each in estimates if each.dollars is None]
+    return "\n".join(lines)
+
+
+def _cell(cell: PlannedCell) -> str:
+    name = cell.name
+    what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} queries"
+    return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}"
+
+
+def _llm(estimate: Estimate) -> list[str]:
+    """Two lines: how much is left to ask, and its bounds."""
+    known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
+    lines = [f"{estimate.llm}: {known}{estimate.requests:,} requests are left"]
+    if estimate.missing:
+        lines = [f"{estimate.llm}: {estimate.missing}"]
+    if estimate.requests:
+        thinking = f" and {estimate.thinking_tokens:,} of thinking" if estimate.thinking_tokens else ""
+        price = "no price known" if estimate.dollars is None else _dollars(estimate.dollars)
+        lines.append(
+            f"  at most {estimate.prompt_tokens:,} tokens of prompts, {estimate.answer_tokens:,} of answers{thinking}: "
+            f"{price}"
+        )
+    return lines
+
+
+def _dollars(amount: float) -> str:
+    return f"${amount:,.4f}" if 0 < amount < 1 else f"${amount:,.2f}"
