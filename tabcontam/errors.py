@@ -1,6 +1,7 @@
 """What a user can mend: one line that says what is wrong and what to type instead.
 
 UsageError          a bad name, file, key or option; exit code 4
+Unavailable         a good name, for which something is missing here; a run goes on without it
 Skip                a cell that cannot be measured, with the reason; verdict `skipped`
 """
 
@@ -11,6 +12,10 @@ class UsageError(Exception):
     """A bad input. Its text is the one line shown on standard error; `code` is the exit code."""
 
     code = 4
+
+
+class Unavailable(UsageError):
+    """The name is right, but what it needs is not there: a key, a package, a running server, a model still served."""
 
 
 class Skip(Exception):

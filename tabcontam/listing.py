@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tabcontam.models.catalogue import Entry
+    from tabcontam.models.prices import Price
 
 Item = dict[str, Any]
 
@@ -43,19 +44,21 @@ def serializers() -> list[Item]:
 def llms() -> list[Item]:
     """How an LLM is named: by a word of the catalogue, or by its provider."""
     from tabcontam.models.catalogue import load_catalogue
+    from tabcontam.models.prices import load_prices, price_of
     from tabcontam.models.registry import forms
     from tabcontam.models.simulated import KINDS
 
     kinds = {"simulated:KIND": f"kinds: {', '.join(KINDS)}"}
+    prices = load_prices()
     return [
-        *(_named(entry) for entry in load_catalogue().values()),
+        *(_named(entry, price_of(entry.asked, False, prices)) for entry in load_catalogue().values()),
         *({"name": form, "about": about, "text": kinds.get(form, "")} for form, about in forms().items()),
         *_plugins(),
     ]
 
 
-def _named(entry: "Entry") -> Item:
-    about = asdict(entry) | {"retired": entry.retired and entry.retired.isoformat()}
+def _named(entry: "Entry", price: "Price | None") -> Item:
+    about = asdict(entry) | {"retired": entry.retired and entry.retired.isoformat(), "price": price and asdict(price)}
     cutoff = f"cut-off {entry.cutoff}" if entry.cutoff else "cut-off not stated"
     size = f"{entry.size:g}B" if entry.size else "size not stated"
     retired = ""
@@ -69,6 +72,10 @@ def _named(entry: "Entry") -> Item:
         f"family {entry.family}, number {entry.order} of those listed",
         cutoff + (f" ({entry.cutoff_source})" if entry.cutoff_source else ""),
     ]
+    if entry.reasons:
+        lines.append("thinks before it answers, unless it is told not to")
+    if price:
+        lines.append(f"${price.input:g} for a million tokens of prompts, ${price.output:g} for a million written")
     if entry.ollama_variant:
         lines.append(f"Ollama's {entry.ollama[0]} is the {entry.ollama_variant} model")
     facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"

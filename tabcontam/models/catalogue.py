@@ -18,6 +18,7 @@ CHOICES = {
     "ollama_variant": ("base", "instruct"),
 }
 MONTH = re.compile(r"\d{4}-(0[1-9]|1[0-2])")
+ADDRESS = re.compile(r"https://\S+")
 TOGETHER = (("cutoff", "cutoff_source"), ("retired", "successor"))
 
 
@@ -35,6 +36,7 @@ class Entry:
     size: float | None = None
     cutoff: str | None = None
     cutoff_source: str | None = None
+    reasons: bool = False
     openai: str | None = None
     gemini: str | None = None
     hf: str | None = None
@@ -56,6 +58,12 @@ class Entry:
         found = {"openai": self.openai, "gemini": self.gemini, "hf": self.hf}
         ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
         return (*(f"{provider}:{model}" for provider, model in found.items() if model), *ollama)
+
+    @property
+    def asked(self) -> Mapping[str, str]:
+        """Whom a price is looked up for: the API it is behind, under no other address; empty without one."""
+        found = {"openai": self.openai, "gemini": self.gemini}
+        return next(({"provider": provider, "model": model} for provider, model in found.items() if model), {})
 
     def gone(self, today: date) -> bool:
         """Whether its API no longer serves it."""
@@ -138,6 +146,8 @@ def _check(entry: Entry) -> None:
             raise ValueError(f"{where} {one} and {other} go together")
     if entry.cutoff is not None and not MONTH.fullmatch(entry.cutoff):
         raise ValueError(f"{where} cutoff is {entry.cutoff!r}; write YYYY-MM")
+    if entry.cutoff_source is not None and not ADDRESS.fullmatch(entry.cutoff_source):
+        raise ValueError(f"{where} cutoff_source is {entry.cutoff_source!r}; write the https:// address that states it")
     if entry.size is not None and entry.size <= 0:
         raise ValueError(f"{where} size is {entry.size}; write billions of parameters")
     if entry.ollama_variant and not entry.ollama:

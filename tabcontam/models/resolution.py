@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from importlib.util import find_spec
 
-from tabcontam.errors import UsageError, near
+from tabcontam.errors import Unavailable, UsageError, near
 from tabcontam.models import ollama
 from tabcontam.models.catalogue import Entry, find_entry, load_catalogue, plain, successor
 from tabcontam.models.openai import is_loopback
@@ -27,7 +27,10 @@ class Found:
 
 
 def find(spec: str, providers: Collection[str], today: date | None = None) -> Found:
-    """Who is asked for what. Raises `UsageError` with one line that says what is missing and how to get it."""
+    """Who is asked for what. Raises `Unavailable` with one line that says what is missing and how to get it.
+
+    A name that means nothing is a plain `UsageError`.
+    """
     provider, colon, model = spec.partition(":")
     if not colon and provider in providers:
         raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
@@ -45,10 +48,7 @@ def _named(name: str, providers: Collection[str], today: date) -> Found:
     if entry is None:
         raise _unknown_name(name)
     if entry.gone(today):
-        raise UsageError(
-            f"{entry.title} was retired on {entry.retired}; its successor is {successor(entry, today).name} "
-            f"(write {entry.served[0]} to ask for it all the same)"
-        )
+        raise _retired(entry, today)
     for provider, model in (("openai", entry.openai), ("gemini", entry.gemini)):
         if model and provider in providers:
             return Found(name, provider, model)
@@ -64,7 +64,16 @@ def _open_weights(name: str, entry: Entry, providers: Collection[str]) -> Found:
             return Found(name, "ollama", tag, f"the {other} model" if other else "")
     if entry.hf and "hf" in providers and all(map(find_spec, HF_PACKAGES)):
         return Found(name, "hf", entry.hf)
-    raise UsageError(f"nothing here serves {entry.title}: {'; or '.join(_ways(entry, providers, present is not None))}")
+    ways = _ways(entry, providers, present is not None)
+    raise Unavailable(f"nothing here serves {entry.title}: {'; or '.join(ways)}")
+
+
+def _retired(entry: Entry, today: date) -> Unavailable:
+    after = successor(entry, today).name
+    return Unavailable(
+        f"{entry.title} was retired on {entry.retired}; its successor is {after}: write --llm {after} "
+        f"(or {entry.served[0]} to ask for it all the same)"
+    )
 
 
 def _ways(entry: Entry, providers: Collection[str], running: bool) -> list[str]:
@@ -79,7 +88,7 @@ def _ways(entry: Entry, providers: Collection[str], running: bool) -> list[str]:
     if entry.hf:
         ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
     if entry.gemini:
-        ways.append(f"this version of tabcontam has no provider for {entry.gemini}")
+        ways.append(f"install a tabcontam that has the provider gemini, to ask for {entry.gemini}")
     return ways
 
 

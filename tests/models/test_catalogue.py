@@ -16,7 +16,7 @@ PAPER = {
     "gemini-1.5": "gemini:gemini-1.5-pro",
     "llama-2": "hf:meta-llama/Llama-2-7b-hf",
     "llama-3": "hf:meta-llama/Meta-Llama-3-8B",
-    "llama-3.1": "hf:meta-llama/Meta-Llama-3.1-8B",
+    "llama-3.1": "hf:meta-llama/Llama-3.1-8B",
     "gemma": "hf:google/gemma-7b",
     "gemma-2": "hf:google/gemma-2-9b",
     "phi-2": "hf:microsoft/phi-2",
@@ -60,6 +60,8 @@ def test_the_papers_kinds_of_openness() -> None:
         ("gptj", "gpt-j"),
         ("google/gemma-7b", "gemma"),
         ("llama3.2", "llama-3.2-3b-instruct"),
+        ("meta-llama/Meta-Llama-3.1-8B", "llama-3.1"),
+        ("qwen3", "qwen3-8b"),
     ],
 )
 def test_a_name_is_found_however_it_is_written(typed: str, name: str) -> None:
@@ -87,6 +89,30 @@ def test_a_closed_model_is_behind_an_api_and_only_it_can_be_retired() -> None:
         assert behind_api or entry.retired is None, entry.name
 
 
+def test_every_kind_of_openness_has_one_for_a_laptop() -> None:
+    small = [entry for entry in load_catalogue().values() if entry.size is not None and entry.size <= 2]
+    assert {entry.openness for entry in small} == {"semi-open", "open"}
+    assert {entry.variant for entry in small} == {"base", "instruct"}
+    assert {entry.reasons for entry in small} == {True, False}
+
+
+def test_what_is_retired_asks_for_what_is_listed_later_in_its_family() -> None:
+    entries = load_catalogue()
+    for entry in entries.values():
+        if entry.successor is not None:
+            after = entries[entry.successor]
+            assert after.family == entry.family
+            assert after.order > entry.order, entry.name
+
+
+def test_those_that_think_are_told_apart() -> None:
+    entries = load_catalogue()
+    thinking = {name for name, entry in entries.items() if entry.reasons}
+    assert {"o3", "gpt-5", "gpt-6-luna", "gemini-2.5-pro", "qwen3-8b", "gpt-oss-20b"} <= thinking
+    assert not thinking & {"gpt-4o", "gpt-4.1", "gemini-2.5-flash-lite", "llama-3", "qwen2.5-7b"}
+    assert not [name for name in thinking if entries[name].paper]
+
+
 def test_a_successor_is_one_that_is_still_served() -> None:
     gpt4 = load_catalogue()["gpt-4"]
     assert successor(gpt4, date(2026, 11, 1)).name == "gpt-4.1"
@@ -103,6 +129,14 @@ def test_a_catalogue_is_read() -> None:
     (entry,) = parse_catalogue(VALID + 'size = 7\nollama = ["one:7b"]\n', "test").values()
     assert entry == Entry("one", "One", "ones", 1, "open", "base", size=7.0, hf="who/one", ollama=("one:7b",))
     assert isinstance(entry.size, float)
+    assert entry.reasons is False
+
+
+def test_only_what_is_behind_an_api_has_a_price_to_look_up() -> None:
+    entries = load_catalogue()
+    assert entries["gpt-4o"].asked == {"provider": "openai", "model": "gpt-4o-2024-08-06"}
+    assert entries["gemini-3.8-flash"].asked == {"provider": "gemini", "model": "gemini-3.8-flash"}
+    assert entries["llama-3"].asked == {}
 
 
 @pytest.mark.parametrize(
@@ -119,7 +153,9 @@ def test_a_catalogue_is_read() -> None:
         (VALID + 'aliases = "uno"', "[one] aliases is no list of texts"),
         (VALID.replace('"open"', '"ajar"'), "openness is 'ajar'; known: closed, semi-open, open"),
         (VALID + 'cutoff = "2024-01"', "cutoff and cutoff_source go together"),
-        (VALID + 'cutoff = "January"\ncutoff_source = "card"', "write YYYY-MM"),
+        (VALID + 'cutoff = "January"\ncutoff_source = "https://example.org"', "write YYYY-MM"),
+        (VALID + 'cutoff = "2024-01"\ncutoff_source = "model card"', "write the https:// address"),
+        (VALID + "reasons = 1", "[one] reasons cannot be 1"),
         (VALID + "retired = 2026-01-01", "retired and successor go together"),
         (VALID + "retired = 2026-01-01T00:00:00\nsuccessor = 'two'", "retired cannot be"),
         (VALID + 'retired = 2026-01-01\nsuccessor = "two"', "successor 'two' has no entry"),

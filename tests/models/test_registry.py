@@ -1,5 +1,6 @@
 """From what is typed behind `--llm` to a model: names, providers, and providers of other packages."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import Unavailable, UsageError
 from tabcontam.models import plugins, registry, resolution
 from tabcontam.models.registry import Settings, open_model
 from tabcontam.models.resolution import find
@@ -87,6 +88,52 @@ def test_an_ollama_elsewhere_has_to_be_written_out(monkeypatch: pytest.MonkeyPat
     packages(monkeypatch)
     monkeypatch.setenv("OLLAMA_HOST", "http://example.invalid")
     assert "write ollama:llama3:8b to ask the Ollama at OLLAMA_HOST" in failure("llama3")
+
+
+@pytest.mark.parametrize(
+    ("typed", "to_type"),
+    [
+        ("llama3", "ollama pull llama3:8b"),
+        ("llama3", "pip install 'tabcontam[hf]'"),
+        ("t0", "pip install 'tabcontam[hf]'"),
+        ("t0", "openai:bigscience/T0@http://HOST:PORT/v1"),
+        ("gemini-1.5", "--llm gemini-3.8-flash"),
+        ("gpt-3.5", "--llm gpt-5.6-terra"),
+    ],
+)
+def test_what_is_missing_is_told_with_what_to_type(monkeypatch: pytest.MonkeyPatch, typed: str, to_type: str) -> None:
+    packages(monkeypatch)
+    with pytest.raises(Unavailable) as caught:
+        find(typed, ALL, TODAY)
+    assert to_type in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "to_type"),
+    [
+        ("gpt-4o", "set the environment variable OPENAI_API_KEY"),
+        ("gemini-3.8-flash", "set the environment variable GEMINI_API_KEY"),
+        ("ollama:llama3", "start it"),
+    ],
+)
+def test_a_key_or_a_server_that_is_missing_is_told_by_the_provider(
+    monkeypatch: pytest.MonkeyPatch, spec: str, to_type: str
+) -> None:
+    for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "TABCONTAM_API_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    model = open_model(spec, Settings())
+    with pytest.raises(UsageError) as caught:
+        asyncio.run(model.connect())
+    assert to_type in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("typo", ["lama3", "zzz", "openai", "openai:", "opnai:x", "qwen2.5:7b"])
+def test_a_typo_is_nothing_that_could_be_installed(typo: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        find(typo, ALL, TODAY)
+    assert not isinstance(caught.value, Unavailable)
 
 
 def test_a_retired_model_names_its_successor() -> None:
