@@ -337,9 +337,9 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Reply | None:
     try:
         if zlib.crc32(digest + text) != checksum:
             return None
-        fields = json.loads(text)
-        usage = fields["usage"] and Usage(*map(int, fields["usage"]))
-        return Reply(str(fields["text"]), State(fields["state"]), str(fields["detail"]), fields["tokens"], usage)
+        fields = json.loads(text.decode())
+        usage = None if fields["usage"] is None else Usage(*fields["usage"])
+        return Reply(fields["text"], State(fields["state"]), fields["detail"], fields["tokens"], usage)
     except _UNREADABLE:
         return None
 
