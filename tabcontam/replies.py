@@ -189,7 +189,7 @@ class ReplyStore:
 
     def clear(self) -> int:
         """Drop everything, and tell how many replies that were. Another run may have the file open."""
-        return self._do(_cleared, 0)
+        return self._do(self._cleared, 0)
 
     def close(self) -> None:
         """Give the file back."""
@@ -197,6 +197,23 @@ class ReplyStore:
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.close()
+
+    def _cleared(self, connection: sqlite3.Connection) -> int:
+        replies = int(connection.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
+        try:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                replies = connection.execute("DELETE FROM replies").rowcount
+                connection.execute("DELETE FROM forms")
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_FULL:
+                raise
+            self._begin(self._remove)  # on a full disk there is no room even to delete
+            return replies
+        with suppress(sqlite3.OperationalError):  # a run that is reading only keeps the file large
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return replies
 
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
         """What `work` gives; on a new file where this one is found damaged, and `nothing` where the store is off."""
@@ -209,13 +226,13 @@ class ReplyStore:
                 return work(self._connection)
             except (sqlite3.Error, OSError) as error:
                 if _is_damage(error) and not self._replaced:
-                    self._begin(damaged=True)
+                    self._begin(self._set_aside)
                 else:
                     self._give_up(error)
         return nothing
 
-    def _begin(self, *, damaged: bool = False) -> None:
-        """Open the file; if it is damaged, set it aside and begin a new one.
+    def _begin(self, rid: Callable[[], None] | None = None) -> None:
+        """Open the file, `rid` of the one that was open; if it is damaged, set it aside and begin a new one.
 
         The folder is held meanwhile, so that of several runs one makes the file and one sets it aside.
         """
@@ -223,8 +240,8 @@ class ReplyStore:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             with _held(self.path.parent):
-                if damaged and _identity(self.path) == self._file:
-                    self._set_aside()
+                if rid and _identity(self.path) == self._file:  # else another run was quicker
+                    rid()
                 try:
                     self._connect()
                 except sqlite3.Error as error:
@@ -253,6 +270,10 @@ class ReplyStore:
             with suppress(FileNotFoundError):
                 os.rename(old, new)
         _say(f"the stored replies in {self.path} are damaged: set aside as {aside.name}, and begun anew")
+
+    def _remove(self) -> None:
+        for file in _with_side_files(self.path):
+            file.unlink(missing_ok=True)
 
     def _give_up(self, error: Exception) -> None:
         self.close()
@@ -313,17 +334,6 @@ def _change(connection: sqlite3.Connection, statement: str, values: Sequence[Any
 def _counted(connection: sqlite3.Connection) -> dict[str, int]:
     rows = connection.execute("SELECT llm, COUNT(*) FROM replies GROUP BY llm ORDER BY 2 DESC, 1")
     return {bytes(llm).decode(errors="replace"): count for llm, count in rows}
-
-
-def _cleared(connection: sqlite3.Connection) -> int:
-    with connection:
-        connection.execute("BEGIN IMMEDIATE")
-        dropped = connection.execute("DELETE FROM replies").rowcount
-        connection.execute("DELETE FROM forms")
-    with suppress(sqlite3.OperationalError):  # a run that is reading or a full disk only keeps the file large
-        connection.execute("VACUUM")
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-    return dropped
 
 
 def _written(reply: Reply) -> str:

@@ -253,6 +253,27 @@ def test_clear_leaves_another_runs_store_usable(path: Path, store: ReplyStore) -
         assert later.get([KEY]) == {KEY: REPLY}
 
 
+def test_clear_makes_room_on_a_full_disk(path: Path, store: ReplyStore, capsys: pytest.CaptureFixture[str]) -> None:
+    class Full(sqlite3.Connection):
+        """A connection to a file that cannot grow."""
+
+        def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+            if statement.startswith("DELETE"):
+                super().execute("PRAGMA max_page_count = 1")
+                super().execute("CREATE TABLE more (row)")
+            return super().execute(statement, *values)
+
+    keys = fill(path, 100)
+    store.close()
+    store._connection = sqlite3.connect(path, isolation_level=None, factory=Full)
+    assert store.clear() == 100
+    assert store.get(keys) == {}
+    store.put(KEY, LLM, REPLY)
+    assert store.get([KEY]) == {KEY: REPLY}
+    assert store.facts()["replies"] == 1
+    assert capsys.readouterr().err == ""
+
+
 # --- several runs, and crashes ---
 
 
