@@ -420,6 +420,15 @@ def test_two_runs_that_find_the_damage_set_aside_one_file(path: Path, capsys: py
     assert capsys.readouterr().err.count("\n") == 1
 
 
+def test_a_run_that_finds_the_damage_too_late_leaves_the_new_file(path: Path, store: ReplyStore) -> None:
+    with closing(ReplyStore.open(path)) as quicker:
+        quicker._begin(quicker._set_aside)
+        quicker.put(KEY, LLM, REPLY)
+        store._begin(store._set_aside)  # it found the old file damaged
+        assert store.get([KEY]) == {KEY: REPLY}
+    assert len([name for name in aside(path) if name.endswith(".sqlite")]) == 1
+
+
 def test_a_run_whose_file_was_set_aside_goes_over_to_the_new_one(path: Path, store: ReplyStore) -> None:
     fill(path, 10)
     other = python("import tabcontam.replies; store = ReplyStore.open(path); store._set_aside(); store._begin()", path)
