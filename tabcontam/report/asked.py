@@ -1,0 +1,171 @@
+"""What is known of each LLM while it is asked, and the words for it."""
+
+from collections import Counter, deque
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+from tabcontam.report.results import visible
+from tabcontam.suite.base import Reply, State
+
+WINDOW = 30.0  # seconds over which a rate is taken
+FEWEST = 5  # answers over which a rate is taken, however long they took
+LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is told, where nothing waits
+
+Shrunk = tuple[int, int, str]  # connections before and now, and why
+
+
+@dataclass
+class Asked:
+    """What is known of one LLM's queries. Rate and time left come from its own answers over the wire alone."""
+
+    llm: str
+    planned: int
+    dataset: str = ""
+    done: int = 0
+    failed: int = 0
+    retries: int = 0
+    connections: int | None = None
+    ended: bool = False
+    begun: float | None = None
+    _times: deque[float] = field(default_factory=deque)  # of the answers, after the moment from which they count
+    _kind: str = ""
+    _until: float = 0.0
+    _shrunk: tuple[Shrunk, float] | None = None
+
+    @property
+    def under_way(self) -> bool:
+        """Whether it is being asked now."""
+        return self.begun is not None and not self.ended and self.done < self.planned
+
+    def at(self, dataset: str, now: float) -> None:
+        """Note what it is asked about; its time runs from the first."""
+        self.dataset = dataset
+        if self.begun is None:
+            self.begun = now
+            self._times.append(now)
+
+    def answered(self, reply: Reply, now: float) -> None:
+        """Count an answer, and forget those that are too old for the rate."""
+        self.done += 1
+        self.failed += reply.state is State.FAILED
+        self._times.append(now)
+        while len(self._times) > FEWEST + 1 and self._times[0] < now - WINDOW:
+            self._times.popleft()
+
+    def waits(self, kind: str, seconds: float, now: float) -> None:
+        """Note a request that will be sent again. Of several that wait, the last to be sent is told."""
+        self.retries += 1
+        if now >= self._until or now + seconds >= self._until:
+            self._kind, self._until = kind, now + seconds
+
+    def limited(self, before: int, after: int, kind: str, now: float) -> None:
+        """Note the number of connections; that it grew is not told."""
+        self.connections = after
+        self._shrunk = ((before, after, kind), now) if after < before else None
+
+    def rate(self, now: float) -> float | None:
+        """Answers a second; None as long as too little is known."""
+        times = self._times
+        count = len(times) - 1
+        if count < 1 or (seconds := now - times[0]) <= 0 or (count < FEWEST and seconds < 1):
+            return None
+        return count / seconds
+
+    def left(self, now: float) -> float | None:
+        """Seconds until its last answer, at this rate."""
+        rate = self.rate(now)
+        return None if rate is None else (self.planned - self.done) / rate
+
+    def waiting(self, now: float) -> tuple[str, int] | None:
+        """What it waits for, and the whole seconds that are left of it."""
+        left = self._until - now
+        return (self._kind, -int(-left // 1)) if left > 0 else None
+
+    def shrunk(self, now: float) -> Shrunk | None:
+        """From how many connections to how many, and why: while it waits, and for a while in any case."""
+        if self._shrunk is None:
+            return None
+        shrunk, moment = self._shrunk
+        return shrunk if self.waiting(now) or now - moment < LIMIT_SHOWN else None
+
+
+def counts(asked: Asked) -> list[str]:
+    """How many queries have a reply, how many of these failed, and what had to be sent again."""
+    failed = [f"{asked.failed} failed"] if asked.failed else []
+    return [f"{asked.done}/{asked.planned} answered", *failed, *retries(asked)]
+
+
+def retries(asked: Asked) -> list[str]:
+    """How many requests were sent again, if any."""
+    return [f"{asked.retries} {'retry' if asked.retries == 1 else 'retries'}"] if asked.retries else []
+
+
+def pace(asked: Asked, now: float) -> list[str]:
+    """How fast it answers and how long that will take, once that is known."""
+    left = asked.left(now)
+    return [] if left is None else [speed(asked.rate(now)), f"ETA {duration(left)}"]
+
+
+def state(asked: Asked, now: float, arrow: str, *, settled: bool = False, short: bool = False) -> str:
+    """What it waits for, as "429: 12 s, 40 → 32 connections"; empty where nothing keeps it.
+
+    `settled` also tells a number of connections that is not news; `short` tells none beside a wait.
+    """
+    waiting, shrunk = asked.waiting(now), asked.shrunk(now)
+    facts = [f"{waiting[1]} s"] if waiting else []
+    if shrunk and not (short and waiting):
+        facts.append(f"{shrunk[0]}{arrow}{shrunk[1]} connections")
+    elif settled and asked.connections is not None:
+        facts.append(f"{asked.connections} {'connection' if asked.connections == 1 else 'connections'}")
+    kind = waiting[0] if waiting else shrunk[2] if shrunk else ""
+    return f"{kind}: {', '.join(facts)}" if kind else ", ".join(facts)
+
+
+def named(llm: str, line: str) -> str:
+    """A line that says which LLM it is about."""
+    return line if llm in line else f"{llm}: {line}"
+
+
+def rest(others: Sequence[Asked]) -> str:
+    """One line for the LLMs that get none of their own."""
+    done, planned = sum(asked.done for asked in others), sum(asked.planned for asked in others)
+    return f"and {len(others)} more {'LLM' if len(others) == 1 else 'LLMs'}: {done}/{planned}"
+
+
+def speed(rate: float | None) -> str:
+    """Answers a second, or a minute where they are few; empty where it is unknown."""
+    if rate is None:
+        return ""
+    if rate >= 100:
+        return f"{rate:.0f}/s"
+    return f"{rate:.1f}/s" if rate >= 0.95 or rate == 0 else f"{rate * 60:.1f}/min"
+
+
+def duration(seconds: float) -> str:
+    """Minutes and seconds, hours before them; whole days where it is long.
+
+    >>> duration(65), duration(3725), duration(400_000)
+    ('1:05', '1:02:05', '4 days')
+    """
+    minutes, second = divmod(round(seconds), 60)
+    hours, minute = divmod(minutes, 60)
+    if hours >= 48:
+        return f"{hours // 24} days"
+    return f"{hours}:{minute:02}:{second:02}" if hours else f"{minute}:{second:02}"
+
+
+def printable(line: str, encoding: str) -> str:
+    """`line` disarmed, with plainer signs where the output's encoding lacks ours."""
+    line = visible(line, line=True)
+    try:
+        line.encode(encoding)
+    except UnicodeEncodeError:
+        line = line.translate({ord("━"): "#", ord("─"): "-", ord("→"): ">", ord("…"): "~"})
+    return line.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def short_names(llms: Iterable[str]) -> dict[str, str]:
+    """Each LLM's name without its server's address, where that leaves no two alike."""
+    short = {llm: llm.partition("@http")[0] for llm in llms}
+    times = Counter(short.values())
+    return {llm: name if times[name] == 1 else llm for llm, name in short.items()}

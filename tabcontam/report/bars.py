@@ -1,0 +1,136 @@
+"""One row for each LLM that is being asked, in columns; what a narrow terminal has no room for gives way."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tabcontam.report.asked import Asked, duration, printable, retries, speed, state
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+WIDEST = 30  # cells of a bar
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Which parts of a row are shown, and how wide the names may be; a row is as wide as its parts."""
+
+    name: int = 40
+    dataset: int = 20
+    bar: int = 6
+    rate: bool = True
+    left: bool = True
+    retries: bool = True
+    state: int = 0  # which of a row's states
+
+
+# What gives way, in this order, until the rows fit: the count says what the bar says, so the bar goes before the wait.
+_LAYOUTS = (
+    _Layout(),
+    _Layout(28, 14),
+    _Layout(28, 14, state=1),
+    _Layout(20, 10, state=1),
+    _Layout(20, 10, state=1, retries=False),
+    _Layout(20, 10, 0, state=1, retries=False),
+    _Layout(20, 10, 0, state=2, retries=False),
+    _Layout(20, 0, 0, state=2, retries=False),
+    _Layout(16, 0, 0, state=2, retries=False, rate=False),
+    _Layout(12, 0, 0, state=2, retries=False, rate=False, left=False),
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """The parts of one LLM's line; `states` says what it waits for, the wordiest first."""
+
+    name: str
+    dataset: str
+    share: float
+    count: str
+    rate: str
+    left: str
+    retries: str
+    states: tuple[str, str, str]
+
+    @classmethod
+    def of(cls, asked: Asked, name: str, now: float, encoding: str) -> "Row":
+        """What is known of an LLM now, in words that the output can show."""
+        left = asked.left(now)
+        news, wait = state(asked, now, " → "), state(asked, now, " → ", short=True)
+        states = (state(asked, now, " → ", settled=True), news.replace(" connections", " conn."), wait)
+        return cls(
+            name=printable(name, encoding),
+            dataset=printable(asked.dataset, encoding),
+            share=asked.done / asked.planned,
+            count=f"{asked.done}/{asked.planned}",
+            rate=speed(asked.rate(now)),
+            left="" if left is None else f"ETA {duration(left)}",
+            retries="".join(retries(asked)),
+            states=(printable(states[0], encoding), printable(states[1], encoding), printable(states[2], encoding)),
+        )
+
+    def before(self, layout: _Layout) -> list[str]:
+        """The parts before the bar."""
+        return [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
+
+    def after(self, layout: _Layout) -> list[str]:
+        """The numbers after the bar."""
+        shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
+        return [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
+
+
+def drawn(rows: Sequence[Row], width: int, encoding: str) -> "list[Text]":
+    """The rows under each other, in the fullest layout that fits."""
+    if not rows:
+        return []
+    for layout in _LAYOUTS:
+        before = [printable(part, encoding) for part in _columns([row.before(layout) for row in rows], "<")]
+        after = _columns([row.after(layout) for row in rows], ">")
+        after = [f"{part}  {row.states[layout.state]}".rstrip() for part, row in zip(after, rows, strict=True)]
+        room = width - max(_cells(f"{a}  {b}") for a, b in zip(before, after, strict=True))
+        if room >= (layout.bar + 2 if layout.bar else 0):
+            break
+    bar = min(room - 2, WIDEST) if layout.bar else 0
+    return [_line(*parts, bar, encoding) for parts in zip(before, rows, after, strict=True)]
+
+
+def _line(before: str, row: Row, after: str, bar: int, encoding: str) -> "Text":
+    from rich.text import Text
+
+    full = int(bar * min(row.share, 1))
+    line = Text(before + "  ", no_wrap=True)
+    if bar:
+        line.append(printable("━" * full, encoding), "green")
+        line.append(printable("─" * (bar - full), encoding), "dim").append("  ")
+    return line.append(after)
+
+
+def _columns(rows: Sequence[Sequence[str]], sign: str) -> list[str]:
+    """Each row's parts in columns, to the left ("<") or to the right (">"); a column without text is left out."""
+    columns = [column for column in zip(*rows, strict=True) if any(column)]
+    widths = [max(map(_cells, column)) for column in columns]
+    padded = [[_padded(part, width, sign) for part in column] for column, width in zip(columns, widths, strict=True)]
+    return ["  ".join(parts) for parts in zip(*padded, strict=True)]
+
+
+def _padded(text: str, width: int, sign: str) -> str:
+    fill = " " * (width - _cells(text))
+    return text + fill if sign == "<" else fill + text
+
+
+def _cells(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
+
+
+def _cut(text: str, width: int) -> str:
+    """At most so many cells of a name, its beginning and its end: names often differ at either."""
+    from rich.cells import set_cell_size
+
+    if _cells(text) <= width:
+        return text
+    tail = (width - 1) // 2
+    head = set_cell_size(text, width - 1 - tail).rstrip()
+    return head + "…" + set_cell_size(text[::-1], tail)[::-1].lstrip()
