@@ -1,6 +1,8 @@
 """`simulated:` answerers whose behaviour is known beforehand, for tests and documentation. Nobody is asked."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ GUESSED_NAMES = ("Weather Station Readings", "Store Receipts", "Library Loans")
 
 Chat = tuple[Message, ...]
 Answerer = Callable[[Query, "Table"], Reply]
+Answer = Callable[[], Reply]
 
 
 def open_simulated(kind: str) -> Model:
@@ -36,10 +39,10 @@ class SimulatedModel(Model):
     version = "1"
     form = Form.CHAT
 
-    def __init__(self, kind: str, replies: Mapping[Chat, Reply] = MappingProxyType({})) -> None:
+    def __init__(self, kind: str, answers: Mapping[bytes, Answer] = MappingProxyType({})) -> None:
         self.kind = kind
         self.spec = f"simulated:{kind}"
-        self._replies = replies
+        self._answers = answers
 
     def __repr__(self) -> str:
         return f"<SimulatedModel {self.spec}>"
@@ -48,17 +51,28 @@ class SimulatedModel(Model):
         """Nothing to reach."""
 
     def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
-        """One that knows these queries, by the text they are asked in."""
-        replies = {query.prompt.chat: KINDS[self.kind](query, table) for query in queries}
-        return SimulatedModel(self.kind, replies)
+        """One that knows these queries, by a digest of the text they are asked in."""
+        answer = KINDS[self.kind]
+        return SimulatedModel(
+            self.kind, {digest(query.prompt.chat): partial(answer, query, table) for query in queries}
+        )
 
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
-        unprepared = Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
-        return self._replies.get(request.prompt.chat, unprepared)
+        answer = self._answers.get(digest(request.prompt.chat), _unprepared)
+        return answer()
 
     async def close(self) -> None:
         """Nothing to give back."""
+
+
+def digest(chat: Chat) -> bytes:
+    """What tells one chat from another, in less room than the chat takes."""
+    return sha256(repr(chat).encode("utf-8", "backslashreplace")).digest()
+
+
+def _unprepared() -> Reply:
+    return Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
 
 
 def answer_text(query: Query, values: Sequence[str | None]) -> str:
