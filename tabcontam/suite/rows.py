@@ -23,7 +23,7 @@ from tabcontam.decide.reading import declines, plain, same_value
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
-from tabcontam.suite.base import Capability, Measurement, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply, State, Trial
 from tabcontam.suite.words import READ, measured
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
@@ -58,7 +58,7 @@ class RowTest(ABC):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
-        text = fresh(plain(text), query.prompt)
+        text = fresh(plain(text), query)
         truth = dict(zip(query.asked, query.expected, strict=True))
         if is_table(text):
             return read_table(text, query.asked)
@@ -93,7 +93,7 @@ class OneCellTest(RowTest):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The one asked cell, named or bare."""
-        text = fresh(plain(text), query.prompt)
+        text = fresh(plain(text), query)
         (feature,), (expected,) = query.asked, query.expected
         if is_table(text):
             return read_table(text, query.asked)
@@ -127,7 +127,10 @@ def named_cells(text: str, truth: Mapping[str, Cell], serializer: Serializer) ->
         read_named(text, asked),
     ]
     readings = [answers(cells, truth) for cells in readings]
-    return max(readings, key=lambda cells: (len(cells), -_mixed(cells, asked)))
+    most = max(map(len, readings))
+    best = [cells for cells in readings if len(cells) == most]
+    alike = all(cells == best[0] for cells in best)
+    return best[0] if alike else min(best, key=lambda cells: _mixed(cells, asked))
 
 
 def _mixed(cells: dict[str, Cell], asked: Sequence[str]) -> int:
@@ -140,13 +143,14 @@ def _mixed(cells: dict[str, Cell], asked: Sequence[str]) -> int:
     )
 
 
-def fresh(text: str, prompt: Prompt) -> str:
+def fresh(text: str, query: Query) -> str:
     """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
 
     A single line is the answer, whatever it repeats.
     """
     if "\n" not in text:
         return text
+    prompt = query.prompt
     shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
     shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
     return "\n".join(line for line in text.splitlines() if line.strip() not in shown)
