@@ -3,13 +3,15 @@
 A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from operator import itemgetter
 from random import Random
 from typing import TypeVar
 
 from tabcontam.datasets import Table
-from tabcontam.decide.words import PLAIN, pieces, stands_in, without_note
+from tabcontam.decide.words import PLAIN, pieces, without_note
 from tabcontam.errors import Skip
 from tabcontam.suite.base import Prompt
 from tabcontam.suite.facts import once
@@ -21,18 +23,27 @@ Item = TypeVar("Item")
 
 def rendered(prompt: Prompt) -> str:
     """Everything that any rendering of a prompt says."""
-    return "\n".join([*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq])
+    said = (*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq)
+    return "\n".join(dict.fromkeys(said))
 
 
 def given_away(word: str, text: str) -> bool:
     """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
     word = without_note(word)
-    if (len(word) > PREFIX and word.casefold() in text.casefold()) or stands_in(word, text):
+    folded, shown = _taken_apart(text)
+    if len(word) > PREFIX and word.casefold() in folded:
         return True
-    shown, wanted = set(pieces(text)), pieces(word)
+    if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE):
+        return True
     return bool(PLAIN.fullmatch(word)) and all(
-        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown)) for piece in wanted
+        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
+        for piece in pieces(word)
     )
+
+
+@lru_cache(maxsize=1)  # one text is asked about many words in a row
+def _taken_apart(text: str) -> tuple[str, frozenset[str]]:
+    return text.casefold(), frozenset(pieces(text))
 
 
 def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:

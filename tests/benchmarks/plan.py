@@ -74,7 +74,9 @@ def main() -> None:
     queries = hashed(cells)
     end, after = perf_counter(), peak_memory() - imports
     rate = queries / (done - loaded)
-    print(f"{queries} queries: planned in {done - loaded:.1f} s ({rate:.0f} a second), {memory:.0f} MB beside the imports")
+    print(
+        f"{queries} queries: planned in {done - loaded:.1f} s ({rate:.0f} a second), {memory:.0f} MB beside the imports"
+    )
     print(f"prompts: written and hashed in {end - done:.1f} s, {after:.0f} MB beside the imports")
     print(f"altogether: {end - start:.1f} s, limit {MOST_TIME} s; {after:.0f} MB, limit {MOST_MEMORY} MB")
 
