@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -114,6 +115,25 @@ def test_three_right_cells_are_a_hit_in_any_shape(text: str) -> None:
     assert read(THREE, text).hit
     wrong = read(THREE, text.replace("1.5", "2.5"))
     assert (wrong.hit, wrong.readable) == (False, True)
+
+
+def test_a_reader_that_runs_values_together_gives_way_to_one_that_does_not() -> None:
+    parsed = read(THREE, "The age is 39 - The T is 1.50 - The Smoking is No").parsed
+    assert parsed == {"age": "39", "T": "1.50", "Smoking": "No"}
+
+
+def test_only_an_answer_of_several_lines_is_held_against_its_prompt() -> None:
+    written: list[Prompt] = []
+
+    def write() -> Prompt:
+        written.append(PROMPT)
+        return PROMPT
+
+    counted = replace(ROW, write=write)
+    assert read(counted, SERIALIZERS["is"].row(COLUMNS, VALUES)).hit
+    assert len(written) == 0
+    assert read(counted, f"{SHOWN}\n{SERIALIZERS['is'].row(COLUMNS, VALUES)}").hit
+    assert len(written) == 1
 
 
 def test_a_value_may_be_the_word_unknown() -> None:
