@@ -1,7 +1,6 @@
 """`simulated:` answerers whose behaviour is known beforehand, for tests and documentation. Nobody is asked."""
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -20,7 +19,6 @@ GUESSED_NAMES = ("Weather Station Readings", "Store Receipts", "Library Loans")
 
 Chat = tuple[Message, ...]
 Answerer = Callable[[Query, "Table"], Reply]
-Answer = Callable[[], Reply]
 
 
 def open_simulated(kind: str) -> Model:
@@ -39,10 +37,13 @@ class SimulatedModel(Model):
     version = "1"
     form = Form.CHAT
 
-    def __init__(self, kind: str, answers: Mapping[bytes, Answer] = MappingProxyType({})) -> None:
+    def __init__(
+        self, kind: str, table: "Table | None" = None, queries: Mapping[bytes, Query] = MappingProxyType({})
+    ) -> None:
         self.kind = kind
         self.spec = f"simulated:{kind}"
-        self._answers = answers
+        self._table = table
+        self._queries = queries
 
     def __repr__(self) -> str:
         return f"<SimulatedModel {self.spec}>"
@@ -52,15 +53,14 @@ class SimulatedModel(Model):
 
     def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
         """One that knows these queries, by a digest of the text they are asked in."""
-        answer = KINDS[self.kind]
-        return SimulatedModel(
-            self.kind, {digest(query.prompt.chat): partial(answer, query, table) for query in queries}
-        )
+        return SimulatedModel(self.kind, table, {digest(query.prompt.chat): query for query in queries})
 
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
-        answer = self._answers.get(digest(request.prompt.chat), _unprepared)
-        return answer()
+        query = self._queries.get(digest(request.prompt.chat))
+        if query is None or self._table is None:
+            return Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
+        return KINDS[self.kind](query, self._table)
 
     async def close(self) -> None:
         """Nothing to give back."""
@@ -69,10 +69,6 @@ class SimulatedModel(Model):
 def digest(chat: Chat) -> bytes:
     """What tells one chat from another, in less room than the chat takes."""
     return sha256(repr(chat).encode("utf-8", "backslashreplace")).digest()
-
-
-def _unprepared() -> Reply:
-    return Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
 
 
 def answer_text(query: Query, values: Sequence[str | None]) -> str:
