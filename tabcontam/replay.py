@@ -125,10 +125,14 @@ def _trial(record: Record, hit: bool) -> Trial:
     """A recorded answer as a trial. The authors decided every text, blank ones too; what was asked is not recorded."""
     readable = hit or not (declines(record.output) or not record.output.strip())
     return Trial(
-        query=Query(f"line {record.line}", Prompt((), "", ""), record.asked, record.words, max_tokens=0),
+        query=Query(f"line {record.line}", _unrecorded, record.asked, record.words, max_tokens=0),
         reply=Reply(record.output, State.OK),
         reading=Reading(record.output, hit=hit, paper_hit=hit, readable=readable),
     )
+
+
+def _unrecorded() -> Prompt:
+    return Prompt((), "", "")
 
 
 def _kind(test: str) -> Kind:

@@ -217,7 +217,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         rendering = Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
     query = Query(
         id=line["query"],
-        prompt=rendering,
+        write=lambda: rendering,
         asked=tuple(expected if isinstance(expected, dict) else line["asked"]),
         expected=tuple(expected.values() if isinstance(expected, dict) else expected),
         max_tokens=0,

@@ -1,6 +1,7 @@
 """`simulated:` answerers whose behaviour is known beforehand, for tests and documentation. Nobody is asked."""
 
 from collections.abc import Callable, Mapping, Sequence
+from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -38,10 +39,13 @@ class SimulatedModel(Model):
     connections = 1
     identity = None  # made in seconds: not worth storing
 
-    def __init__(self, kind: str, replies: Mapping[Chat, Reply] = MappingProxyType({})) -> None:
+    def __init__(
+        self, kind: str, table: "Table | None" = None, queries: Mapping[bytes, Query] = MappingProxyType({})
+    ) -> None:
         self.kind = kind
         self.spec = f"simulated:{kind}"
-        self._replies = replies
+        self._table = table
+        self._queries = queries
 
     def __repr__(self) -> str:
         return f"<SimulatedModel {self.spec}>"
@@ -50,17 +54,23 @@ class SimulatedModel(Model):
         """Nothing to reach."""
 
     def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
-        """One that knows these queries, by the text they are asked in."""
-        replies = {query.prompt.chat: KINDS[self.kind](query, table) for query in queries}
-        return SimulatedModel(self.kind, replies)
+        """One that knows these queries, by a digest of the text they are asked in."""
+        return SimulatedModel(self.kind, table, {digest(query.prompt.chat): query for query in queries})
 
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
-        unprepared = Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
-        return self._replies.get(request.prompt.chat, unprepared)
+        query = self._queries.get(digest(request.prompt.chat))
+        if query is None or self._table is None:
+            return Reply("", State.FAILED, "a simulated model was asked what it was not prepared for")
+        return KINDS[self.kind](query, self._table)
 
     async def close(self) -> None:
         """Nothing to give back."""
+
+
+def digest(chat: Chat) -> bytes:
+    """What tells one chat from another, in less room than the chat takes."""
+    return sha256(repr(chat).encode("utf-8", "backslashreplace")).digest()
 
 
 def answer_text(query: Query, values: Sequence[str | None]) -> str:

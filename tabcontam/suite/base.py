@@ -3,8 +3,8 @@
 One direction: a test writes `Query`s and judges `Trial`s. It never calls a model and never knows which LLM answers.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, ClassVar, Protocol
@@ -59,7 +59,7 @@ class Capability(StrEnum):
     INSTRUCTIONS = "instructions"  # understands a question; a control does not
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Message:
     """One chat message: role is "system", "user" or "assistant"."""
 
@@ -67,7 +67,7 @@ class Message:
     content: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Prompt:
     """One query in its three renderings: chat, completion (base models), sequence-to-sequence.
 
@@ -80,10 +80,12 @@ class Prompt:
     stop: tuple[str, ...] = ("\n",)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Query:
     """One prompt, what was asked and the expected answer.
 
+    `write` writes the prompt, the same each time; the query keeps none, since a plan has many queries. Two queries are
+    equal by all the rest.
     `asked` and `expected` run in parallel for row tests (feature, value; None is a missing value); for the others
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
     `paper` says that the query is one of the paper's own; `rows` are the table rows that stand in the prompt, whole or
@@ -91,7 +93,7 @@ class Query:
     """
 
     id: str
-    prompt: Prompt
+    write: Callable[[], Prompt] = field(compare=False, repr=False)
     asked: tuple[str, ...]
     expected: tuple[str | None, ...]
     max_tokens: int
@@ -99,8 +101,13 @@ class Query:
     rows: tuple[int, ...] = ()
     not_expected: tuple[str, ...] = ()
 
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt, written anew."""
+        return self.write()
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens that a server charged for a reply, over all requests it took: the prompts', and all that was written."""
 
@@ -108,7 +115,7 @@ class Usage:
     written: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reply:
     """Text and state. `detail` says why a reply is not ok; `tokens` counts the answer's tokens, where known.
 
@@ -122,7 +129,7 @@ class Reply:
     usage: Usage | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Reading:
     """How one reply was read.
 
@@ -136,7 +143,7 @@ class Reading:
     readable: bool
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A query with the model's reply and, once judged, its reading."""
 

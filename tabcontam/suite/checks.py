@@ -3,15 +3,18 @@
 A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
 """
 
-from collections import defaultdict
+import re
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from random import Random
 from typing import TypeVar
 
-from tabcontam.datasets import Cell, Table
-from tabcontam.decide.words import PLAIN, pieces, stands_in, without_note
+from tabcontam.datasets import Table
+from tabcontam.decide.words import PLAIN, pieces, without_note
 from tabcontam.errors import Skip
 from tabcontam.suite.base import Prompt
+from tabcontam.suite.facts import once
 
 TRIES = 200
 PREFIX = 3  # from this length on, the beginning of a shown word gives a word away (wine in diluted_wines)
@@ -20,18 +23,27 @@ Item = TypeVar("Item")
 
 def rendered(prompt: Prompt) -> str:
     """Everything that any rendering of a prompt says."""
-    return "\n".join([*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq])
+    said = (*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq)
+    return "\n".join(dict.fromkeys(said))
 
 
 def given_away(word: str, text: str) -> bool:
     """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
     word = without_note(word)
-    if (len(word) > PREFIX and word.casefold() in text.casefold()) or stands_in(word, text):
+    folded, shown = _taken_apart(text)
+    if len(word) > PREFIX and word.casefold() in folded:
         return True
-    shown, wanted = set(pieces(text)), pieces(word)
+    if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE):
+        return True
     return bool(PLAIN.fullmatch(word)) and all(
-        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown)) for piece in wanted
+        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
+        for piece in pieces(word)
     )
+
+
+@lru_cache(maxsize=1)  # one text is asked about many words in a row
+def _taken_apart(text: str) -> tuple[str, frozenset[str]]:
+    return text.casefold(), frozenset(pieces(text))
 
 
 def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:
@@ -47,20 +59,20 @@ def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> I
     raise Skip(reason)
 
 
-def answers_by_shown(
-    table: Table, shown: Sequence[int], asked: Sequence[int]
-) -> dict[tuple[Cell, ...], set[tuple[Cell, ...]]]:
-    """For each combination of the shown columns' cells, the answers that rows with these cells have."""
-    answers: dict[tuple[Cell, ...], set[tuple[Cell, ...]]] = defaultdict(set)
-    for row in table.rows:
-        answers[tuple(row[i] for i in shown)].add(tuple(row[i] for i in asked))
-    return answers
-
-
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
     """The rows that no other row fits in the shown cells with another answer in the asked ones."""
-    answers = answers_by_shown(table, shown, asked)
-    return [index for index, row in enumerate(table.rows) if len(answers[tuple(row[i] for i in shown)]) == 1]
+    return once(table, ("determined", tuple(shown), tuple(asked)), lambda: _determined(table, shown, asked))
+
+
+def _determined(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
+    shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
+    answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
+    open_ended = set()
+    for row in table.rows:
+        key, answer = shown_of(row), asked_of(row)
+        if answers.setdefault(key, answer) != answer:
+            open_ended.add(key)
+    return [index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended]
 
 
 def shown_rows(

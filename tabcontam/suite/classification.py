@@ -1,6 +1,8 @@
 """Classification: how well does the LLM do the task itself?"""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -8,9 +10,10 @@ from tabcontam.datasets import Question, Table
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Capability, Kind, Query
+from tabcontam.suite.base import Capability, Kind, Prompt, Query
 from tabcontam.suite.checks import drawn
 from tabcontam.suite.choices import ChoiceTest
+from tabcontam.suite.facts import once
 
 QUERIES = 100
 YES_NO_TOKENS = 4
@@ -32,31 +35,28 @@ class ClassificationTest(ChoiceTest):
         """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
         if table.question is None or table.target is None:
             raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
-        labels = self._labels(table, table.target, table.question)
-        answers = tuple(dict.fromkeys(table.question.answers.values()))
-        classes = {answer: [row for row, label in labels.items() if label == answer] for answer in answers}
-        rows = rng.sample(sorted(labels), min(QUERIES, len(labels)))
+        target, question = table.target, table.question
+        answers = _answers(question)
+        labels = once(table, "labels", lambda: _labels(table, target, question))
+        classes = once(table, "classes", lambda: _by_label(labels, answers))
+        write = partial(_prompt, table, serializer, question, labels)
+        rows = rng.sample(list(labels), min(QUERIES, len(labels)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
         queries = []
         for number, asked in enumerate(rows):
             examples = [self._example(table, classes[answer], asked, rng) for answer in answers * self.shots]
-            shots = [(self._text(table, serializer, row), labels[row]) for row in examples]
-            prompt = prompts.classification(shots, self._text(table, serializer, asked), table.question.text, answers)
+            shown = (*examples, asked)
             queries.append(
                 Query(
                     id=f"{self.id}-{number}",
-                    prompt=prompt,
+                    write=partial(write, shown),
                     asked=answers,
                     expected=(labels[asked],),
                     max_tokens=YES_NO_TOKENS if short else CLASS_TOKENS,
-                    rows=(*examples, asked),
+                    rows=shown,
                 )
             )
         return queries
-
-    def _labels(self, table: Table, target: str, question: Question) -> dict[int, str]:
-        cells = enumerate(table.column(target))
-        return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
 
     def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
         if not candidates:
@@ -68,10 +68,30 @@ class ClassificationTest(ChoiceTest):
 
         return drawn(draw, "no other row of the asked row's class could be shown")
 
-    def _text(self, table: Table, serializer: Serializer, row: int) -> str:
-        shown = [index for index, name in enumerate(table.columns) if name != table.target]
-        cells = table.rows[row]
-        return serializer.row([table.columns[i] for i in shown], [cells[i] for i in shown])
+
+def _answers(question: Question) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(question.answers.values()))
+
+
+def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
+    """The answer of every row that has one, in the order of the rows."""
+    cells = enumerate(table.column(target))
+    return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
+
+
+def _by_label(labels: Mapping[int, str], answers: Sequence[str]) -> dict[str, list[int]]:
+    return {answer: [row for row, label in labels.items() if label == answer] for answer in answers}
+
+
+def _prompt(
+    table: Table, serializer: Serializer, question: Question, labels: Mapping[int, str], rows: Sequence[int]
+) -> Prompt:
+    """The last row as a question, behind the others with their answers."""
+    shown = [index for index, name in enumerate(table.columns) if name != table.target]
+    columns = [table.columns[index] for index in shown]
+    texts = [serializer.row(columns, [table.rows[row][index] for index in shown]) for row in rows]
+    shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
+    return prompts.classification(shots, texts[-1], question.text, _answers(question))
 
 
 @dataclass(frozen=True)

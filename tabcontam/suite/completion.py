@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -10,8 +11,9 @@ from tabcontam.decide.values import completion_line, first_line
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Kind, Measurement, Query, Trial
+from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Trial
 from tabcontam.suite.checks import determined_rows, shown_rows
+from tabcontam.suite.facts import once
 from tabcontam.suite.rows import OneCellTest, RowTest, without_missing
 from tabcontam.suite.words import measured
 
@@ -19,7 +21,7 @@ EXAMPLES = 4
 REPEATS = 5
 GIVE_UP = 50  # rows without fitting examples before a cell is skipped
 Allowed = Callable[[int, int], bool]  # whether an example may stand beside an asked row
-Write = Callable[[int, Sequence[int]], Query]
+Ask = Callable[[int, Sequence[int]], Query]  # the query about a row beside these examples
 
 
 @dataclass(frozen=True)
@@ -51,16 +53,19 @@ class IncompleteCompletion(RowTest):
         candidates = determined_rows(table, range(first), range(first, len(table.columns)))
         asked = tuple(table.columns[first:])
 
-        def query(row: int, examples: Sequence[int]) -> Query:
+        def prompt(row: int, examples: Sequence[int]) -> Prompt:
             cells = table.rows[row]
-            prompt = prompts.incomplete_row(
+            return prompts.incomplete_row(
                 title=table.title,
                 rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
                 shown=serializer.row(table.columns[:first], cells[:first]),
                 asked=asked,
                 prefix=serializer.prefix(table.columns, cells, first),
             )
-            return Query("", prompt, asked, cells[first:], self.max_tokens, rows=(*examples, row))
+
+        def query(row: int, examples: Sequence[int]) -> Query:
+            write = partial(prompt, row, examples)
+            return Query("", write, asked, table.rows[row][first:], self.max_tokens, rows=(*examples, row))
 
         def allowed(row: int, example: int) -> bool:
             return table.rows[example][first:] != table.rows[row][first:]
@@ -100,14 +105,17 @@ class FullCompletion(RowTest):
         """One query. Raises `Skip` where every five rows in a row repeat themselves."""
         starts = range(0, len(table.rows) - EXAMPLES, EXAMPLES + 1)
         start = next((start for start in starts if self._fit(table, start)), None)
-        if table.enumerates_domain():
+        if once(table, "enumerates domain", table.enumerates_domain):
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
         if start is None:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         shown = range(start, start + EXAMPLES)
-        rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
-        prompt = prompts.next_row(table.title, table.columns, rows)
         expected = table.rows[start + EXAMPLES]
+
+        def prompt() -> Prompt:
+            rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
+            return prompts.next_row(table.title, table.columns, rows)
+
         query = Query(f"{self.id}-0", prompt, table.columns, expected, self.max_tokens, start == 0, tuple(shown))
         return [without_missing(query, table)]
 
@@ -148,9 +156,9 @@ class FeatureCompletion(OneCellTest):
         feature = table.columns[column]
         others = [index for index in range(len(table.columns)) if index != column]
 
-        def query(row: int, examples: Sequence[int]) -> Query:
+        def prompt(row: int, examples: Sequence[int]) -> Prompt:
             cells = table.rows[row]
-            prompt = prompts.missing_feature(
+            return prompts.missing_feature(
                 title=table.title,
                 features=table.columns,
                 rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
@@ -158,7 +166,10 @@ class FeatureCompletion(OneCellTest):
                 asked=feature,
                 prefix=serializer.prefix(table.columns, cells, column),
             )
-            return Query("", prompt, (feature,), (cells[column],), self.max_tokens, rows=(*examples, row))
+
+        def query(row: int, examples: Sequence[int]) -> Query:
+            write = partial(prompt, row, examples)
+            return Query("", write, (feature,), (table.rows[row][column],), self.max_tokens, rows=(*examples, row))
 
         def allowed(row: int, example: int) -> bool:
             return table.rows[example][column] != table.rows[row][column]
@@ -187,7 +198,7 @@ def _asked(
     rng: Random,
     candidates: Sequence[int],
     allowed: Allowed,
-    query: Write,
+    ask: Ask,
     distinct: int | None = None,
 ) -> list[Query]:
     """Queries about random candidates, each with random examples that are allowed beside it.
@@ -199,7 +210,7 @@ def _asked(
     for row in rng.sample(candidates, min(len(candidates), REPEATS + GIVE_UP)):
         examples = shown_rows(table, rng, count, row, allowed, distinct)
         if examples is not None:
-            queries.append(without_missing(query(row, examples), table))
+            queries.append(without_missing(ask(row, examples), table))
         if len(queries) == REPEATS:
             break
     if not queries:

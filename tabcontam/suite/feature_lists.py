@@ -1,6 +1,7 @@
 """Tests 1 and 2: does the LLM know the names of the features?"""
 
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -48,11 +49,11 @@ class FeatureListInformed(WordTest):
     def _query(self, table: Table, count: int, number: int, rng: Random) -> Query:
         def draw() -> Query | None:
             shown = _open_ended(table.columns, rng.sample(table.columns, count))
-            prompt = prompts.feature_list(table.title, shown)
-            expected = hidden((name for name in table.columns if name not in shown), rendered(prompt))
+            write = partial(prompts.feature_list, table.title, shown)
+            expected = hidden((name for name in table.columns if name not in shown), rendered(write()))
             if len(expected) < FEWEST:
                 return None
-            return Query(f"{self.id}-{number}", prompt, (), expected, MAX_TOKENS)
+            return Query(f"{self.id}-{number}", write, (), expected, MAX_TOKENS)
 
         return drawn(draw, "the features that are shown give the names of all others away")
 
@@ -76,11 +77,11 @@ class FeatureListUninformed(WordTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query. Raises `Skip` where the dataset's name gives every feature away."""
-        prompt = prompts.feature_list(table.title, ())
-        expected = hidden(table.columns, rendered(prompt))
+        write = partial(prompts.feature_list, table.title, ())
+        expected = hidden(table.columns, rendered(write()))
         if not expected:
             raise Skip("the dataset's name gives the names of all features away")
-        return [Query(f"{self.id}-0", prompt, (), expected, MAX_TOKENS)]
+        return [Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)]
 
 
 def _open_ended(columns: tuple[str, ...], shown: list[str]) -> list[str]:

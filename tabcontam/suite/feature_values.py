@@ -1,15 +1,20 @@
 """Tests 5 and 6: does the LLM know which values a feature takes?"""
 
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from random import Random
 from typing import ClassVar
 
-from tabcontam.datasets import Table
+from tabcontam.datasets import Cell, Table
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Kind, Query
+from tabcontam.suite.base import Kind, Prompt, Query
 from tabcontam.suite.checks import drawn, hidden, rendered
+from tabcontam.suite.facts import once
 from tabcontam.suite.words import WordTest
 
 MAX_TOKENS = 128
@@ -53,21 +58,21 @@ class FeatureValuesInformed(WordTest):
 
     def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
         values, cells = table.distinct(feature), table.column(feature)
+        rows_of = once(table, ("rows of", feature), lambda: _rows_by_value(cells))
 
         def draw() -> Query | None:
             # Which values may be shown is drawn first, so that two values are always left to name.
-            shown = set(rng.sample(values, min(EXAMPLES, len(values) - 2)))
-            candidates = [index for index, cell in enumerate(cells) if cell in shown]
+            shown = rng.sample(values, min(EXAMPLES, len(values) - 2))
+            candidates = sorted(chain.from_iterable(rows_of[value] for value in shown))
             if len(candidates) < EXAMPLES:
                 return None
             rows = tuple(rng.sample(candidates, EXAMPLES))
-            texts = [serializer.row(table.columns, table.rows[index]) for index in rows]
-            seen = list(dict.fromkeys(str(cells[index]) for index in rows))
-            prompt = prompts.feature_values(table.title, feature, texts, seen)
-            expected = hidden((value for value in values if value not in seen), rendered(prompt))
+            seen = tuple(dict.fromkeys(str(cells[index]) for index in rows))
+            write = partial(_prompt, table, serializer, feature, rows, seen)
+            expected = hidden((value for value in values if value not in seen), rendered(write()))
             if len(expected) < 2:
                 return None
-            return Query(f"{self.id}-{number}", prompt, (feature,), expected, MAX_TOKENS, rows=rows)
+            return Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS, rows=rows)
 
         return drawn(draw, f"four rows give away all values of {feature}, or all but one")
 
@@ -93,12 +98,24 @@ class FeatureValuesUninformed(WordTest):
         """One query a feature. Raises `Skip` where no feature is categorical."""
         queries = []
         for number, feature in enumerate(_features(table, fewest=2)):
-            prompt = prompts.feature_values(table.title, feature, (), ())
-            if expected := hidden(table.distinct(feature), rendered(prompt)):
-                queries.append(Query(f"{self.id}-{number}", prompt, (feature,), expected, MAX_TOKENS))
+            write = partial(prompts.feature_values, table.title, feature, (), ())
+            if expected := hidden(table.distinct(feature), rendered(write())):
+                queries.append(Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS))
         if not queries:
             raise Skip("the prompt gives away the values of every categorical feature")
         return queries
+
+
+def _rows_by_value(cells: Iterable[Cell]) -> dict[Cell, list[int]]:
+    rows = defaultdict[Cell, list[int]](list)
+    for index, cell in enumerate(cells):
+        rows[cell].append(index)
+    return dict(rows)
+
+
+def _prompt(table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]) -> Prompt:
+    texts = [serializer.row(table.columns, table.rows[index]) for index in rows]
+    return prompts.feature_values(table.title, feature, texts, seen)
 
 
 def _features(table: Table, fewest: int) -> list[str]:

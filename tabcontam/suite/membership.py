@@ -1,20 +1,34 @@
 """Example membership: can the LLM tell rows of the table from perturbed copies?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from tabcontam.datasets import Cell, Table
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Capability, Kind, Query
+from tabcontam.suite.base import Capability, Kind, Prompt, Query
 from tabcontam.suite.checks import drawn
 from tabcontam.suite.choices import ChoiceTest
+from tabcontam.suite.facts import once
 
 Row = tuple[Cell, ...]
 QUERIES = 100
+
+
+class Swap(NamedTuple):
+    """A row with one column's value taken from another row; from itself, where it stays as it is."""
+
+    row: int
+    column: int
+    donor: int
+
+    def cells(self, table: Table) -> Row:
+        """The row as it is after the swap."""
+        row, cell = table.rows[self.row], table.rows[self.donor][self.column]
+        return (*row[: self.column], cell, *row[self.column + 1 :])
 
 
 @dataclass(frozen=True)
@@ -41,7 +55,7 @@ class Membership(ChoiceTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
-        known = set(table.rows)
+        known = once(table, "rows", lambda: set(table.rows))
         count = min(QUERIES, len(table.rows) - 1) // 2 * 2
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
@@ -63,36 +77,33 @@ class Membership(ChoiceTest):
         label: str,
         rng: Random,
     ) -> Query:
-        row, donor = (table.rows[asked], asked) if label == "Yes" else perturbed(table, asked, known, rng)
+        swap = Swap(asked, 0, asked) if label == "Yes" else perturbed(table, asked, known, rng)
+        row = swap.cells(table)
 
-        def draw() -> tuple[int, Row, int] | None:
+        def draw() -> Swap | None:
             example = rng.randrange(len(table.rows))
-            copy, other = perturbed(table, example, known, rng)
-            return None if table.rows[example] == table.rows[asked] or row == copy else (example, copy, other)
+            copy = perturbed(table, example, known, rng)
+            return None if table.rows[example] == table.rows[asked] or copy.cells(table) == row else copy
 
-        example, copy, other = drawn(draw, "every row that could be shown is the asked one")
-        texts = [serializer.row(table.columns, cells) for cells in (table.rows[example], copy, row)]
-        prompt = prompts.membership(table.title, *texts)
-        rows = (example, other, donor, asked)
-        return Query(f"{self.id}-{number}", prompt, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+        copy = drawn(draw, "every row that could be shown is the asked one")
+        write = partial(_prompt, table, serializer, copy, swap)
+        rows = (copy.row, copy.donor, swap.donor, asked)
+        return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
 
 
-def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> tuple[Row, int]:
-    """A row with one feature's value swapped for another row's, so that it is no row of the table, and the other row.
+def _prompt(table: Table, serializer: Serializer, copy: Swap, asked: Swap) -> Prompt:
+    shown = (table.rows[copy.row], copy.cells(table), asked.cells(table))
+    return prompts.membership(table.title, *(serializer.row(table.columns, cells) for cells in shown))
 
-    Raises `Skip`.
-    """
 
-    def draw() -> tuple[Row, int] | None:
+def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> Swap:
+    """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
+
+    def draw() -> Swap | None:
         column, other = rng.randrange(len(table.columns)), rng.randrange(len(table.rows))
         before, after = table.rows[index][column], table.rows[other][column]
-        row = swapped(table.rows[index], column, after)
+        swap = Swap(index, column, other)
         blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change
-        return None if blank or row in known else (row, other)
+        return None if blank or swap.cells(table) in known else swap
 
     return drawn(draw, "swapping one value of a row makes another row of the table every time")
-
-
-def swapped(row: Sequence[Cell], column: int, cell: Cell) -> Row:
-    """The row with one cell replaced."""
-    return (*row[:column], cell, *row[column + 1 :])

@@ -1,7 +1,9 @@
 """Tests 3 and 4: does the LLM recognize the dataset?"""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 from typing import ClassVar
 
@@ -12,7 +14,7 @@ from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Kind, Query
+from tabcontam.suite.base import Kind, Prompt, Query
 from tabcontam.suite.checks import drawn, given_away, rendered
 from tabcontam.suite.words import WordTest
 
@@ -57,10 +59,11 @@ class RecognitionFeatures(RecognitionTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query. Raises `Skip` where fewer than two features do not hold the name."""
         features = nameless_features(table)
-        prompt = prompts.recognition(f"A dataset has these features: {', '.join(features)}")
-        if any(given_away(name, rendered(prompt)) for name in table.names):
+        write = partial(prompts.recognition, f"A dataset has these features: {', '.join(features)}")
+        shown = rendered(write())
+        if any(given_away(name, shown) for name in table.names):
             raise Skip("the features' names together give the dataset's name away")
-        return [Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS, not_expected=table.not_names)]
+        return [Query(f"{self.id}-0", write, (), table.names, MAX_TOKENS, not_expected=table.not_names)]
 
 
 @dataclass(frozen=True)
@@ -85,18 +88,23 @@ class RecognitionExamples(RecognitionTest):
         """One query. Raises `Skip` where every draw of rows gives the name away."""
         count = min(EXAMPLES, len(table.rows))
         features = nameless_features(table)
-        places = [table.columns.index(name) for name in features]
 
         def draw() -> Query | None:
             rows = tuple(rng.sample(range(len(table.rows)), count))
-            cells = [[table.rows[index][place] for place in places] for index in rows]
-            text = "\n".join(serializer.row(features, row) for row in cells)
-            prompt = prompts.recognition(f"Rows of a dataset:\n{text}")
-            if any(given_away(name, rendered(prompt)) for name in table.names):
+            write = partial(_prompt, table, serializer, features, rows)
+            shown = rendered(write())
+            if any(given_away(name, shown) for name in table.names):
                 return None
-            return Query(f"{self.id}-0", prompt, (), table.names, MAX_TOKENS, rows=rows, not_expected=table.not_names)
+            return Query(f"{self.id}-0", write, (), table.names, MAX_TOKENS, rows=rows, not_expected=table.not_names)
 
         return [drawn(draw, "the rows' own words hold the dataset's name")]
+
+
+def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[int]) -> Prompt:
+    places = [table.columns.index(name) for name in features]
+    cells = [[table.rows[index][place] for place in places] for index in rows]
+    text = "\n".join(serializer.row(features, row) for row in cells)
+    return prompts.recognition(f"Rows of a dataset:\n{text}")
 
 
 def nameless_features(table: Table) -> list[str]:

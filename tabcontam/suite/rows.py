@@ -2,8 +2,9 @@
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import ClassVar
 
 from tabcontam.datasets import Cell, Table
@@ -23,11 +24,12 @@ from tabcontam.decide.reading import declines, plain, same_value
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
-from tabcontam.suite.base import Capability, Measurement, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply, State, Trial
 from tabcontam.suite.words import READ, measured
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
+Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
 
 
@@ -58,7 +60,7 @@ class RowTest(ABC):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
-        text = fresh(plain(text), query.prompt)
+        text = fresh(plain(text), query)
         truth = dict(zip(query.asked, query.expected, strict=True))
         if is_table(text):
             return read_table(text, query.asked)
@@ -93,7 +95,7 @@ class OneCellTest(RowTest):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The one asked cell, named or bare."""
-        text = fresh(plain(text), query.prompt)
+        text = fresh(plain(text), query)
         (feature,), (expected,) = query.asked, query.expected
         if is_table(text):
             return read_table(text, query.asked)
@@ -117,22 +119,33 @@ def right(cells: dict[str, Cell], truth: dict[str, Cell]) -> bool:
 
 
 def named_cells(text: str, truth: Mapping[str, Cell], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names, by the reader that finds most of them."""
-    # `The age is equal to 39` holds the marks of `is` too: the longest separator reads first
-    templates = sorted((serializer, *load_serializers().values()), key=lambda item: -len(item.value_separator))
+    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
     asked = tuple(truth)
-    readings = [
-        *(template.read(text, asked) for template in templates),
-        read_json(text, asked),
-        read_named(text, asked),
-    ]
-    readings = [answers(cells, truth) for cells in readings]
-    return max(readings, key=lambda cells: (len(cells), -_mixed(cells, asked)))
+    best: dict[str, Cell] = {}
+    mixed = 0
+    for read in _readers(serializer):
+        cells = answers(read(text, asked), truth)
+        if not cells or len(cells) < len(best) or cells == best:
+            continue
+        now_mixed = _mixed(cells, asked)
+        if len(cells) > len(best) or now_mixed < mixed:
+            best, mixed = cells, now_mixed
+        if len(best) == len(asked) and not mixed:
+            break
+    return best
 
 
-def _mixed(cells: dict[str, Cell], asked: Sequence[str]) -> int:
+@lru_cache(maxsize=16)
+def _readers(serializer: Serializer) -> tuple[Reader, ...]:
+    # `The age is equal to 39` holds the marks of `is` too: the longest separator reads first
+    templates = dict.fromkeys((serializer, *load_serializers().values()))
+    longest_first = sorted(templates, key=lambda item: -len(item.value_separator))
+    return (*(template.read for template in longest_first), read_json, read_named)
+
+
+def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
     """How many cells hold the name of another asked feature: a value that was not ended where the next one began."""
-    names = {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in asked}
+    names = _whole_names(asked)
     return sum(
         any(pattern.search(cell) for other, pattern in names.items() if other != name)
         for name, cell in cells.items()
@@ -140,13 +153,19 @@ def _mixed(cells: dict[str, Cell], asked: Sequence[str]) -> int:
     )
 
 
-def fresh(text: str, prompt: Prompt) -> str:
+@lru_cache(maxsize=64)
+def _whole_names(asked: tuple[str, ...]) -> dict[str, re.Pattern[str]]:
+    return {name: re.compile(rf"(?<!\w){re.escape(name)}(?!\w)", re.IGNORECASE) for name in asked}
+
+
+def fresh(text: str, query: Query) -> str:
     """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
 
     A single line is the answer, whatever it repeats.
     """
     if "\n" not in text:
         return text
+    prompt = query.prompt
     shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
     shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
     return "\n".join(line for line in text.splitlines() if line.strip() not in shown)

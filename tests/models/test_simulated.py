@@ -22,7 +22,7 @@ TABLE = Table(
 
 def query(test: str, asked: tuple[str, ...], expected: tuple[str | None, ...]) -> Query:
     prompt = Prompt((Message("user", f"{test} {asked}?"),), "", "")
-    return Query(f"{test}-0", prompt, asked, expected, 16)
+    return Query(f"{test}-0", lambda: prompt, asked, expected, 16)
 
 
 INCOMPLETE = query("incomplete_completion", ("job", "city"), ("clerk", "Rome"))

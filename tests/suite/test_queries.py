@@ -1,7 +1,9 @@
 """What is asked: nothing that is asked stands in its prompt or follows from it, and a seed fixes every word."""
 
 import json
+import tracemalloc
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -13,7 +15,7 @@ from tabcontam.datasets import Table, load_table
 from tabcontam.decide.words import pieces
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer, load_serializers
-from tabcontam.suite.base import Query
+from tabcontam.suite.base import Prompt, Query
 from tabcontam.suite.checks import given_away, rendered
 from tabcontam.suite.feature_values import FeatureValuesInformed
 from tabcontam.suite.membership import Membership
@@ -159,10 +161,36 @@ def test_names_fall_into_their_pieces() -> None:
 
 def test_the_same_seed_asks_the_same_and_another_asks_something_else() -> None:
     for test in TESTS:
-        first = test.queries(ships(), IS, Random("7"))
-        assert first == test.queries(ships(), IS, Random("7"))
+        first = written(test.queries(ships(), IS, Random("7")))
+        assert first == written(test.queries(ships(), IS, Random("7")))
         if test.number not in (2, 3, 6, 8):  # nothing in these is random
-            assert first != test.queries(ships(), IS, Random("8"))
+            assert first != written(test.queries(ships(), IS, Random("8")))
+
+
+def written(asked: Sequence[Query]) -> list[tuple[Query, Prompt]]:
+    return [(query, query.prompt) for query in asked]
+
+
+@pytest.mark.parametrize("test", [test.id for test in TESTS])
+def test_a_query_writes_its_prompt_anew_and_in_any_order(test: str) -> None:
+    """A prompt that hung on a variable of the loop that planned it would be the last one's."""
+    asked = queries(test, ships())
+    first = [query.prompt for query in asked]
+    assert [query.prompt for query in reversed(asked)] == first[::-1]
+    assert len(set(first)) == len(first)
+    assert all(query.prompt is not query.prompt for query in asked)
+
+
+@pytest.mark.parametrize("test", ["membership", "classification_1shot", "incomplete_completion"])
+def test_a_planned_query_takes_no_room_for_its_prompt(test: str) -> None:
+    long = replace(ships(), rows=tuple((*row[:3], f"{row[3]} " * 1000, *row[4:]) for row in ships().rows))
+    tracemalloc.start()
+    try:
+        asked = queries(test, long)
+        room = tracemalloc.get_traced_memory()[0] / len(asked)
+    finally:
+        tracemalloc.stop()
+    assert room < len(asked[0].prompt.completion) / 5
 
 
 def golden() -> dict[str, object]:

@@ -2,6 +2,7 @@
 
 import json
 import time
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -20,10 +21,10 @@ SHOWN = "The age is 20, The T is 2, The master is Brown, Mr. A, The Smoking is Y
 PROMPT = Prompt((Message("user", f"Rows:\n{SHOWN}\n\nWrite the row."),), f"Rows:\n{SHOWN}\n", "")
 COLUMNS = ("age", "T", "master", "Smoking", "Hx Smoking")
 VALUES = ("39", "1.50", "Braund, Mr. Owen", "No", "Yes")
-ROW = Query("full_completion-0", PROMPT, COLUMNS, VALUES, 99)
-THREE = Query("incomplete_completion-0", PROMPT, ("age", "T", "Smoking"), ("39", "1.50", "No"), 99)
-NUMBER = Query("feature_completion-0", PROMPT, ("age",), ("39",), 99)
-NAME = Query("feature_completion-0", PROMPT, ("master",), ("Braund, Mr. Owen",), 99)
+ROW = Query("full_completion-0", lambda: PROMPT, COLUMNS, VALUES, 99)
+THREE = Query("incomplete_completion-0", lambda: PROMPT, ("age", "T", "Smoking"), ("39", "1.50", "No"), 99)
+NUMBER = Query("feature_completion-0", lambda: PROMPT, ("age",), ("39",), 99)
+NAME = Query("feature_completion-0", lambda: PROMPT, ("master",), ("Braund, Mr. Owen",), 99)
 SERIALIZERS = load_serializers()
 
 
@@ -116,8 +117,27 @@ def test_three_right_cells_are_a_hit_in_any_shape(text: str) -> None:
     assert (wrong.hit, wrong.readable) == (False, True)
 
 
+def test_a_reader_that_runs_values_together_gives_way_to_one_that_does_not() -> None:
+    parsed = read(THREE, "The age is 39 - The T is 1.50 - The Smoking is No").parsed
+    assert parsed == {"age": "39", "T": "1.50", "Smoking": "No"}
+
+
+def test_only_an_answer_of_several_lines_is_held_against_its_prompt() -> None:
+    written: list[Prompt] = []
+
+    def write() -> Prompt:
+        written.append(PROMPT)
+        return PROMPT
+
+    counted = replace(ROW, write=write)
+    assert read(counted, SERIALIZERS["is"].row(COLUMNS, VALUES)).hit
+    assert len(written) == 0
+    assert read(counted, f"{SHOWN}\n{SERIALIZERS['is'].row(COLUMNS, VALUES)}").hit
+    assert len(written) == 1
+
+
 def test_a_value_may_be_the_word_unknown() -> None:
-    query = Query("incomplete_completion-0", PROMPT, ("pdays", "poutcome"), ("0", "unknown"), 99)
+    query = Query("incomplete_completion-0", lambda: PROMPT, ("pdays", "poutcome"), ("0", "unknown"), 99)
     assert read(query, "The pdays is 0, The poutcome is unknown").hit
     assert not read(query, "The pdays is unknown, The poutcome is unknown").hit
 
@@ -207,20 +227,20 @@ def test_what_of_a_cut_answer_is_complete(query: Query, text: str, complete: boo
 
 
 def test_a_value_that_was_cut_is_no_hit() -> None:
-    query = Query("feature_completion-0", PROMPT, ("T",), ("4.0",), 64)
+    query = Query("feature_completion-0", lambda: PROMPT, ("T",), ("4.0",), 64)
     assert not read(query, "4", State.TRUNCATED).hit
     assert read(query, "4.0, The master is", State.TRUNCATED).hit
 
 
 def test_a_missing_value_is_never_evidence() -> None:
-    query = Query("incomplete_completion-0", PROMPT, ("age", "T"), (None, None), 99)
+    query = Query("incomplete_completion-0", lambda: PROMPT, ("age", "T"), (None, None), 99)
     assert not read(query, "The age is , The T is ").hit
-    query = Query("incomplete_completion-0", PROMPT, ("age", "T"), ("39", None), 99)
+    query = Query("incomplete_completion-0", lambda: PROMPT, ("age", "T"), ("39", None), 99)
     assert read(query, "The age is 39, The T is ").hit
     assert read(query, "The age is 39, The T is ").paper_hit
 
 
-WORDS = Query("feature_list_uninformed-0", PROMPT, (), ("ATA", "fnlwgt"), 256)
+WORDS = Query("feature_list_uninformed-0", lambda: PROMPT, (), ("ATA", "fnlwgt"), 256)
 
 
 @pytest.mark.parametrize(
@@ -275,7 +295,7 @@ def test_what_of_a_cut_list_is_complete(text: str, complete: bool) -> None:
     [("Wine", True), ("The Wine dataset", True), ("Wine Quality", False), ("winequality-red.csv", False)],
 )
 def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
-    query = Query("recognition_features-0", PROMPT, (), ("Wine",), 16, not_expected=("Wine Quality",))
+    query = Query("recognition_features-0", lambda: PROMPT, (), ("Wine",), 16, not_expected=("Wine Quality",))
     assert RecognitionFeatures().read(query, Reply(text, State.OK), SERIALIZERS["is"], english()).hit is hit
 
 
@@ -284,7 +304,7 @@ def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
     [("No, the row", True), ("No", True), ("There is no way to", False), ("Yesterda", False), ("I think that", False)],
 )
 def test_what_of_a_cut_choice_is_complete(text: str, complete: bool) -> None:
-    query = Query("membership-0", PROMPT, ("Yes", "No"), ("No",), 4)
+    query = Query("membership-0", lambda: PROMPT, ("Yes", "No"), ("No",), 4)
     assert ChoiceTest().complete(query, text, SERIALIZERS["is"]) is complete
 
 

@@ -1,0 +1,85 @@
+"""Seconds and memory of planning 100,000 queries: `python -m tests.benchmarks.plan adult bank titanic`, or any FILE.
+
+All tests are planned on the tables in every shipped serializer, with one seed after another until there are enough
+queries. Then each prompt is written once and hashed, as the key of a stored reply is. What is measured stands beside
+the limit for all that comes before the first call; the memory is the process's peak beside what its imports took.
+"""
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+from itertools import count
+from time import perf_counter
+
+from tabcontam.datasets import Table, load_table
+from tabcontam.decide.words import english
+from tabcontam.models.base import Form
+from tabcontam.models.simulated import open_simulated
+from tabcontam.serializers import load_serializers
+from tabcontam.session import Options, PlannedCell, Subject, plan
+from tabcontam.store import sent
+from tabcontam.suite.registry import TESTS
+
+QUERIES = 100_000
+MOST_MEMORY = 300  # MB
+MOST_TIME = 30  # seconds
+TABLES = ("adult", "bank", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
+
+
+def peak_memory() -> float:
+    """The most memory that this process has held, in MB."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def planned(tables: Sequence[Table]) -> list[PlannedCell]:
+    """The cells of as many seeds as it takes."""
+    subjects, serializers = [Subject(open_simulated("knows"))], list(load_serializers().values())
+    cells: list[PlannedCell] = []
+    queries = 0
+    for seed in count():
+        if queries >= QUERIES:
+            break
+        more = plan(subjects, tables, serializers, TESTS, Options(seed=seed))
+        queries += sum(len(cell.queries) for cell in more)
+        cells += more
+    return cells
+
+
+def hashed(cells: Iterable[PlannedCell]) -> int:
+    """Write and hash the prompt of every query; how many there are."""
+    queries = 0
+    for cell in cells:
+        for query in cell.queries:
+            sha256(json.dumps(sent(query.prompt, Form.CHAT)).encode()).digest()
+            queries += 1
+    return queries
+
+
+def main() -> None:
+    """Load, plan and hash, and print each step's seconds and the memory after it."""
+    import pandas  # noqa: F401 - its memory and seconds are not the plan's
+    import sklearn.datasets  # noqa: F401 - nor its
+
+    english()
+    imports, start = peak_memory(), perf_counter()
+    tables = [load_table(name) for name in sys.argv[1:] or TABLES]
+    loaded, memory = perf_counter(), peak_memory() - imports
+    print(f"{len(tables)} tables: loaded in {loaded - start:.1f} s, {memory:.0f} MB beside the imports")
+    cells = planned(tables)
+    done, memory = perf_counter(), peak_memory() - imports
+    queries = hashed(cells)
+    end, after = perf_counter(), peak_memory() - imports
+    rate = queries / (done - loaded)
+    print(
+        f"{queries} queries: planned in {done - loaded:.1f} s ({rate:.0f} a second), {memory:.0f} MB beside the imports"
+    )
+    print(f"prompts: written and hashed in {end - done:.1f} s, {after:.0f} MB beside the imports")
+    print(f"altogether: {end - start:.1f} s, limit {MOST_TIME} s; {after:.0f} MB, limit {MOST_MEMORY} MB")
+
+
+if __name__ == "__main__":
+    main()
