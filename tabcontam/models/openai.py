@@ -51,6 +51,7 @@ FORMS = {"auto": Form.CHAT, "chat": Form.CHAT, "completion": Form.COMPLETION}
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 PLACEHOLDER = "no-key"  # the SDK does not start without one
+LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
 PROBE_TRIES = 3
 LONGEST_PROBE_WAIT = 5.0
 LONGEST_FATAL = 600
@@ -288,7 +289,7 @@ class OpenAIModel(KeyHolder, Model):
         if whom is Concern.PASSING:
             status = problem.status
             raise TransientError(self._line(problem.line), str(status), wait(problem), crowded=status in CROWDED)
-        if whom in (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS):
+        if whom in LASTING:
             raise self._fatal(whom, problem)
 
     def _turned_down(self, problem: Problem) -> Reply:
@@ -407,11 +408,12 @@ class OpenAIModel(KeyHolder, Model):
 
     def _turned_away(self, problem: Problem) -> str:
         """The line for a server that is there and does not let us in."""
-        if problem.status not in (401, 403):
-            return f"{self._who} does not list its models; it answered {problem.line}"
-        if self._has_key():
-            return f"{self._who} refused the key in {self._variable}; it answered {problem.line}"
-        return f"{self._who} wants a key; set the environment variable {self._variable}"
+        whom = concern(problem)
+        if problem.status in (401, 403) and whom is not Concern.REGION:
+            whom = Concern.KEY
+        if whom in LASTING:
+            return str(self._fatal(whom, problem))
+        return f"{self._who} does not list its models; it answered {problem.line}"
 
 
 def _stated(entry: Mapping[str, Any]) -> str:

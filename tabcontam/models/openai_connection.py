@@ -4,9 +4,11 @@ Requests go through `client.post`, which takes a body as it is: `create` would w
 """
 
 import json
+import ssl
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.models.base import TransientError
@@ -65,6 +67,7 @@ class Clients:
     def __init__(self, door: Door, connections: int | None) -> None:
         self._door = door
         self._left = connections
+        self._certificates = _certificates()
         self._busy: dict[AsyncOpenAI, int] = {}
         self._room: dict[AsyncOpenAI, int] = {}
 
@@ -87,13 +90,22 @@ class Clients:
 
     def _opened(self) -> "AsyncOpenAI":
         room = EACH if self._left is None else min(EACH, self._left)
-        client = open_client(self._door, room)
+        client = open_client(self._door, room, self._certificates)
         self._busy[client], self._room[client] = 0, room
         self._left = None if self._left is None else self._left - room
         return client
 
 
-def open_client(door: Door, connections: int) -> "AsyncOpenAI":
+def _certificates() -> ssl.SSLContext:
+    """What every client would make for itself, in many milliseconds. The SDK stands on httpx or on its successor."""
+    from openai import DEFAULT_CONNECTION_LIMITS
+
+    httpx: Any = import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+    made: ssl.SSLContext = httpx.create_ssl_context()
+    return made
+
+
+def open_client(door: Door, connections: int, certificates: ssl.SSLContext) -> "AsyncOpenAI":
     """One client. At OpenAI's own address alone it sends the headers that the SDK takes from the environment."""
     from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
 
@@ -103,6 +115,7 @@ def open_client(door: Door, connections: int) -> "AsyncOpenAI":
     http = DefaultAsyncHttpxClient(
         limits=limits,
         timeout=timeout,
+        verify=certificates,
         follow_redirects=False,  # a redirect would carry the key elsewhere
         trust_env=not door.local,  # no proxy stands between this machine and itself
         event_hooks={"request": [] if door.own else [_only_needed(door.key)], "response": []},

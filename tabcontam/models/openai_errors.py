@@ -17,6 +17,7 @@ from tabcontam.models.openai_replies import message
 NOT_THERE = (404, 405, 501)
 CROWDED = (429, 503, 529)  # fewer requests at a time would help
 PASSING = (408, 409, 425, 429)  # besides 500 and above
+LONGEST_NAME = 200
 LONGEST_READ = 4000  # characters of an error's text that are searched
 
 SPENT = re.compile(
@@ -90,12 +91,13 @@ class Problem:
         """The same with the status."""
         return f"HTTP {self.status}{self.told and ': '}{self.told}"
 
-    def field(self, name: str) -> object:
-        """A field of the error, in either place where servers put it."""
-        return next((part[name] for part in self._parts() if part.get(name) is not None), None)
+    def field(self, name: str) -> str | int | None:
+        """A short field of the error, in either place where servers put it."""
+        found = next((part[name] for part in self._parts() if part.get(name) is not None), None)
+        return found if isinstance(found, int) or (isinstance(found, str) and len(found) <= LONGEST_NAME) else None
 
     @property
-    def names(self) -> tuple[object, object]:
+    def names(self) -> tuple[str | int | None, str | int | None]:
         """Its code and its type."""
         return self.field("code"), self.field("type")
 
@@ -157,7 +159,7 @@ def hidden_error(body: object) -> Problem | None:
         return None
     problem = Problem(200, body)
     for name in (*problem.names, problem.field("status")):
-        if isinstance(name, str | int) and re.fullmatch(r"[45]\d\d", str(name)):
+        if name is not None and re.fullmatch(r"[45]\d\d", str(name)):
             return Problem(int(name), body)
     text = f"{problem.names} {problem.told}"
     if SPENT.search(text) or LIMITED.search(text):
