@@ -4,20 +4,25 @@
         ...  # server.url, server.requests
 
 `answer` gets the request's body and gives the text, or a `Response` for everything else a server can do. Run as a
-script, `python -m tests.loopback --port N` answers every query with its last line.
+script, `python -m tests.loopback --port N`, it is the server of `tests.loopback_quick`.
 """
 
 import argparse
+import asyncio
 import json
 import socket
 import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Event, Lock, Thread
 from types import TracebackType
 from typing import Any, Self
+
+from tests.loopback_quick import Settings, serve
 
 COMPLETIONS = ("/chat/completions", "/completions")
 
@@ -236,24 +241,21 @@ class _Handler(BaseHTTPRequestHandler):
         """Silent: the requests are taken down."""
 
 
-def last_line(body: dict[str, Any]) -> str:
-    """A trivial answer: the last line of what was asked."""
-    asked = body["messages"][-1]["content"] if "messages" in body else body["prompt"]
-    return str(asked).rstrip().rpartition("\n")[2]
-
-
 def main() -> None:
-    """Serve until interrupted."""
+    """Serve in a process of its own until interrupted, quickly, and with as many faults as are asked for."""
     parser = argparse.ArgumentParser(description="A server on loopback that speaks OpenAI's protocol.")
-    parser.add_argument("--port", type=int, default=8000)
+    parser.add_argument("--port", type=int, default=8000, help="0 takes a free one")
     parser.add_argument("--model", action="append", help="a name for the list of models (repeatable)")
-    options = parser.parse_args()
-    with LoopbackServer(last_line, options.model or ["model"], port=options.port) as server:
-        print(server.url, flush=True)
-        try:
-            Event().wait()
-        except KeyboardInterrupt:
-            return
+    parser.add_argument("--latency", type=float, default=0.0, help="seconds before an answer")
+    parser.add_argument("--rate", type=float, default=0.0, help="requests a second; 0 sets no limit")
+    parser.add_argument("--burst", type=float, default=1.0, help="requests at once, within the limit")
+    parser.add_argument("--retry-after", type=float, default=1.0, help="seconds that a 429 asks for")
+    parser.add_argument("--faults", type=float, default=0.0, help="share of requests that meet a fault")
+    parser.add_argument("--seed", type=int, default=0, help="for the faults")
+    given = vars(parser.parse_args())
+    port, models = given.pop("port"), tuple(given.pop("model") or ["model"])
+    with suppress(KeyboardInterrupt):
+        asyncio.run(serve(Settings(models=models, **given), port, ready=partial(print, flush=True)))
 
 
 if __name__ == "__main__":

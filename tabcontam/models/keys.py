@@ -1,12 +1,15 @@
 """API keys: read from the environment alone, sent to one address, and never part of a message."""
 
 import os
+import re
 from collections.abc import Sequence
 
 from tabcontam.errors import UsageError
 
 SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
+SHORTEST_PREFIX = 12  # of a key that a server repeats in part; less of it is the same for many keys
 LONGEST_DETAIL = 300
+MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key as a server masks it, with some signs of it left
 
 
 class KeyHolder:
@@ -34,6 +37,9 @@ class KeyHolder:
 
     def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
         """What a server said, as one printable line without the key."""
-        text = text.replace(self._secret, "***") if self._secret else text
+        if self._secret:
+            text = text.replace(self._secret, "***")
+            text = re.sub(re.escape(self._secret[:SHORTEST_PREFIX]) + r"[\w*-]*", "***", text)
+        text = MASKED.sub("***", text)
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return line if len(line) <= longest else line[: longest - 1] + "…"

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from tabcontam.suite.base import Usage
+
 THOUGHT = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>\s*", re.DOTALL)
 THOUGHT_END = re.compile(r"</think(ing)?>\s*")
 THOUGHT_START = re.compile(r"\s*<think(ing)?>")
@@ -22,6 +24,7 @@ class Answer:
     refusal: str
     thought: bool
     tokens: int | None
+    usage: Usage | None = None
 
     @property
     def cut(self) -> bool:
@@ -47,6 +50,7 @@ def chat_answer(body: object) -> Answer:
         # OpenAI does not show the thinking; it counts it.
         thought=parts_thought or tags_thought or apart or spent > 0,
         tokens=_answer_tokens(body),
+        usage=usage(body),
     )
 
 
@@ -56,7 +60,7 @@ def completion_answer(body: object) -> Answer:
     text = choice.get("text")
     if not isinstance(text, str | None):
         raise ValueError("the reply's text is no text")
-    return Answer(text or "", _finish(choice), "", thought=False, tokens=_answer_tokens(body))
+    return Answer(text or "", _finish(choice), "", thought=False, tokens=_answer_tokens(body), usage=usage(body))
 
 
 def _choice(body: object) -> dict[str, Any]:
@@ -101,20 +105,37 @@ def without_thought(text: str) -> tuple[str, bool]:
     return rest, rest != text
 
 
-def _usage(body: object) -> Mapping[str, Any]:
-    usage = body.get("usage") if isinstance(body, dict) else None
-    return usage if isinstance(usage, dict) else {}
+def usage(body: object) -> Usage | None:
+    """What a reply says that it cost; None where it does not say both counts."""
+    prompt, written = _count(body, "prompt_tokens"), _written(body)
+    return None if prompt is None or written is None else Usage(prompt, written)
+
+
+def _count(body: object, name: str) -> int | None:
+    """A number of tokens in a reply's usage. A boolean is a number to Python, and none to JSON."""
+    stated = body.get("usage") if isinstance(body, dict) else None
+    count = stated.get(name) if isinstance(stated, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
+
+
+def _written(body: object) -> int | None:
+    """All tokens that were written. Some servers leave the thinking out, and count it in the total alone."""
+    prompt, completion, total = (_count(body, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    if completion is None or prompt is None or total is None:
+        return completion
+    return max(completion, total - prompt)
 
 
 def _reasoning_tokens(body: object) -> int:
-    details = _usage(body).get("completion_tokens_details")
+    stated = body.get("usage") if isinstance(body, dict) else None
+    details = stated.get("completion_tokens_details") if isinstance(stated, dict) else None
     spent = details.get("reasoning_tokens") if isinstance(details, dict) else None
     return spent if isinstance(spent, int) else 0
 
 
 def _answer_tokens(body: object) -> int | None:
-    total = _usage(body).get("completion_tokens")
-    return max(0, total - _reasoning_tokens(body)) if isinstance(total, int) else None
+    written = _written(body)
+    return None if written is None else max(0, written - _reasoning_tokens(body))
 
 
 def message(body: object) -> str:

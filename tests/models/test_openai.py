@@ -14,11 +14,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
-from tabcontam.models import openai as provider
-from tabcontam.models.base import Form, Request
+from tabcontam.models import openai_connection as connection
+from tabcontam.models.base import FatalError, Form, Request, Settling, SpentError, TransientError
 from tabcontam.models.openai import OPENAI, REASONING_ALLOWANCE, OpenAIModel, is_loopback, open_openai, parse_address
 from tabcontam.models.openai_replies import chat_answer, completion_answer
-from tabcontam.suite.base import Capability, Message, Prompt, Reply, State
+from tabcontam.suite.base import Capability, Message, Prompt, Reply, State, Usage
 from tests.loopback import LoopbackServer, Response, completion, error, reply
 
 Outcome = TypeVar("Outcome")
@@ -52,9 +52,8 @@ NOT_CHAT = error(404, "This is not a chat model and thus not supported in the v1
 
 
 @pytest.fixture(autouse=True)
-def quick_and_bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No waiting between retries, and none of the developer's own keys."""
-    monkeypatch.setattr("openai._base_client.INITIAL_RETRY_DELAY", 0.001)
+def bare(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of the developer's own keys."""
     for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
 
@@ -94,6 +93,26 @@ def answered(response: str | Response, form: str = "auto") -> Reply:
     """What a single response becomes."""
     with LoopbackServer(lambda body: response) as server:
         return ask_once(opened(server, form))
+
+
+def transient(response: str | Response, form: str = "auto") -> TransientError:
+    """What passes, after one request."""
+    with LoopbackServer(lambda body: response) as server:
+        with pytest.raises(TransientError) as caught:
+            ask_once(opened(server, form))
+        assert len(server.asked) == 1
+    return caught.value
+
+
+def fatal(response: Response, form: str = "auto") -> str:
+    """The line of what does not."""
+    with LoopbackServer(lambda body: response) as server:
+        with pytest.raises(FatalError) as caught:
+            ask_once(opened(server, form))
+        line = str(caught.value)
+        assert server.url in line
+    assert "\n" not in line
+    return line
 
 
 def connect(model: OpenAIModel) -> None:
@@ -186,7 +205,9 @@ class TestAddress:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         model = open_openai("gpt-4o", None)
         assert isinstance(model, OpenAIModel)
-        assert str(model._connection().base_url).rstrip("/") == OPENAI
+        assert model.address == OPENAI
+        with model._connections().borrowed() as client:
+            assert str(client.base_url).rstrip("/") == OPENAI
         asyncio.run(model.close())
 
 
@@ -199,6 +220,8 @@ class TestModel:
         assert not model.control
         assert model.version == ""
         assert model.capabilities == {Capability.GENERATE, Capability.INSTRUCTIONS}
+        assert model.identity == {"provider": "openai", "address": "http://127.0.0.1:1/v1", "model": "a/b"}
+        assert model.allowance == 0
 
     def test_knows_the_forms(self) -> None:
         assert open_openai("gpt-4o", None).form is Form.CHAT
@@ -282,6 +305,34 @@ class TestConnect:
         with LoopbackServer(models=["modem\x1b[31m\nred"]) as server:
             assert "\x1b" not in refusal_to_connect(opened(server))
 
+    @pytest.mark.parametrize(
+        ("status", "said"),
+        [
+            (401, "You have insufficient permissions for this operation. Missing scopes: api.model.read."),
+            (403, "You have insufficient permissions for this operation."),
+            (403, ""),
+        ],
+    )
+    def test_accepts_a_key_that_may_only_chat(self, status: int, said: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TABCONTAM_API_KEY", OTHER)
+        with LoopbackServer(models_response=error(status, said)) as server:
+            model = opened(server)
+            connect(model)
+        assert model.version == ""
+
+    def test_tells_of_a_region_that_is_shut_out(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TABCONTAM_API_KEY", OTHER)
+        with LoopbackServer(models_response=error(403, "Country, region, or territory not supported")) as server:
+            assert "territory not supported" in refusal_to_connect(opened(server))
+
+    def test_tries_a_cut_connection_once_more_and_nothing_else(self) -> None:
+        with LoopbackServer(models_response=Response({"data": []}, cut=True)) as server:
+            assert "connection failed" in refusal_to_connect(opened(server))
+            assert len(server.requests) == 2
+            server.models_response = error(503, "loading")
+            refusal_to_connect(opened(server))
+            assert len(server.requests) == 3
+
     def test_reports_other_answers(self) -> None:
         with LoopbackServer(models_response=error(503, "loading")) as server:
             assert "it answered HTTP 503: loading" in refusal_to_connect(opened(server))
@@ -327,9 +378,8 @@ class TestKeys:
         monkeypatch.setenv("TABCONTAM_API_KEY", OTHER)
         with LoopbackServer() as elsewhere:
             moved = Response({}, 307, {"Location": f"{elsewhere.url}/chat/completions"})
-            with LoopbackServer(lambda body: moved) as server:
-                got = ask_once(opened(server))
-        assert got == Reply("", State.FAILED, "HTTP 307")
+            with LoopbackServer(lambda body: moved) as server, pytest.raises(FatalError, match="correct the address"):
+                ask_once(opened(server))
         assert elsewhere.requests == []
 
     def test_stand_in_no_reply_log_or_name(
@@ -366,7 +416,6 @@ class TestChat:
             (reply("", "content_filter"), Reply("", State.REFUSED, "content filter", 3)),
             (reply(None, refusal="I can't\nhelp."), Reply("", State.REFUSED, "I can't help.", 3)),
             (reply([{"type": "refusal", "refusal": "No."}]), Reply("", State.REFUSED, "No.", 3)),
-            (reply("an er", "error"), Reply("an er", State.FAILED, "the server broke off with an error", 3)),
             (reply(None), Reply("", State.EMPTY, "no text", 3)),
             (reply(" \n"), Reply("", State.EMPTY, "no text", 3)),
             (reply([{"type": "text", "text": "4"}, {"text": "2"}, 7]), Reply("42", State.OK, "", 3)),
@@ -398,6 +447,78 @@ class TestChat:
         assert answered(reply("42", tokens=2, reasoning=500)).tokens == 2
 
 
+def costing(answer: Response, prompt: int, total: int | None = None) -> Response:
+    """A reply that states what it cost."""
+    body = json.loads(answer.content())
+    body["usage"] |= {"prompt_tokens": prompt} | ({} if total is None else {"total_tokens": total})
+    return Response(body)
+
+
+class TestUsage:
+    def test_is_what_the_server_states(self) -> None:
+        assert answered(costing(reply("3", tokens=2), 40)).usage == Usage(40, 2)
+        assert answered(costing(completion("3", tokens=2), 40), "completion").usage == Usage(40, 2)
+        assert answered(reply("3")).usage is None
+
+    def test_counts_the_thinking(self) -> None:
+        got = answered(costing(reply("42", tokens=2, reasoning=500), 40))
+        assert (got.tokens, got.usage) == (2, Usage(40, 502))
+
+    def test_counts_the_thinking_that_only_the_total_holds(self) -> None:
+        body = reply("42").body
+        assert isinstance(body, dict)
+        body["usage"] = {"prompt_tokens": 40, "completion_tokens": 2, "total_tokens": 542}
+        body["usage"]["completion_tokens_details"] = {"reasoning_tokens": 500}
+        got = answered(Response(body))
+        assert (got.tokens, got.usage) == (2, Usage(40, 502))
+
+    def test_is_summed_over_all_requests(self) -> None:
+        cut = costing(reply("", "length", 0, 16), 40)
+        with LoopbackServer(lambda body: costing(reply("42"), 41) if body["max_tokens"] > 16 else cut) as server:
+            assert ask_once(opened(server)).usage == Usage(81, 19)
+
+    def test_stands_beside_a_later_refusal(self) -> None:
+        cut = costing(reply("", "length", 0, 16), 40)
+        with LoopbackServer(lambda body: error(400, "no") if body["max_tokens"] > 16 else cut) as server:
+            got = ask_once(opened(server))
+        assert (got.state, got.usage) == (State.FAILED, Usage(40, 16))
+
+
+class TestAgain:
+    @staticmethod
+    def counted(server: LoopbackServer, times: int = 1) -> tuple[OpenAIModel, list[int]]:
+        """A model that was asked so often, and the requests before each call of `again`."""
+        calls: list[int] = []
+        model = opened(server)
+
+        async def work() -> None:
+            for _ in range(times):
+                await model.generate(Request(ASKED.prompt, 16, again=lambda: calls.append(len(server.asked))))
+
+        within(model, work)
+        return model, calls
+
+    def test_is_called_before_each_further_request(self) -> None:
+        with LoopbackServer(TestHabits.reasoning) as server:
+            assert self.counted(server)[1] == [1, 2]
+        with LoopbackServer(paths=["/completions"]) as server:
+            assert self.counted(server)[1] == [1]
+
+    def test_is_not_called_before_the_first(self) -> None:
+        with LoopbackServer() as server:
+            assert self.counted(server, times=3)[1] == []
+
+    def test_stops_at_the_limit_of_the_user(self) -> None:
+        def spent() -> None:
+            raise SpentError("enough")
+
+        with LoopbackServer(TestHabits.reasoning) as server:
+            model = opened(server)
+            with pytest.raises(SpentError, match="enough"):
+                within(model, lambda: model.generate(Request(ASKED.prompt, 16, again=spent)))
+            assert len(server.asked) == 1
+
+
 class TestFailure:
     @pytest.mark.parametrize(
         "body",
@@ -417,10 +538,10 @@ class TestFailure:
             {"error": {"message": "overloaded"}},
         ],
     )
-    def test_is_what_a_reply_of_wrong_types_becomes(self, body: object) -> None:
-        got = answered(Response(body))
-        assert got.state is State.FAILED
-        assert got.detail
+    def test_passes_where_a_reply_is_of_wrong_types(self, body: object) -> None:
+        error = transient(Response(body))
+        assert error.kind in ("no reply", "503")
+        assert str(error)
 
     @pytest.mark.parametrize(
         "body",
@@ -430,55 +551,105 @@ class TestFailure:
         assert answered(Response(body)) == Reply("42", State.OK)
 
     @pytest.mark.parametrize("raw", [b"", b'{"choices": [', b"<html>", b"\xff\xfe", b"[" * 200_000, b"9" * 9000])
-    def test_is_what_broken_json_becomes(self, raw: bytes) -> None:
-        assert answered(Response(raw=raw)).state is State.FAILED
+    def test_passes_where_json_is_broken(self, raw: bytes) -> None:
+        error = transient(Response(raw=raw))
+        assert (error.kind, error.sent, error.crowded) == ("broken JSON", True, False)
 
     @pytest.mark.parametrize(
         ("response", "detail"),
         [
-            (error(401, "bad key"), "HTTP 401: bad key"),
             (error(400, "two\n lines\x1b[0m"), "HTTP 400: two lines [0m"),
             (Response({"error": "plain"}, 400), "HTTP 400: plain"),
             (Response({"detail": [{"loc": ["body"]}]}, 422), "HTTP 422: [{'loc': ['body']}]"),
-            (Response(raw=b"<html>Bad", status=400, headers={"Content-Type": "text/html; charset=base64"}), None),
-            (Response(raw=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), None),
-            (error(404, "The model `x` does not exist"), "HTTP 404: The model `x` does not exist"),
+            (error(413, "too big"), "HTTP 413: too big"),
+            (error(429, "Request too large for m: Limit 9, Requested 10"), None),
+            (Response(raw=b"<html>blocked", status=403, headers={"Content-Type": "text/html"}), "HTTP 403"),
         ],
     )
-    def test_tells_what_the_server_said(self, response: Response, detail: str | None) -> None:
+    def test_of_this_request_alone_is_a_reply(self, response: Response, detail: str | None) -> None:
         got = answered(response)
         assert (got.state, got.text) == (State.FAILED, "")
         assert got.detail
         assert detail is None or got.detail == detail
 
-    @pytest.mark.parametrize("response", [error(500, "oops"), error(429, "slow down"), Response({"a": 1}, cut=True)])
-    def test_comes_after_the_retries(self, response: Response) -> None:
-        with LoopbackServer(lambda body: response) as server:
-            got = ask_once(opened(server))
-        assert got.state is State.FAILED
-        assert len(server.asked) == provider.RETRIES + 1
+    @pytest.mark.parametrize("status", [408, 409, 425, 429, 500, 502, 503, 504, 529])
+    def test_that_may_pass_is_told_after_one_request(self, status: int) -> None:
+        got = transient(error(status, "oops"))
+        assert (str(got), got.kind, got.sent) == (f"HTTP {status}: oops", str(status), False)
+        assert got.crowded == (status in (429, 503, 529))
 
-    def test_is_averted_by_a_retry(self) -> None:
-        responses = [
-            error(429, "slow", {"Retry-After": "0.02"}),
-            error(503, "busy"),
-            Response({}, cut=True),
-            reply("3"),
-        ]
-        with LoopbackServer(lambda body: responses.pop(0)) as server:
-            assert ask_once(opened(server)).text == "3"
+    @pytest.mark.parametrize(
+        ("response", "kind"),
+        [
+            (Response({"a": 1}, cut=True), "cut connection"),
+            (Response(raw=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), None),
+            (Response(raw=b"<html>Bad", status=400, headers={"Content-Type": "text/html; charset=base64"}), None),
+            (reply("an er", "error"), "broken reply"),
+        ],
+    )
+    def test_in_the_middle_may_have_to_be_paid_for(self, response: Response, kind: str | None) -> None:
+        got = transient(response)
+        assert got.sent
+        assert kind in (None, got.kind)
 
-    def test_is_what_silence_becomes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(provider, "SECONDS", 0.05)
-        with LoopbackServer(lambda body: Response(hang=True)) as server:
-            got = ask_once(opened(server))
-        assert got.state is State.FAILED
-        assert got.detail.startswith("timed out")
+    def test_says_how_long_to_wait(self) -> None:
+        assert transient(error(429, "slow", {"Retry-After": "0.02"})).wait == 0.02
+        assert transient(error(429, "slow")).wait is None
 
-    def test_is_what_an_absent_server_becomes(self) -> None:
+    def test_of_silence_is_a_timeout(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(connection, "SECONDS", 0.05)
+        got = transient(Response(hang=True))
+        assert (got.kind, got.sent, got.crowded) == ("timeout", True, True)
+        assert str(got).startswith("timed out")
+
+    def test_of_an_absent_server_is_never_paid_for(self) -> None:
         with LoopbackServer() as server:
             model = opened(server)
-        assert ask_once(model).detail.startswith("connection failed")
+        with pytest.raises(TransientError, match="connection failed") as caught:
+            ask_once(model)
+        assert (caught.value.kind, caught.value.sent) == ("no connection", False)
+
+    @pytest.mark.parametrize(
+        ("response", "line"),
+        [
+            (error(401, "who are you?"), "wants a key; set the environment variable TABCONTAM_API_KEY"),
+            (error(402, "Insufficient Balance"), "quota"),
+            (error(429, "You exceeded your current quota.", code="insufficient_quota"), "quota"),
+            (error(429, "You exceeded your current quota, please check your plan."), "quota"),
+            (error(400, "Billing hard limit has been reached", code="billing_hard_limit_reached"), "quota"),
+            (error(403, "Country, region, or territory not supported"), "region"),
+            (error(403, "Your project lacks access to the model"), "key"),
+            (error(400, "Incorrect API key provided: sk-1***9"), "key"),
+            (error(404, "The model `x` does not exist"), "does not offer 'model'"),
+            (error(400, "no such thing", code="model_not_found"), "does not offer 'model'"),
+            (Response({"error": {"message": "no credits left", "code": 402}}), "quota"),
+        ],
+    )
+    def test_that_no_request_survives_is_fatal(self, response: Response, line: str) -> None:
+        assert line in fatal(response)
+
+    def test_that_is_fatal_names_the_key_and_does_not_show_it(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TABCONTAM_API_KEY", OTHER)
+        line = fatal(error(401, f"Incorrect API key provided: {OTHER}, or {OTHER[:16]}***, or tk-o****cdef"))
+        assert "refused the key in TABCONTAM_API_KEY" in line
+        assert OTHER[:12] not in line
+        assert "cdef" not in line
+
+    @pytest.mark.parametrize(
+        ("body", "kind"),
+        [
+            ({"error": {"message": "slow", "code": 429}}, "429"),
+            ({"error": {"message": "slow", "code": "rate_limit_exceeded"}}, "429"),
+            ({"error": {"message": "Overloaded", "type": "overloaded_error"}}, "503"),
+            ({"error": {"message": "bad gateway", "code": "502"}}, "502"),
+        ],
+    )
+    def test_behind_status_200_is_read_like_any_other(self, body: object, kind: str) -> None:
+        assert transient(Response(body)).kind == kind
+
+    def test_behind_status_200_may_be_of_this_request_alone(self) -> None:
+        assert answered(Response({"error": {"message": "odd", "code": 400}})).state is State.FAILED
+        assert answered(Response({"error": {"message": "no", "code": "content_filter"}})).state is State.REFUSED
 
 
 class TestHabits:
@@ -534,6 +705,79 @@ class TestHabits:
             assert ask_once(opened(server)).text == "42"
         assert server.asked[-1]["max_tokens"] == 16 + REASONING_ALLOWANCE
 
+    def test_tells_of_its_allowance(self) -> None:
+        with LoopbackServer(self.reasoning) as server:
+            model = opened(server)
+            ask_once(model)
+        assert model.allowance == REASONING_ALLOWANCE
+
+    @staticmethod
+    def small(context: int, prompt: int, words: str) -> Callable[[dict[str, Any]], str | Response]:
+        """A server of a model that thinks, in a small context, and that says so in these words."""
+
+        def answer(body: dict[str, Any]) -> str | Response:
+            limit = body["max_tokens"]
+            if prompt + limit > context:
+                return error(400, words.format(context=context, prompt=prompt, limit=limit, sum=prompt + limit))
+            return reply("42") if limit > 100 else reply("<think>Hm", "length")
+
+        return answer
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            "This model's maximum context length is {context} tokens. However, you requested {sum} tokens "
+            "({prompt} in the messages, {limit} in the completion). Please reduce the length of the messages.",
+            "'max_tokens' or 'max_completion_tokens' is too large: {limit}. This model's maximum context length is "
+            "{context} tokens and your request has {prompt} input tokens ({limit} > {context} - {prompt}).",
+            "max_tokens={limit} cannot be greater than max_model_len=max_total_tokens={context}. Please request fewer "
+            "output tokens.",
+            "This model's maximum context length is {context} tokens. However, you requested {limit} output tokens and "
+            "your prompt contains at least 1 input tokens, for a total of at least {sum} tokens.",
+        ],
+    )
+    def test_asks_for_as_much_thinking_as_fits(self, words: str) -> None:
+        with LoopbackServer(self.small(1000, 30, words)) as server:
+            model = opened(server)
+
+            async def work() -> list[Reply]:
+                return [await model.generate(ASKED) for _ in range(3)]
+
+            assert [got.text for got in within(model, work)] == ["42"] * 3
+        limits = [body["max_tokens"] for body in server.asked]
+        assert limits[:2] == [16, 16 + REASONING_ALLOWANCE]
+        assert len(limits) == 3 + 2
+        assert 900 < limits[-1] <= 970
+        assert len(set(limits[2:])) == 1
+        assert model.allowance == 1000
+
+    def test_asks_for_less_where_the_prompt_is_longer_than_it_looks(self) -> None:
+        words = "max_model_len={context}: context length exceeded by {sum}"
+        with LoopbackServer(self.small(1000, 600, words)) as server:
+            assert ask_once(opened(server)).text == "42"
+        assert 100 < server.asked[-1]["max_tokens"] <= 400
+
+    def test_keeps_to_the_most_that_a_model_writes(self) -> None:
+        said = "max_tokens is too large: {}. This model supports at most 2048 completion tokens"
+
+        def answer(body: dict[str, Any]) -> Response:
+            limit = body["max_tokens"]
+            if limit > 2048:
+                return error(400, said.format(limit))
+            return reply("42") if limit > 16 else reply("<think>Hm", "length")
+
+        with LoopbackServer(answer) as server:
+            assert ask_once(opened(server)).text == "42"
+        assert [body["max_tokens"] for body in server.asked] == [16, 16 + REASONING_ALLOWANCE, 2048]
+
+    def test_fails_where_the_prompt_alone_is_too_long(self) -> None:
+        said = "This model's maximum context length is 8 tokens. However, your messages resulted in 9 tokens."
+        with LoopbackServer(lambda body: error(400, said, code="context_length_exceeded")) as server:
+            got = ask_once(opened(server))
+        assert got.state is State.FAILED
+        assert got.detail.startswith("the prompt is too long: HTTP 400: This model's maximum")
+        assert len(server.asked) == 1
+
     def test_an_allowance_has_an_end(self) -> None:
         got = answered(reply("<think>Hm", "length"))
         assert got == Reply("", State.TRUNCATED, "all tokens went into reasoning", 3)
@@ -559,8 +803,8 @@ class TestCompletion:
             assert ask_once(opened(server, "completion")) == Reply(" 3", State.OK, "", 3)
 
     @pytest.mark.parametrize("text", [7, ["a"], {}])
-    def test_fails_on_a_text_that_is_none(self, text: object) -> None:
-        assert answered(completion(text), "completion").state is State.FAILED
+    def test_takes_no_other_thing_for_a_text(self, text: object) -> None:
+        assert transient(completion(text), "completion").kind == "no reply"
 
     @pytest.mark.parametrize(
         ("response", "state"),
@@ -601,7 +845,8 @@ class TestForm:
     def test_stays_where_neither_exists(self) -> None:
         with LoopbackServer(paths=[]) as server:
             model = opened(server)
-            assert ask_once(model) == Reply("", State.FAILED, "HTTP 404: Not Found")
+            with pytest.raises(FatalError, match="HTTP 404: Not Found"):
+                ask_once(model)
         assert model.form is Form.CHAT
 
     def test_stays_once_chat_has_worked(self) -> None:
@@ -609,19 +854,41 @@ class TestForm:
         with LoopbackServer(lambda body: chat.pop(0) if "messages" in body else "other") as server:
             model = opened(server)
 
-            async def work() -> list[Reply]:
-                return [await model.generate(ASKED) for _ in range(2)]
+            async def work() -> None:
+                assert (await model.generate(ASKED)).state is State.OK
+                with pytest.raises(FatalError):
+                    await model.generate(ASKED)
 
-            assert [got.state for got in within(model, work)] == [State.OK, State.FAILED]
+            within(model, work)
         assert model.form is Form.CHAT
 
     def test_stays_where_the_user_chose_it(self) -> None:
-        assert answered(NOT_CHAT, "chat").state is State.FAILED
+        assert "--form" in fatal(NOT_CHAT, "chat")
 
     def test_stays_when_the_model_is_unknown(self) -> None:
-        with LoopbackServer(lambda body: error(404, "The model `m` does not exist", code="model_not_found")) as server:
+        unknown = error(404, "The model `m` does not exist", code="model_not_found")
+        with LoopbackServer(lambda body: unknown) as server, pytest.raises(FatalError):
             ask_once(opened(server))
         assert len(server.asked) == 1
+
+    def test_is_not_asked_for_again_once_it_is_settled(self) -> None:
+        with LoopbackServer(paths=["/completions"]) as server:
+            model = opened(server)
+            assert isinstance(model, Settling)
+            assert not model.settled
+            model.settle(Form.COMPLETION)
+            assert model.settled
+            ask_once(model)
+            model.settle(Form.CHAT)
+        assert model.form is Form.COMPLETION
+        assert [request.path for request in server.requests] == ["/v1/completions"]
+
+    def test_of_the_user_is_never_settled_anew(self) -> None:
+        model = open_openai("m", "http://127.0.0.1:1/v1", "chat")
+        assert isinstance(model, Settling)
+        assert model.settled
+        model.settle(Form.COMPLETION)
+        assert model.form is Form.CHAT
 
 
 class TestConnections:
@@ -632,6 +899,18 @@ class TestConnections:
             assert {got.state for got in ask(model, times=30)} == {State.OK}
         assert server.most_concurrent <= 3
 
+    def test_are_shared_among_clients(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(connection, "EACH", 2)
+        with LoopbackServer(lambda body: Response(reply("fine").body, latency=0.05)) as server:
+            model = open_openai("model", server.url, max_connections=5)
+            assert isinstance(model, OpenAIModel)
+            assert {got.state for got in ask(model, times=20)} == {State.OK}
+            assert server.most_concurrent == 5
+            unlimited = open_openai("model", server.url, max_connections=None)
+            assert isinstance(unlimited, OpenAIModel)
+            assert {got.state for got in ask(unlimited, times=9)} == {State.OK}
+        assert server.most_concurrent == 9
+
     def test_end_with_the_query_that_is_called_off(self) -> None:
         async def work() -> None:
             with pytest.raises(TimeoutError):
@@ -640,6 +919,112 @@ class TestConnections:
         with LoopbackServer(lambda body: Response(hang=True)) as server:
             model = opened(server)
             within(model, work)
+
+
+class TestScore:
+    """Servers as they are: each answers the query for a text's log-probabilities in its own way."""
+
+    @staticmethod
+    def scoring(server: LoopbackServer) -> OpenAIModel:
+        model = open_openai("model", server.url, needs=frozenset({Capability.SCORE}))
+        assert isinstance(model, OpenAIModel)
+        return model
+
+    @staticmethod
+    def echo(body: dict[str, Any]) -> Response:
+        """A token a character, and one that was generated."""
+        if not body.get("echo"):
+            return completion("?")
+        tokens = [*body["prompt"], "?"]
+        scores = [None, *(-float(number) for number in range(1, len(tokens)))]
+        choice = {"text": body["prompt"] + "?", "logprobs": {"tokens": tokens, "token_logprobs": scores}}
+        return Response({"choices": [choice]})
+
+    @staticmethod
+    def prompt_logprobs(body: dict[str, Any]) -> Response:
+        """vLLM with a special token before the text, and without echo."""
+        if "prompt_logprobs" not in body:
+            return error(400, "echo is not supported")
+        entries = [{str(ord(sign)): {"logprob": -0.5, "rank": 1, "decoded_token": sign}} for sign in body["prompt"]]
+        return Response({"choices": [{"text": "?", "prompt_logprobs": [None, *entries]}]})
+
+    def scores(self, answer: Callable[[dict[str, Any]], Response], text: str) -> list[tuple[str, float]]:
+        with LoopbackServer(answer) as server:
+            model = self.scoring(server)
+
+            async def work() -> list[tuple[str, float]]:
+                await model.connect()
+                assert Capability.SCORE in model.capabilities
+                return list(await model.score(text))
+
+            return within(model, work)
+
+    def test_reads_an_echo(self) -> None:
+        assert self.scores(self.echo, "ab\n") == [("a", 0.0), ("b", -1.0), ("\n", -2.0)]
+
+    def test_reads_the_log_probabilities_of_the_prompt(self) -> None:
+        assert self.scores(self.prompt_logprobs, "ab") == [("a", -0.5), ("b", -0.5)]
+
+    def test_of_nothing_is_nothing(self) -> None:
+        assert self.scores(self.echo, "") == []
+
+    @staticmethod
+    def generated_alone(body: dict[str, Any]) -> Response:
+        logprobs = {"tokens": ["6"], "token_logprobs": [-0.1], "content": [{"token": "6", "logprob": -0.1}]}
+        return Response({"choices": [{"text": "6", "logprobs": logprobs, "prompt_logprobs": [None]}]})
+
+    @staticmethod
+    def unscored_echo(body: dict[str, Any]) -> Response:
+        tokens = list(body["prompt"])
+        logprobs = {"tokens": tokens, "token_logprobs": [None] * len(tokens)}
+        return Response({"choices": [{"text": body["prompt"], "logprobs": logprobs}]})
+
+    @pytest.mark.parametrize(
+        "answer",
+        [
+            generated_alone,
+            unscored_echo,
+            lambda body: completion("6"),
+            lambda body: error(400, "Only no echo is supported"),
+            lambda body: error(500, "engine broke"),
+            lambda body: Response(raw=b"["),
+        ],
+    )
+    def test_is_not_offered_by_every_server(
+        self, answer: Callable[[dict[str, Any]], Response], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("tabcontam.models.openai.LONGEST_PROBE_WAIT", 0.0)
+        with LoopbackServer(answer) as server:
+            model = self.scoring(server)
+            connect(model)
+        assert Capability.SCORE not in model.capabilities
+
+    def test_is_found_out_only_if_it_is_needed(self) -> None:
+        with LoopbackServer(self.echo) as server:
+            connect(opened(server))
+            assert server.asked == []
+            connect(self.scoring(server))
+            assert len(server.asked) == 1
+
+    def test_is_found_on_a_busy_server(self) -> None:
+        responses = [error(429, "slow", {"Retry-After": "0.01"})]
+        with LoopbackServer(lambda body: responses.pop() if responses else self.echo(body)) as server:
+            model = self.scoring(server)
+            connect(model)
+        assert Capability.SCORE in model.capabilities
+
+    def test_raises_what_generate_raises(self) -> None:
+        for response, kind in [(error(429, "slow"), TransientError), (error(401, "key"), FatalError)]:
+            with LoopbackServer(lambda body, response=response: response) as server:  # type: ignore[misc]
+                model = opened(server)
+                with pytest.raises(kind):
+                    within(model, lambda model=model: model.score("ab"))  # type: ignore[misc]
+
+    def test_says_why_a_text_is_not_scored(self) -> None:
+        with LoopbackServer(lambda body: error(400, "This model's maximum context length is 8 tokens")) as server:
+            model = opened(server)
+            with pytest.raises(ValueError, match="too long"):
+                within(model, lambda: model.score("ab"))
 
 
 NESTED = st.recursive(

@@ -1,0 +1,56 @@
+"""Where a server is: what may stand behind the @ of `openai:NAME@http://host:port/v1`."""
+
+import re
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+from tabcontam.errors import UsageError
+
+# Strict, so that no two readers of a URL can disagree about its host.
+URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?", re.ASCII | re.IGNORECASE)
+# A server's address without http:// would be taken for a model of OpenAI, and the prompts would go there.
+NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)", re.ASCII | re.IGNORECASE)
+
+
+def parse_address(rest: str) -> tuple[str, str | None]:
+    """The model's name and the server's address in what follows `openai:`; None means OpenAI's own.
+
+    Names may hold "/", ":" and "@". No message repeats an address that could hold a password.
+    """
+    parts = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL | re.IGNORECASE)
+    name, url = (parts[1], parts[2]) if parts else (rest, None)
+    if "://" in name:
+        raise UsageError("bad address after openai:; type openai:NAME@http://host:port/v1")
+    if url is None and NO_SCHEME.search(name):
+        raise UsageError(f"bad address in openai:{name[:100]}; type openai:NAME@http://host:port/v1")
+    if not name.strip():
+        raise UsageError("openai: lacks the model's name; type openai:NAME or openai:NAME@http://host:port/v1")
+    return name, None if url is None else checked(url)
+
+
+def checked(url: str) -> str:
+    """The address, if it is one. A differential in reading it could send a key to another host."""
+    if "@" in url:
+        raise UsageError("an address holds no user name or password; put the key into TABCONTAM_API_KEY")
+    if "?" in url or "#" in url:
+        raise UsageError("an address holds no ? or #; put a key into TABCONTAM_API_KEY")
+    if not URL.fullmatch(url) or not _port_exists(url):
+        raise UsageError(f"bad address {url[:100]!r}; type http://host:port/v1")
+    return url
+
+
+def _port_exists(url: str) -> bool:
+    try:
+        return urlsplit(url).port != 0
+    except ValueError:
+        return False
+
+
+def is_loopback(url: str) -> bool:
+    """Whether an address is this machine's by its spelling: localhost, 127.0.0.0/8 or ::1. No name is looked up."""
+    host = urlsplit(url).hostname or ""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return host == "localhost"
+    return address.is_loopback and (address.version == 4 or address == ip_address("::1"))

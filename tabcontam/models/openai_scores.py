@@ -1,0 +1,148 @@
+"""Log-probabilities of given text in a completion reply.
+
+OpenAI's old models, vLLM and SGLang give them with `echo`, vLLM with `prompt_logprobs` as well. llama.cpp refuses
+`echo`; others ignore it and score their own answer, which is told by its tokens: they are not the text.
+
+One token is asked for and dropped: with none, some servers refuse and others write until the context is full.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite
+from typing import Any
+
+WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
+PROBE = "1, 2, 3, 4, 5\n"
+SURPLUS = 2  # special tokens that may stand before a text
+UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
+ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
+LONGEST_FIRST = 32
+HIGHEST = 0.001  # no more above 0 than rounding may be
+
+Scored = tuple[str | None, object]  # a token, None where it is not told, and its log-probability as it came
+
+
+def score_arguments(text: str, way: Mapping[str, Any]) -> dict[str, Any]:
+    """What is sent besides the model's name."""
+    return {"prompt": text, "max_tokens": 1, "temperature": 0, **way}
+
+
+def read_scores(body: object, text: str) -> list[tuple[str, float]]:
+    """The (token, log-probability in nats) pairs of the text; joined, the tokens are the text.
+
+    Where no special token stands before the text, its first token has no log-probability and gets 0.0: the rest is
+    then scored given that token. Raises ValueError where the server scored something else, or nothing.
+    """
+    choices = body.get("choices") if isinstance(body, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(choice, dict):
+        raise ValueError("the reply holds no choice")
+    scored = _echoed(choice) or _prompt_scores(choice)
+    starts = range(min(SURPLUS + 1, len(scored)))
+    # What is not told is more often a special token than the text's first.
+    for start in sorted(starts, key=lambda start: scored[start][0] is None):
+        pieces = _pieces(scored[start:], text)
+        if pieces is not None:
+            return _checked(pieces)
+    raise ValueError("the server does not score the text that it is given")
+
+
+def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
+    """Tokens and scores in two lists, the text's before the answer's."""
+    given = choice.get("logprobs")
+    tokens, scores = (given.get(name) if isinstance(given, dict) else None for name in ("tokens", "token_logprobs"))
+    if not isinstance(tokens, list) or not isinstance(scores, list):
+        return []
+    return [(token if isinstance(token, str) else None, score) for token, score in zip(tokens, scores, strict=False)]
+
+
+def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
+    """vLLM's entries, one a token, under the token's id. The first is null, and does not tell its token."""
+    given = choice.get("prompt_logprobs")
+    entries = [
+        next(iter(entry.values()), None) if isinstance(entry, dict) else None
+        for entry in (given if isinstance(given, list) else [])
+    ]
+    facts = [entry if isinstance(entry, dict) else {} for entry in entries]
+    tokens = [fact.get("decoded_token") for fact in facts]
+    return [
+        (token if isinstance(token, str) else None, fact.get("logprob"))
+        for token, fact in zip(tokens, facts, strict=True)
+    ]
+
+
+def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | None:
+    """The stretch of the text that each token stands for, without the tokens after it; None if they are not the text's.
+
+    Of a character that is split into several tokens the first gets all, as with the models that are loaded here.
+    """
+    pieces: list[tuple[str, object]] = []
+    at, run = 0, 0  # what is read of the text; the tokens since then that are not decoded
+    for token, score in scored:
+        if at == len(text):
+            break
+        found = _next(token, text, at, run)
+        if found is None and not _undecoded(token, untold=not pieces and score is None):
+            break
+        begin, end = found or (at, at)
+        if run and found:
+            pieces[-run] = (text[at:begin], pieces[-run][1])
+        pieces.append((text[begin:end], score))
+        at, run = (end, 0) if found else (at, run + 1)
+    told = at > 0 or not scored or scored[0][0] is not None
+    if told and 0 < len(text) - at <= _reach(at, run):  # the text ends in such a character
+        pieces[-run] = (text[at:], pieces[-run][1])
+        at = len(text)
+    return pieces if at == len(text) and _plausible(scored, pieces) else None
+
+
+def _undecoded(token: str | None, untold: bool) -> bool:
+    """Whether a token may be part of a character, or the first one, of which nothing may be told."""
+    return untold if token is None else not token or bool(UNDECODED.search(token))
+
+
+def _plausible(scored: Sequence[Scored], pieces: Sequence[tuple[str, object]]) -> bool:
+    """Whether only characters that can be split were taken for split ones."""
+    both = zip(scored, pieces, strict=False)
+    return not any(
+        token and token != piece and piece.isascii() and UNDECODED.search(token)
+        for (token, _), (piece, _) in both
+        if piece
+    )
+
+
+def _next(token: str | None, text: str, at: int, run: int) -> tuple[int, int] | None:
+    """Where in the text a token stands that is the next, or the next after a run that takes at least a character."""
+    for spelling in _spellings(token, first=at == 0) if token else ():
+        begin = text.find(spelling, at + 1, at + _reach(at, run) + len(spelling)) if run else at
+        if begin >= 0 and text.startswith(spelling, begin):
+            return begin, begin + len(spelling)
+    return None if token or run else (at, at) if token == "" else None
+
+
+def _reach(at: int, run: int) -> int:
+    """The most characters that so many undecoded tokens may stand for; the first token may be of any length."""
+    return 0 if not run else LONGEST_FIRST if at == 0 else 2 * run
+
+
+def _spellings(token: str, first: bool) -> Iterator[str]:
+    """A token as it stands in a text: some servers send it in their tokenizer's own signs."""
+    byte = ASCII_BYTE.fullmatch(token)
+    plain = token.replace("▁", " ").replace("Ġ", " ").replace("Ċ", "\n")
+    yield token
+    yield chr(int(byte[1], 16)) if byte else plain
+    if first and plain.startswith(" ") and len(plain) > 1:
+        yield plain[1:]  # the space that a tokenizer puts before every text
+
+
+def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
+    """The pairs, if every token but the first has a log-probability. What is empty and has none is a special token."""
+    first = next((number for number, (piece, score) in enumerate(pieces) if piece or score is not None), 0)
+    pairs = []
+    for number, (piece, score) in enumerate(pieces[first:]):
+        if number == 0 and score is None:
+            score = 0.0
+        if isinstance(score, bool) or not isinstance(score, int | float) or not isfinite(score) or score > HIGHEST:
+            raise ValueError("the server does not score every token of the text")
+        pairs.append((piece, min(0.0, float(score))))
+    return pairs
