@@ -22,11 +22,17 @@ def model(name: str = NAME, version: str = "001", methods: Sequence[str] = METHO
 
 
 def reply(
-    *parts: object, finish: str | None = "STOP", tokens: int = 3, thoughts: int = 0, **fields: object
+    *parts: object,
+    finish: str | None = "STOP",
+    tokens: int = 3,
+    thoughts: int = 0,
+    prompt: int | None = None,
+    **fields: object,
 ) -> Response:
-    """A reply of one candidate; a part that is a text becomes a text part."""
+    """A reply of one candidate; a part that is a text becomes a text part. Without `prompt` nothing is charged."""
     content = {"role": "model", "parts": [{"text": part} if isinstance(part, str) else part for part in parts]}
-    usage = {"candidatesTokenCount": tokens, **({"thoughtsTokenCount": thoughts} if thoughts else {})}
+    counts = {"prompt": prompt, "candidates": tokens, "thoughts": thoughts or None}
+    usage = {f"{name}TokenCount": count for name, count in counts.items() if count is not None}
     candidate = {"index": 0, "content": content, "finishReason": finish}
     return Response({"candidates": [candidate], "usageMetadata": usage, "modelVersion": NAME, **fields})
 

@@ -1,24 +1,22 @@
 """`gemini:` Google's Gemini and Gemma, through the google-genai SDK.
 
-What the server does wrong becomes the reply's state. What a model will not take (a seed, system text) is learned from
-its first refusal, and the query is sent again without it. The key goes to Google's own address only, and nothing in
-the environment can send it elsewhere: the SDK would follow GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and
-others.
+What the server does wrong is told by kind, and nothing is sent again as it is. What a model will not take (a seed,
+system text, little thinking) is learned from its first refusal, and the query is sent again without it. The key goes to
+Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
+GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
 """
 
 import asyncio
 import json
 import logging
-import random
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.models.base import Form, Model, Request
-from tabcontam.models.gemini_replies import Answer, read_answer
+from tabcontam.models.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.models.gemini_replies import Answer, charged, read_answer, retry_after, retry_delay
 from tabcontam.models.keys import KeyHolder
 from tabcontam.models.openai import is_loopback
 from tabcontam.models.openai_replies import message
@@ -31,31 +29,50 @@ if TYPE_CHECKING:
 
     from tabcontam.datasets import Table
 
-Outcome = TypeVar("Outcome")
-
 GOOGLE = "https://generativelanguage.googleapis.com"
 API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 OTHER_KEY = "TABCONTAM_API_KEY"
 PLACEHOLDER = "no-key"  # without one the SDK would look for Google's
 THINKING_ALLOWANCE = 4096  # Gemini's limit counts the thinking too, ours the answer alone
-TRIES = 4
-WAIT = 1.0  # seconds before the second try, twice as long before each further one
-LONGEST_WAIT = 60.0  # a server that wants more is not waited for
+CONNECT_TRIES = 3
+CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
 ROLES = {"assistant": "model"}
+# Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
+LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
+    "minimal thinking": {"thinking_level": "MINIMAL"},
+    "low thinking": {"thinking_level": "LOW"},
+    "no thinking": {"thinking_budget": 0},
+}
 # What a model may not take, and how its server says so. Gemma knows no system text.
 REFUSALS = {
     "seed": re.compile(r"\bseed\b", re.IGNORECASE),
     "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
     "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
+    # Google does not always say which argument it means; this one differs most between models.
+    "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
 }
-WRONG_KEY = re.compile(r"API_KEY_INVALID|API key", re.IGNORECASE)
+# Where no other request would fare better: status code and words of the error, and what to say. The first one counts.
+HOPELESS = {
+    r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
+    r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
+        "wants the billing behind the key in {variable} to be in order; set it up, or add credits"
+    ),
+    r"429 .*(\blimit: 0\b(?!\.)|'quotaValue': '0')": (
+        "grants the key in {variable} no use of {model}; set up billing for it, or name another model"
+    ),
+    r"429 .*per[ _]?day": "has spent today's quota of the key in {variable}; run the same command again tomorrow",
+    r"40[13] |400 .*API[_ ]key": "refused the key in {variable}; check the key and what it may be used for",
+    r"404 ": "does not offer {model}, or no longer does; name another model",
+    r"3\d\d |405 ": "does not speak the Gemini protocol",
+}
+CROWDED = (408, 429, 503, 504)
+NOT_WORKED_ON = (429, 503)
 # The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed where nothing handles them.
 SILENT = logging.NullHandler()
-SPENT = re.compile(r"PerDay", re.IGNORECASE)  # a quota of the day: no wait of ours brings it back
 
 
 def open_gemini(name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE) -> Model:
@@ -78,6 +95,26 @@ class Habits:
         """What either has found."""
         return Habits(self.refused | other.refused, self.thinks or other.thinks)
 
+    def without(self, error: Exception, config: Mapping[str, Any]) -> "Habits | None":
+        """These, without the parameter that a server says this model does not take; None where it says none."""
+        if getattr(error, "code", None) != 400:
+            return None
+        said = str(getattr(error, "details", ""))
+        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said))
+        name = next(names, None)
+        refused = self.thinking if name == "thinking_config" else name
+        return None if refused is None else replace(self, refused=self.refused | {refused})
+
+    @property
+    def allowance(self) -> int:
+        """Tokens beyond the answer's."""
+        return THINKING_ALLOWANCE if self.thinks else 0
+
+    @property
+    def thinking(self) -> str | None:
+        """The way to ask for little thinking; None where there is no thinking, or no way is left."""
+        return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
+
     def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
         """The chat as Gemini takes it, decoded greedily, where the model lets itself be told so."""
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
@@ -85,8 +122,13 @@ class Habits:
         contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns if role != "system"]
         if "system_instruction" in self.refused and system:
             contents = _with_system(system, contents)
-        limit = max_tokens + (THINKING_ALLOWANCE if self.thinks else 0)
-        config = {"temperature": 0, "seed": 0, "max_output_tokens": limit, "system_instruction": system or None}
+        config = {
+            "temperature": 0,
+            "seed": 0,
+            "max_output_tokens": max_tokens + self.allowance,
+            "system_instruction": system or None,
+            "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
+        }
         return {
             "contents": contents,
             "config": {name: value for name, value in config.items() if name not in self.refused},
@@ -124,19 +166,27 @@ class GeminiModel(KeyHolder, Model):
     def __repr__(self) -> str:
         return f"<GeminiModel {self.spec}>"
 
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Under which replies are stored."""
+        return {"provider": "gemini", "address": self.address, "model": self.model}
+
     async def connect(self) -> None:
-        """Ask once for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
         client = self._connection()
         from google.genai.errors import APIError
+        from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
         from httpx2 import RequestError
 
+        retry = HttpRetryOptions(attempts=CONNECT_TRIES, initial_delay=CONNECT_WAIT, jitter=CONNECT_WAIT)
+        config = GetModelConfig(http_options=HttpOptions(retry_options=retry))
         try:
-            asked = _patiently(partial(client.aio.models.get, model=self.model))
-            found = await asyncio.wait_for(asked, CONNECT_SECONDS)
+            found = await asyncio.wait_for(client.aio.models.get(model=self.model, config=config), CONNECT_SECONDS)
         except APIError as error:
             if error.code == 404:
                 raise await self._unknown(client) from None
-            raise self._mistake(self._turned_away(error)) from None
+            why = self._hopeless(error) or f"{self._who} does not tell of the model; it answered {_reason(error)}"
+            raise self._mistake(why) from None
         except (RequestError, TimeoutError) as error:
             why = f"no answer in {CONNECT_SECONDS:.0f} s" if isinstance(error, TimeoutError) else _reason(error)
             raise self._mistake(f"{why}: cannot reach {self.address}; check the network and the proxy") from None
@@ -149,11 +199,28 @@ class GeminiModel(KeyHolder, Model):
         return self
 
     async def generate(self, request: Request) -> Reply:
-        """Ask once, and again only in words that the model takes, or where waiting helps."""
-        try:
-            return await self._ask(request)
-        except Exception as error:  # a server can make the SDK raise almost anything
-            return Reply("", State.FAILED, self._line(_reason(error)))
+        """Ask once, and again only in words that the model takes, or with room for its thinking.
+
+        What is learned from a refusal is kept only once the server has taken a request that was made by it.
+        """
+        habits, answers = self._habits, list[Answer]()
+        while True:
+            arguments = habits.arguments(request.prompt, request.max_tokens)
+            try:
+                answer = await self._post(arguments)
+            except Exception as error:  # a server can make the SDK raise almost anything
+                fewer = habits.without(error, arguments["config"])
+                if fewer is None:
+                    return self._failed(error, answers)
+                habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
+            else:
+                answers.append(answer)
+                cramped = answer.cut and answer.thought and not habits.thinks
+                habits = replace(habits, thinks=habits.thinks or cramped)
+                self._learn(habits)
+                if not cramped:
+                    return replace(answer.reply(), usage=charged(answers))
+            request.again()
 
     async def close(self) -> None:
         """Close the connections."""
@@ -162,28 +229,6 @@ class GeminiModel(KeyHolder, Model):
             client.close()
         if http is not None:
             await http.aclose()
-
-    async def _ask(self, request: Request) -> Reply:
-        """What is learned here is kept only once the server has taken a request that was made by it."""
-        self._connection()  # first, as it says so where the SDK is missing
-        from google.genai.errors import ClientError
-
-        habits = self._habits
-        while True:
-            arguments = habits.arguments(request.prompt, request.max_tokens)
-            try:
-                answer = await _patiently(partial(self._post, arguments))
-            except ClientError as error:
-                name = _unsupported(error, arguments["config"])
-                if name is None:
-                    raise
-                habits = replace(habits, refused=habits.refused | {name})
-                continue
-            self._habits = self._habits.joined(habits)
-            if answer.cut and answer.thought and not habits.thinks:
-                habits = replace(habits, thinks=True)
-                continue
-            return answer.reply()
 
     async def _post(self, arguments: Mapping[str, Any]) -> Answer:
         client = self._connection()
@@ -199,6 +244,10 @@ class GeminiModel(KeyHolder, Model):
         )
         raw = response.sdk_http_response
         return read_answer(json.loads((raw and raw.body) or ""))
+
+    def _learn(self, habits: Habits) -> None:
+        self._habits = self._habits.joined(habits)
+        self.allowance = self._habits.allowance
 
     def _connection(self) -> "Client":
         if self._client is None:
@@ -255,7 +304,7 @@ class GeminiModel(KeyHolder, Model):
         methods = found.supported_actions
         if methods and "generateContent" not in methods:
             raise self._mistake(f"{self.spec} answers no prompts; its server offers {', '.join(methods)}")
-        self._habits = self._habits.joined(Habits(thinks=getattr(found, "thinking", None) is True))
+        self._learn(Habits(thinks=getattr(found, "thinking", None) is True))
         # An alias such as gemini-flash-latest may come back under the name of what it stands for today.
         other = found.name if found.name != self.model else None
         stated = {"version": found.version, "name": other}
@@ -278,77 +327,78 @@ class GeminiModel(KeyHolder, Model):
     def _other_kind(self) -> str:
         return f"{self.address} does not speak the Gemini protocol"
 
-    def _turned_away(self, error: "APIError") -> str:
-        """The line for a server that is there and does not let us in."""
-        who = "Google" if self._own else f"the server at {self.address}"
-        key = error.code in (401, 403) or (error.code == 400 and WRONG_KEY.search(str(error.details)))
-        if not key:
-            return f"{who} does not offer the model; it answered {_reason(error)}"
-        return f"{who} refused the key in {self._variable}; it answered {_reason(error)}"
+    @property
+    def _who(self) -> str:
+        return "Google" if self._own else f"the server at {self.address}"
+
+    def _hopeless(self, error: "APIError") -> str | None:
+        """The line for a server that would answer no other request either: who, what, and what to do about it."""
+        answered = f"{error.code} {error.details}"
+        what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
+        if what is None:
+            return None
+        what = what.format(variable=self._variable, model=self.model.removeprefix("models/"))
+        return self._line(f"{self._who} {what}; it answered {_reason(error)}")
+
+    def _failed(self, error: Exception, answers: Sequence[Answer]) -> Reply:
+        """No answer to this request. Raises `TransientError` or `FatalError` where that is not its own fault."""
+        if isinstance(error, UsageError):  # there is no key, or no SDK
+            raise FatalError(str(error)) from None
+        from google.genai.errors import APIError
+
+        hopeless = self._hopeless(error) if isinstance(error, APIError) else None
+        if hopeless:
+            raise FatalError(hopeless) from None
+        text = self._line(_reason(error))
+        passing = _passing(error, text)
+        if passing:
+            passing.sent = passing.sent or bool(answers)
+            raise passing from None
+        return Reply("", State.FAILED, text, usage=charged(answers))
 
 
-async def _patiently(call: Callable[[], Awaitable[Outcome]]) -> Outcome:
-    """The one place where a request is repeated as it is: the SDK is left at its default, which is one try."""
-    turn = 1
-    while True:
-        try:
-            return await call()
-        except Exception as error:
-            wait = _patience(error, turn)
-            if turn == TRIES or wait is None:
-                raise
-        await asyncio.sleep(wait)
-        turn += 1
-
-
-def _unsupported(error: "APIError", config: Mapping[str, Any]) -> str | None:
-    """The parameter that a server says this model does not take."""
-    if error.code != 400:
-        return None
-    said = str(error.details)
-    return next((name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said)), None)
-
-
-def _patience(error: Exception, turn: int) -> float | None:
-    """Seconds to wait before another try; None where no other try would help."""
+def _passing(error: Exception, text: str) -> TransientError | None:
+    """What may pass, by kind; None for all else."""
     from google.genai.errors import APIError
-    from httpx2 import RequestError
+    from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
 
-    backoff = WAIT * 2 ** (turn - 1) * random.uniform(0.75, 1.25)
-    if isinstance(error, APIError):
-        if error.code not in (408, 429) and error.code < 500:
-            return None
-        if error.code == 429 and SPENT.search(str(error.details)):
-            return None
-        wait = _wanted(error)
-        return backoff if wait is None else wait if wait <= LONGEST_WAIT else None
-    return backoff if isinstance(error, RequestError | json.JSONDecodeError | UnicodeDecodeError) else None
+    match error:
+        case APIError(code=code) if code in (408, 429) or code >= 500:
+            crowded, sent = code in CROWDED, code not in NOT_WORKED_ON
+            return TransientError(text, str(code), _wanted(error), crowded=crowded, sent=sent)
+        case TimeoutException():
+            return TransientError(text, "timeout", crowded=True, sent=not isinstance(error, ConnectTimeout))
+        case ConnectError() | ProxyError():
+            return TransientError(text, "no connection")
+        case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
+            return TransientError(text, "broken JSON", sent=True)
+        case RequestError():
+            return TransientError(text, "cut connection", sent=True)
+        case ValueError():
+            return TransientError(text, "no reply", sent=True)
+    return None
 
 
 def _wanted(error: "APIError") -> float | None:
-    """The wait that a server asks for: in a header, or in the details of a 429, as Google does ("28s")."""
+    """The wait that a server asks for: in a header, or in the details of a 429, as Google does."""
     headers = getattr(error.response, "headers", None) or {}
-    delay = re.search(r"'retryDelay': '([\d.]+)s'", str(error.details))
-    for stated in (headers.get("retry-after"), delay and delay[1]):
-        if stated and re.fullmatch(r"\d+(\.\d*)?", stated):
-            return float(stated)
-    return None
+    wait = retry_after(headers.get("retry-after", ""))
+    return retry_delay(error.details) if wait is None else wait
 
 
 def _reason(error: Exception) -> str:
     """Why there was no answer, in few words."""
-    if isinstance(error, UsageError):  # the SDK itself may be missing
-        return str(error)
     from google.genai.errors import APIError
-    from httpx2 import RequestError, TimeoutException
+    from httpx2 import ConnectTimeout, DecodingError, RequestError, TimeoutException
 
-    if isinstance(error, APIError):
-        told = message(error.details)
-        return f"HTTP {error.code}{told and ': '}{told}"
-    if isinstance(error, TimeoutException):
-        return f"timed out after {SECONDS:.0f} s"
-    if isinstance(error, RequestError):
-        return f"connection failed{str(error) and f' ({error})'}"
-    if isinstance(error, json.JSONDecodeError | UnicodeDecodeError):
-        return "the reply is no JSON"
+    match error:
+        case APIError():
+            told = message(error.details)
+            return f"HTTP {error.code}{told and ': '}{told}"
+        case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
+            return "the reply is no JSON"
+        case TimeoutException() if not isinstance(error, ConnectTimeout):
+            return f"timed out after {SECONDS:.0f} s"
+        case RequestError():
+            return f"connection failed{str(error) and f' ({error})'}"
     return str(error) or type(error).__name__

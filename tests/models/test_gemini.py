@@ -5,6 +5,9 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from typing import Any, TypeVar
 
 import pytest
@@ -13,16 +16,17 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.models import gemini as provider
-from tabcontam.models.base import Form, Request
+from tabcontam.models.base import FatalError, Form, Request, SpentError, TransientError
 from tabcontam.models.gemini import GOOGLE, THINKING_ALLOWANCE, GeminiModel, open_gemini
-from tabcontam.models.gemini_replies import read_answer
-from tabcontam.suite.base import Capability, Message, Prompt, Reply, State
+from tabcontam.models.gemini_replies import read_answer, retry_after
+from tabcontam.suite.base import Capability, Message, Prompt, Reply, State, Usage
 from tests.loopback import Response
 from tests.loopback_gemini import NAME, GeminiServer, error, model, reply
 
 pytest.importorskip("google.genai", reason="google-genai is not installed")
 
 Outcome = TypeVar("Outcome")
+Trouble = TypeVar("Trouble", TransientError, FatalError)
 SECRET = "AIza-secret-0123456789abcdef"  # no real key
 OTHER = "tk-other-0123456789abcdef"
 CHAT = (Message("system", "Short."), Message("user", "Hi."), Message("assistant", "Yes?"), Message("user", "Next?"))
@@ -50,15 +54,27 @@ ENVIRONMENT = (
     "GOOGLE_VERTEX_BASE_URL",
 )
 NO_SYSTEM = error(400, "Developer instruction is not enabled for models/gemma-3-27b-it")
-WRONG_KEY = error(400, "API key not valid. Please pass a valid API key.", "INVALID_ARGUMENT")
-RETRY_INFO = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "0.02s"}
-DAILY = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "RequestsPerDay-FreeTier"}]}
+KEY_INVALID = {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}
+WRONG_KEY = error(400, "Please pass a valid one.", "INVALID_ARGUMENT", KEY_INVALID)
+
+
+def over_quota(identifier: str, wait: str = "28s", message: str = "You exceeded your current quota.") -> Response:
+    """Google's answer where a quota is spent."""
+    quota = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": identifier}]}
+    retry = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": wait}
+    return error(429, message, "RESOURCE_EXHAUSTED", quota, retry)
+
+
+MINUTE = over_quota("GenerateRequestsPerMinutePerProjectPerModel-FreeTier")
+DAY = over_quota("GenerateRequestsPerDayPerProjectPerModel-FreeTier")
+ANSWERED: dict[str, Any] = {"candidates": [{"content": {"parts": [{"text": "3"}]}}]}
+NO_FREE_TIER = over_quota("GenerateRequestsPerMinutePerModel", message="Quota exceeded, limit: 0, model: gemini-3-pro")
 
 
 @pytest.fixture(autouse=True)
 def quick_and_bare(monkeypatch: pytest.MonkeyPatch) -> None:
     """No waiting between retries, and nothing of the developer's own environment."""
-    monkeypatch.setattr(provider, "WAIT", 0.001)
+    monkeypatch.setattr(provider, "CONNECT_WAIT", 0.001)
     for name in ENVIRONMENT:
         monkeypatch.delenv(name, raising=False)
 
@@ -100,6 +116,22 @@ def answered(response: str | Response) -> Reply:
         return ask_once(opened(server))
 
 
+def trouble(llm: GeminiModel, kind: type[Trouble]) -> Trouble:
+    """What asking once raises."""
+    with pytest.raises(kind) as caught:
+        ask_once(llm)
+    assert "\n" not in str(caught.value)
+    return caught.value
+
+
+def trouble_with(response: Response, kind: type[Trouble]) -> Trouble:
+    """What a single response raises, at once."""
+    with GeminiServer(lambda body: response) as server:
+        raised = trouble(opened(server), kind)
+    assert len(server.asked) == 1
+    return raised
+
+
 def refusal_to_connect(llm: GeminiModel) -> str:
     with pytest.raises(UsageError) as caught:
         within(llm, llm.connect)
@@ -114,6 +146,7 @@ class TestOpening:
         assert (llm.spec, llm.form, llm.local, llm.control) == ("gemini-2.5", Form.CHAT, False, False)
         assert llm.capabilities == {Capability.GENERATE, Capability.INSTRUCTIONS}
         assert open_gemini(NAME).spec == f"gemini:{NAME}"
+        assert llm.identity == {"provider": "gemini", "address": GOOGLE, "model": f"models/{NAME}"}
 
     @pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "../x", "a..b", "a?key=1", "a#b", "models/", "é", "a\n"])
     def test_takes_no_name_that_could_be_another_path(self, name: str) -> None:
@@ -137,7 +170,7 @@ class TestKey:
         assert refusal_to_connect(llm) == (
             "no key for Gemini; set the environment variable GEMINI_API_KEY or GOOGLE_API_KEY"
         )
-        assert ask_once(llm).state is State.FAILED
+        assert str(trouble(llm, FatalError)).startswith("no key for Gemini; set")
 
     @pytest.mark.parametrize(
         ("environment", "key"),
@@ -208,7 +241,7 @@ class TestKey:
     def test_follows_no_redirect(self) -> None:
         with GeminiServer() as trap:
             moved = Response({}, 302, {"Location": f"{trap.url}/v1beta/models/{NAME}:generateContent"})
-            assert answered(moved).state is State.FAILED
+            assert "does not speak the Gemini protocol" in str(trouble_with(moved, FatalError))
         assert trap.requests == []
 
     def test_stands_in_no_message(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -216,12 +249,14 @@ class TestKey:
         refused = error(403, f"the key {OTHER} is bad", "PERMISSION_DENIED")
         with GeminiServer(lambda body: refused, models_response=refused) as server:
             llm = opened(server)
-            said = refusal_to_connect(llm)
-            got = ask_once(llm)
-        assert OTHER not in said
-        assert "refused the key in TABCONTAM_API_KEY" in said
-        assert got == Reply("", State.FAILED, "HTTP 403: the key *** is bad")
-        assert OTHER not in repr(llm)
+            said = [refusal_to_connect(llm), str(trouble(llm, FatalError)), repr(llm)]
+        assert "refused the key in TABCONTAM_API_KEY" in said[0]
+        assert "HTTP 403: the key *** is bad" in said[1]
+        said.append(str(trouble_with(error(503, f"{OTHER} is busy"), TransientError)))
+        said.append(str(trouble_with(Response({"error": OTHER}), TransientError)))
+        said.append(answered(error(400, f"{OTHER} cannot say that")).detail)
+        assert [text.count("***") for text in said] == [1, 1, 0, 1, 1, 1]
+        assert OTHER not in " ".join(said)
 
     @pytest.mark.parametrize("key", ["two words", "schlüssel"])
     def test_of_odd_characters_is_a_mistake(self, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -269,6 +304,7 @@ class TestConnect:
         refused = error(400, "User location is not supported for the API use.", "FAILED_PRECONDITION")
         with GeminiServer(models_response=refused) as server:
             said = refusal_to_connect(opened(server))
+        assert "does not serve the place that this computer asks from" in said
         assert said.endswith("it answered HTTP 400: User location is not supported for the API use.")
 
     @pytest.mark.parametrize("raw", [b"<html>", b"", b"[" * 100_000, b"7", b'{"name": []}', b"\xff"])
@@ -291,7 +327,7 @@ class TestConnect:
     def test_outlasts_a_busy_server(self) -> None:
         with GeminiServer(models_response=error(503, "overloaded", "UNAVAILABLE")) as server:
             assert "overloaded" in refusal_to_connect(opened(server))
-        assert len(server.requests) == provider.TRIES
+        assert len(server.requests) == provider.CONNECT_TRIES
 
     def test_names_the_extra_that_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("google.genai", "google.genai.client", "google.genai.errors", "google.genai.types", "httpx2"):
@@ -299,7 +335,7 @@ class TestConnect:
         llm = open_gemini(NAME)
         assert isinstance(llm, GeminiModel)
         assert refusal_to_connect(llm) == 'gemini: needs google-genai; pip install "tabcontam[gemini]"'
-        assert ask_once(llm) == Reply("", State.FAILED, 'gemini: needs google-genai; pip install "tabcontam[gemini]"')
+        assert "needs google-genai" in str(trouble(llm, FatalError))
 
     def test_tells_what_in_the_environment_stops_the_sdk(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/cert.pem")
@@ -356,97 +392,179 @@ class TestChat:
         assert server.most_concurrent <= 3
 
 
-class TestFailure:
+class TestTransient:
+    """What may pass is told by kind, after a single request."""
+
+    @pytest.mark.parametrize(
+        ("response", "kind", "crowded", "sent"),
+        [
+            (MINUTE, "429", True, False),
+            (error(503, "overloaded", "UNAVAILABLE"), "503", True, False),
+            (error(408, "late"), "408", True, True),
+            (error(504, "late", "DEADLINE_EXCEEDED"), "504", True, True),
+            (error(500, "oops", "INTERNAL"), "500", False, True),
+            (Response(raw=b"<html>Bad Gateway", status=502), "502", False, True),
+            (Response({"a": 1}, cut=True), "cut connection", False, True),
+        ],
+    )
+    def test_says_whether_it_is_crowded_and_whether_it_was_sent(
+        self, response: Response, kind: str, crowded: bool, sent: bool
+    ) -> None:
+        raised = trouble_with(response, TransientError)
+        assert (raised.kind, raised.crowded, raised.sent) == (kind, crowded, sent)
+
     @pytest.mark.parametrize(
         "body",
         [None, 7, [], {}, {"candidates": None}, {"candidates": []}, {"candidates": {}}, {"candidates": ["x"]}],
     )
-    def test_is_what_a_reply_without_candidate_becomes(self, body: object) -> None:
-        assert answered(Response(body)) == Reply("", State.FAILED, "the reply holds no candidate")
+    def test_a_reply_without_candidate_is_none(self, body: object) -> None:
+        raised = trouble_with(Response(body), TransientError)
+        assert (str(raised), raised.kind, raised.sent) == ("the reply holds no candidate", "no reply", True)
 
-    @pytest.mark.parametrize("raw", [b"", b'{"candidates": [', b"<html>", b"\xff\xfe", b"[" * 200_000, b"9" * 9000])
-    def test_is_what_broken_json_becomes(self, raw: bytes) -> None:
-        assert answered(Response(raw=raw)).state is State.FAILED
+    def test_an_error_sent_as_a_reply_is_told(self) -> None:
+        raised = trouble_with(Response({"error": {"code": 503, "message": "overloaded"}}), TransientError)
+        assert str(raised) == "the reply holds no candidate: overloaded"
+
+    @pytest.mark.parametrize("raw", [b"", b'{"candidates": [', b"<html>", b"\xff\xfe", b"[" * 200_000])
+    def test_broken_json(self, raw: bytes) -> None:
+        raised = trouble_with(Response(raw=raw), TransientError)
+        assert (raised.kind, raised.crowded, raised.sent) == ("broken JSON", False, True)
+
+    def test_broken_compression(self) -> None:
+        response = Response(raw=b"\x1f\x8b", headers={"Content-Encoding": "gzip"})
+        assert trouble_with(response, TransientError).kind == "broken JSON"
+
+    def test_silence(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(provider, "SECONDS", 0.05)
+        raised = trouble_with(Response(hang=True), TransientError)
+        assert str(raised).startswith("timed out")
+        assert (raised.kind, raised.crowded, raised.sent) == ("timeout", True, True)
+
+    def test_an_absent_server(self) -> None:
+        with GeminiServer() as server:
+            llm = opened(server)
+        raised = trouble(llm, TransientError)
+        assert str(raised).startswith("connection failed")
+        assert (raised.kind, raised.crowded, raised.sent) == ("no connection", False, False)
+
+    @pytest.mark.parametrize(
+        ("response", "wait"),
+        [
+            (MINUTE, 28.0),
+            (over_quota("PerMinute", "1.5s"), 1.5),
+            (over_quota("PerMinute", "soon"), None),
+            (over_quota("PerMinute", "-3s"), None),
+            (Response(MINUTE.body, 429, {"Retry-After": "7"}), 7.0),
+            (Response({}, 503, {"Retry-After": "3600"}), 3600.0),
+            (Response({}, 503, {"Retry-After": "later"}), None),
+            (Response({}, 503), None),
+        ],
+    )
+    def test_tells_how_long_the_server_wants_to_wait(self, response: Response, wait: float | None) -> None:
+        assert trouble_with(response, TransientError).wait == wait
+
+    def test_tells_it_from_a_date(self) -> None:
+        in_a_minute = format_datetime(datetime.now(UTC) + timedelta(seconds=60), usegmt=True)
+        wait = trouble_with(Response({}, 503, {"Retry-After": in_a_minute}), TransientError).wait
+        assert wait is not None
+        assert 50 < wait <= 60
+
+    def test_what_was_answered_before_may_have_to_be_paid_for(self) -> None:
+        responses = [reply(finish="MAX_TOKENS", tokens=0, thoughts=16), MINUTE]
+        with GeminiServer(lambda body: responses.pop(0)) as server:
+            assert trouble(opened(server), TransientError).sent
+
+
+class TestFatal:
+    """What no other request would change is told at the first reply: who, what, and what to do."""
+
+    @pytest.mark.parametrize(
+        ("response", "said"),
+        [
+            (WRONG_KEY, "refused the key in TABCONTAM_API_KEY; check the key"),
+            (error(400, "API key expired. Please renew the API key."), "refused the key in"),
+            (error(401, "no", "UNAUTHENTICATED"), "refused the key in"),
+            (error(403, "Your API key was reported as leaked.", "PERMISSION_DENIED"), "refused the key in"),
+            (error(404, "gone", "NOT_FOUND"), f"does not offer {NAME}, or no longer does; name another model"),
+            (DAY, "has spent today's quota of the key in TABCONTAM_API_KEY; run the same command again tomorrow"),
+            (NO_FREE_TIER, f"grants the key in TABCONTAM_API_KEY no use of {NAME}; set up billing"),
+            (error(429, "Your prepayment credits are depleted."), "add credits"),
+            (error(429, "Your project has exceeded its monthly spending cap."), "wants the billing"),
+            (error(402, "Payment required.", "RESOURCE_EXHAUSTED"), "wants the billing"),
+            (error(403, "This API method requires billing to be enabled.", "PERMISSION_DENIED"), "wants the billing"),
+            (error(400, "Free tier is not available here.", "FAILED_PRECONDITION"), "wants the billing"),
+            (
+                error(400, "User location is not supported for the API use.", "FAILED_PRECONDITION"),
+                "does not serve the place that this computer asks from; ask from another",
+            ),
+        ],
+    )
+    def test_is_told_in_a_line(self, response: Response, said: str) -> None:
+        raised = str(trouble_with(response, FatalError))
+        assert raised.startswith("the server at http://127.0.0.1:")
+        assert said in raised
+        assert "; it answered HTTP 4" in raised
+
+    def test_names_google(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("GEMINI_API_KEY", SECRET)
+        with GeminiServer(lambda body: WRONG_KEY) as server:
+            monkeypatch.setattr(provider, "GOOGLE", server.url)
+            raised = str(trouble(opened(server), FatalError))
+        assert raised.startswith("Google refused the key in GEMINI_API_KEY; check the key")
+
+    @pytest.mark.parametrize("limit", ["limit: 0.5", "limit: 10", "limit: 20, please check your plan and billing"])
+    def test_a_small_quota_is_not_the_end(self, limit: str) -> None:
+        response = over_quota("GenerateRequestsPerMinute", message=f"Quota exceeded, {limit}")
+        assert trouble_with(response, TransientError).kind == "429"
+
+
+class TestFailure:
+    """What concerns one request alone."""
 
     @pytest.mark.parametrize(
         ("response", "detail"),
         [
-            (error(401, "bad key"), "HTTP 401: bad key"),
             (error(400, "two\n lines\x1b[0m"), "HTTP 400: two lines [0m"),
+            (error(413, "too long"), "HTTP 413: too long"),
             (Response({"error": "plain"}, 400), "HTTP 400: plain"),
             (Response([{"error": {"message": "in a list"}}], 400), "HTTP 400: in a list"),
             (Response(raw=b"<html>Bad", status=400), "HTTP 400"),
-            (Response(raw=b"\xff", status=400), None),
-            (Response(7, 400), None),
-            (Response(raw=b"\x1f\x8b", headers={"Content-Encoding": "gzip"}), None),
+            (Response(7, 400), "HTTP 400"),
         ],
     )
-    def test_tells_what_the_server_said(self, response: Response, detail: str | None) -> None:
-        got = answered(response)
-        assert (got.state, got.text) == (State.FAILED, "")
-        assert got.detail
-        assert detail is None or got.detail == detail
+    def test_tells_what_the_server_said(self, response: Response, detail: str) -> None:
+        assert answered(response) == Reply("", State.FAILED, detail)
 
+
+class TestUsage:
     @pytest.mark.parametrize(
-        "response",
-        [error(500, "oops"), error(429, "slow down"), Response({"a": 1}, cut=True), Response(raw=b'{"candidates": [')],
-    )
-    def test_comes_after_the_tries(self, response: Response) -> None:
-        with GeminiServer(lambda body: response) as server:
-            got = ask_once(opened(server))
-        assert got.state is State.FAILED
-        assert len(server.asked) == provider.TRIES
-
-    @pytest.mark.parametrize(
-        "response",
-        [error(400, "bad"), error(404, "gone"), error(429, "spent", "RESOURCE_EXHAUSTED", DAILY, RETRY_INFO)],
-    )
-    def test_comes_at_once_where_no_wait_helps(self, response: Response) -> None:
-        with GeminiServer(lambda body: response) as server:
-            assert ask_once(opened(server)).state is State.FAILED
-        assert len(server.asked) == 1
-
-    def test_is_averted_by_a_retry(self) -> None:
-        responses = [error(503, "busy"), Response({}, cut=True), Response(raw=b"{"), reply("3")]
-        with GeminiServer(lambda body: responses.pop(0)) as server:
-            assert ask_once(opened(server)).text == "3"
-
-    @pytest.mark.parametrize(
-        "limited",
+        ("response", "usage"),
         [
-            Response(error(429, "slow").body, 429, {"Retry-After": "0.02"}),
-            error(429, "slow", "RESOURCE_EXHAUSTED", RETRY_INFO),
+            (reply("3", tokens=2, prompt=40), Usage(40, 2)),
+            (reply("3", tokens=2, prompt=40, thoughts=500), Usage(40, 502)),
+            (reply(finish="SAFETY", tokens=0, prompt=40), Usage(40, 0)),
+            (
+                Response({"promptFeedback": {"blockReason": "SAFETY"}, "usageMetadata": {"promptTokenCount": 40}}),
+                Usage(40, 0),
+            ),
+            (reply("3"), None),
+            (Response({**ANSWERED, "usageMetadata": {"promptTokenCount": "many"}}), None),
+            (Response({**ANSWERED, "usageMetadata": [40]}), None),
         ],
     )
-    def test_waits_as_long_as_the_server_asks(self, limited: Response, monkeypatch: pytest.MonkeyPatch) -> None:
-        waits = []
-        sleep = asyncio.sleep
+    def test_is_what_the_server_states(self, response: Response, usage: Usage | None) -> None:
+        assert answered(response).usage == usage
 
-        async def taken_down(seconds: float) -> None:
-            waits.append(seconds)
-            await sleep(0)
-
-        monkeypatch.setattr("tabcontam.models.gemini.asyncio.sleep", taken_down)
-        responses = [limited, reply("3")]
+    def test_is_the_sum_of_all_that_was_answered(self) -> None:
+        responses = [reply(finish="MAX_TOKENS", tokens=0, thoughts=16, prompt=40), error(400, "no thinking level")]
+        responses += [reply("42", tokens=2, thoughts=300, prompt=40)]
         with GeminiServer(lambda body: responses.pop(0)) as server:
-            assert ask_once(opened(server)).text == "3"
-        assert 0.02 in waits
+            assert ask_once(opened(server)).usage == Usage(80, 318)
 
-    def test_waits_for_no_server_that_asks_for_too_much(self) -> None:
-        limited = Response(error(429, "slow").body, 429, {"Retry-After": "3600"})
-        with GeminiServer(lambda body: limited) as server:
-            assert ask_once(opened(server)).detail == "HTTP 429: slow"
-        assert len(server.asked) == 1
-
-    def test_is_what_silence_becomes(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(provider, "SECONDS", 0.05)
-        with GeminiServer(lambda body: Response(hang=True)) as server:
-            assert ask_once(opened(server)).detail.startswith("timed out")
-
-    def test_is_what_an_absent_server_becomes(self) -> None:
-        with GeminiServer() as server:
-            llm = opened(server)
-        assert ask_once(llm).detail.startswith("connection failed")
+    def test_is_told_where_the_second_request_fails(self) -> None:
+        responses = [reply(finish="MAX_TOKENS", tokens=0, thoughts=16, prompt=40), error(400, "bad")]
+        with GeminiServer(lambda body: responses.pop(0)) as server:
+            assert ask_once(opened(server)) == Reply("", State.FAILED, "HTTP 400: bad", usage=Usage(40, 16))
 
 
 class TestHabits:
@@ -467,12 +585,66 @@ class TestHabits:
             assert within(llm, work) == [Reply("42", State.OK, "", 3)] * 3
         limits = [body["generationConfig"]["maxOutputTokens"] for body in server.asked]
         assert limits == [16] + [16 + THINKING_ALLOWANCE] * 3
+        assert llm.allowance == THINKING_ALLOWANCE
 
     def test_gives_it_from_the_start_where_the_server_states_it(self) -> None:
         with GeminiServer(self.thinking, models=[model(thinking=True)]) as server:
             llm = opened(server)
+            assert llm.allowance == 0
+            within(llm, llm.connect)
+            assert llm.allowance == THINKING_ALLOWANCE
+            assert ask_once(llm).text == "42"
+        assert len(server.asked) == 1
+
+    @pytest.mark.parametrize(
+        ("taken", "tried"),
+        [
+            ({"thinking_level": "MINIMAL"}, 1),  # Gemini 3.5 Flash
+            ({"thinking_level": "LOW"}, 2),  # Gemini 3.8 Flash
+            ({"thinking_budget": 0}, 3),  # Gemini 2.5 Flash
+            (None, 4),  # Gemini 2.5 Pro
+        ],
+    )
+    def test_asks_for_as_little_thinking_as_the_model_takes(self, taken: object, tried: int) -> None:
+        refusals = iter(
+            [
+                "Thinking level MINIMAL is not supported for this model.",
+                "Request contains an invalid argument.",
+                "Budget 0 is invalid. This model only works in thinking mode.",
+            ]
+        )
+
+        def answer(body: dict[str, Any]) -> str | Response:
+            return "42" if body["generationConfig"].get("thinkingConfig") == taken else error(400, next(refusals))
+
+        with GeminiServer(answer, models=[model(thinking=True)]) as server:
+            llm = opened(server)
             within(llm, llm.connect)
             assert ask_once(llm).text == "42"
+            assert len(server.asked) == tried
+            assert ask_once(llm).text == "42"
+        assert len(server.asked) == tried + 1
+
+    def test_asks_before_every_further_request(self) -> None:
+        def answer(body: dict[str, Any]) -> str | Response:
+            return error(400, "no seed") if "seed" in body["generationConfig"] else self.thinking(body)
+
+        asked: list[int] = []
+        with GeminiServer(answer) as server:
+            llm = opened(server)
+            request = replace(ASKED, again=lambda: asked.append(len(server.asked)))
+            assert within(llm, lambda: llm.generate(request)).text == "42"
+        assert asked == [1, 2]
+        assert len(server.asked) == 3
+
+    def test_sends_no_further_request_beyond_the_limit(self) -> None:
+        def spent() -> None:
+            raise SpentError("--max-requests 1 is reached")
+
+        with GeminiServer(self.thinking) as server:
+            llm = opened(server)
+            with pytest.raises(SpentError, match="--max-requests"):
+                within(llm, lambda: llm.generate(replace(ASKED, again=spent)))
         assert len(server.asked) == 1
 
     def test_an_allowance_has_an_end(self) -> None:
@@ -553,3 +725,9 @@ def test_whatever_a_server_sends_is_read_or_a_value_error(body: object) -> None:
         return
     assert isinstance(got.text, str)
     assert isinstance(got.state, State)
+
+
+@given(st.text(max_size=40) | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d.{0,7}"))
+def test_whatever_a_header_holds_is_a_wait_or_none(header: str) -> None:
+    wait = retry_after(header)
+    assert wait is None or wait >= 0
