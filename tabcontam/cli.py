@@ -98,7 +98,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         "--max-connections", type=_positive, default=8, metavar="N", help="requests at a time (default: 8)"
     )
     how.add_argument(
-        "--batch-size", type=_positive, default=8, metavar="N", help="prompts at a time for hf: (default: 8)"
+        "--batch-size", type=_positive, default=16, metavar="N", help="prompts at a time for hf: (default: 16)"
     )
     how.add_argument(
         "--form", choices=FORMS, default=FORMS[0], help="how prompts are sent (default: the model's chat form, if any)"

@@ -44,7 +44,7 @@ class Request:
     name: str | None = None
     send_rows: bool = False
     form: str = "auto"
-    batch_size: int = 8
+    batch_size: int = 16
     command: str = ""
 
 

@@ -37,7 +37,7 @@ class Settings:
 
     connections: int = 8
     serializers: tuple[Serializer, ...] = ()
-    batch_size: int = 8
+    batch_size: int = 16
     form: str = "auto"
     spec: str = ""
 
