@@ -21,9 +21,8 @@ class GrowingLayer(DynamicLayer):  # type: ignore[misc]
 
     def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
         """All keys and values with the new ones behind them."""
-        if not self.is_initialized:
-            self.lazy_initialization(key_states, value_states)
         length = self.get_seq_length()
+        self.dtype, self.device, self.is_initialized = key_states.dtype, key_states.device, True
         self._key_room = _with_room(self._key_room, self.keys, length, key_states)
         self._value_room = _with_room(self._value_room, self.values, length, value_states)
         end = length + key_states.shape[-2]

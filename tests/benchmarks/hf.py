@@ -37,6 +37,9 @@ SIZES: dict[str, Any] = {
 }
 LARGE = {"hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 8192}
 BATCHES = (1, 16, 64, 256)  # on a GPU, of which the best is the peer
+HEADER = """
+prompts  generate of transformers          ours
+        batch  seconds tokens/s  seconds tokens/s ratio limit replies equal"""
 
 
 @dataclass
@@ -47,7 +50,7 @@ class Side:
     tokens: int = 0
 
     def __str__(self) -> str:
-        return f"{self.seconds:6.1f} s ({self.tokens / self.seconds:5.0f} tokens/s)"
+        return f"{self.seconds:8.1f} {self.tokens / self.seconds:8.0f}"
 
 
 class Plain:
@@ -167,16 +170,16 @@ def main() -> None:
         made(Path(folder), lines, device)
         model = open_hf(folder)
         asyncio.run(model.connect())
-        print(f"{device}, {torch.get_num_threads()} threads; prompts of {' and '.join(names)}")
+        print(f"{device}, {torch.get_num_threads()} threads; prompts of {' and '.join(names)}, in chat form")
+        print(HEADER)
         for batch in BATCHES if device == "cuda" else (1,):
             plain = Plain(Path(folder), device, batch)
             assert max(plain.tokens(request.prompt) for request in kinds["short"][0]) < SHORT_TOKENS
             for kind, (requests, limit) in kinds.items():
                 compared(plain, model, requests[:2])  # nothing is measured before it has run once
                 peer, own, equal = compared(plain, model, requests)
-                ratio = f"{peer.seconds / own.seconds:.1f} times (limit {limit})"
-                same = f"{equal} of {len(requests)} replies equal"
-                print(f"{kind}: generate, {batch} at a time: {peer}; ours: {own}; {ratio}; {same}", flush=True)
+                ratio = f"{peer.seconds / own.seconds:5.1f} {limit:5}"
+                print(f"{kind:7} {batch:5} {peer} {own} {ratio} {equal:5} of {len(requests)}", flush=True)
 
 
 if __name__ == "__main__":
