@@ -17,6 +17,7 @@ from tabcontam.models import hf_decoding
 from tabcontam.models.base import Form, Request
 from tabcontam.models.hf import HFModel, open_hf
 from tabcontam.models.hf_batches import Batcher
+from tabcontam.models.hf_ends import RowEnds
 from tabcontam.models.hf_text import Row
 from tabcontam.report.progress import Silent
 from tabcontam.serializers import load_serializers
@@ -414,6 +415,19 @@ def test_thinking_has_its_own_allowance_and_is_no_answer(tmp_path: Path, monkeyp
     monkeypatch.setattr(hf_decoding, "REASONING_ALLOWANCE", 2)
     (reply,) = replies(opened(folder), [request("Who?", 4)])
     assert (reply.text, reply.state, reply.detail) == ("", State.TRUNCATED, "all tokens went into reasoning")
+
+
+def test_thinking_and_the_answer_after_it_have_a_limit_together() -> None:
+    row, end = Row((1,), 4, thinks=True, opened=True), 9
+
+    def decode(ids: Sequence[int]) -> str:
+        return "</think>" if end in ids else "so " * len(ids)
+
+    ends = RowEnds([row], start=0, allowances=[6], eos=(), decode=decode, stopping=lambda: False)
+    written = [7] * 8 + [end, 7, 7]
+    done = [bool(ends(torch.tensor([written[:count]]), None)) for count in range(1, 11)]
+    assert done == [False] * 9 + [True]
+    assert ends.leave() == []
 
 
 # Memory
