@@ -5,8 +5,9 @@ Causal and sequence-to-sequence models alike. No code from a repository is ever 
 
 import asyncio
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, unknown
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 FORMS = ("auto", "chat", "completion")
 
 
-def open_hf(name: str, *, form: str = "auto", batch_size: int = 8, spec: str = "") -> Model:
+def open_hf(name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> Model:
     """The LLM of this name on the hub, or in this folder. `spec` is how the user named it, if not by provider and name.
 
     `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion". Raises `UsageError`.
@@ -41,7 +42,7 @@ class HFModel(Model):
     """One LLM in this process, loaded by `connect`.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
-    configuration and tokenizer.
+    configuration and tokenizer; with the number format and device, which answers depend on too.
     """
 
     control = False
@@ -54,6 +55,7 @@ class HFModel(Model):
         self._name = name
         self._wanted = form
         self._form = Form.COMPLETION if form == "completion" else Form.CHAT
+        self.connections = 2 * batch_size  # a batch is chosen among as many again
         self._batch_size = batch_size
         self._engine: _Engine | None = None
 
@@ -64,6 +66,13 @@ class HFModel(Model):
     def form(self) -> Form:
         """What the model's files say, once it is connected; until then what the user asked for."""
         return self._form
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """A folder goes by its own name wherever it lies: its version says what is in it."""
+        folder = Path(self._name).expanduser()
+        name = folder.resolve().name if folder.is_dir() else self._name
+        return {"provider": "hf", "address": "", "model": name}
 
     async def connect(self) -> None:
         """Load the model. Raises `UsageError` with one line where that cannot work."""

@@ -9,6 +9,7 @@ from tabcontam.suite.base import Reply
 
 QUIET = 0.002  # seconds without a new request, after which a batch that is not full starts
 START = 32  # tokens by which prompts that begin alike are found
+STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,11 +63,21 @@ class Batcher:
             return []
         oldest = self._waiting[0]
         alike = [waiting for waiting in self._waiting if _band(waiting.row) == _band(oldest.row)]
-        ordered = sorted(alike, key=lambda waiting: (waiting.row.ids[:START], len(waiting.row.ids)))
-        first = ordered.index(oldest) // self._size * self._size
-        batch = ordered[first : first + self._size]
+        batch = self._cheapest(oldest, alike)
         self._waiting = [waiting for waiting in self._waiting if waiting not in batch]
         return batch
+
+    def _cheapest(self, oldest: _Waiting, alike: Sequence[_Waiting]) -> list[_Waiting]:
+        """The oldest with those nearest to it in length, of all or of those that begin like it: what costs least."""
+
+        def distance(waiting: _Waiting) -> int:
+            return abs(len(waiting.row.ids) - len(oldest.row.ids))
+
+        nearest = sorted(alike, key=distance)[: self._size]  # stable: the oldest first
+        kin = [waiting for waiting in alike if waiting.row.ids[:START] == oldest.row.ids[:START]]
+        kin = sorted(kin, key=distance)[: self._size]
+        choices = [group[:count] for group in (nearest, kin) for count in range(1, len(group) + 1)]
+        return min(choices, key=lambda batch: (_cost([waiting.row for waiting in batch]), -len(batch)))
 
     async def _answered(self, batch: Sequence[_Waiting]) -> None:
         try:
@@ -79,6 +90,22 @@ class Batcher:
         for waiting, reply in zip(batch, replies, strict=True):
             if not waiting.reply.done():
                 waiting.reply.set_result(reply)
+
+
+def _cost(rows: Sequence[Row]) -> float:
+    """Tokens that are computed for each token of a prompt: padding and steps come on top, what is shared comes off."""
+    longest = max(len(row.ids) for row in rows)
+    head = shared(rows) if len(rows) > 1 else 0
+    steps = max(row.max_tokens for row in rows)
+    computed = head + len(rows) * (longest - head) + STEP * steps
+    return computed / sum(len(row.ids) for row in rows)
+
+
+def shared(rows: Sequence[Row]) -> int:
+    """How many tokens all rows begin with, short of the whole of any."""
+    first, last = min(row.ids for row in rows), max(row.ids for row in rows)  # all others lie between them
+    most = min(len(row.ids) for row in rows) - 1
+    return next((place for place in range(most) if first[place] != last[place]), most)
 
 
 def _band(row: Row) -> int:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tabcontam.models.hf_batches import shared
 from tabcontam.models.hf_device import out_of_memory, release
 from tabcontam.models.hf_ends import RowEnds
 from tabcontam.models.hf_loading import Loaded
@@ -12,6 +13,7 @@ from tabcontam.suite.base import Reply, State
 
 REASONING_ALLOWANCE = 4096  # tokens for thinking, which the limit on answer tokens does not count
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
+UNPADDED = ("rwkv",)  # recurrent models that read padding too, whatever the mask says
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 
@@ -24,6 +26,7 @@ class Decoder:
         self._model = loaded.model
         self._text = text
         self.seq2seq = loaded.seq2seq
+        self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
         self._most = 0  # rows at a time that memory was found to hold; 0 while it has held all
         self._eos = _end_tokens(loaded)
         pad = loaded.tokenizer.pad_token_id
@@ -33,8 +36,9 @@ class Decoder:
 
     def answer(self, rows: Sequence[Row]) -> list[Reply]:
         """A reply to each row, in fewer at a time where memory does not hold them all."""
-        if self._most and len(rows) > self._most:
-            parts = [rows[first : first + self._most] for first in range(0, len(rows), self._most)]
+        most = 1 if self._model.config.model_type in UNPADDED else self._most
+        if most and len(rows) > most:
+            parts = [rows[first : first + most] for first in range(0, len(rows), most)]
             return [reply for part in parts for reply in self.answer(part)]
         try:
             return self._generated(rows)
@@ -55,23 +59,36 @@ class Decoder:
         return GenerationConfig(do_sample=False, num_beams=1, eos_token_id=eos, pad_token_id=self._pad, **kept)
 
     def _generated(self, rows: Sequence[Row]) -> list[Reply]:
+        """Replies from as many calls as it takes: whenever half of the rows have ended, the others go on alone."""
         import torch
-        from transformers import StoppingCriteriaList
 
-        ends = RowEnds(
-            rows,
-            start=1 if self.seq2seq else max(len(row.ids) for row in rows),
-            allowances=[self._allowance(row) for row in rows],
-            eos=self._eos,
-            decode=self._text.decode,
-            stopping=lambda: self.stopping,
-        )
-        criteria = StoppingCriteriaList([ends])
         with torch.inference_mode():
             inputs = self._inputs(rows)
-            output = self._model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.most).tolist()
-        answers = [ids[ends.start : ends.start + length] for ids, length in zip(output, ends.lengths, strict=True)]
-        return [self._reply(row, ids) for row, ids in zip(rows, answers, strict=True)]
+            ends = RowEnds(
+                rows,
+                start=1 if self.seq2seq else inputs["input_ids"].shape[1],
+                allowances=[self._allowance(row) for row in rows],
+                eos=self._eos,
+                decode=self._text.decode,
+                stopping=lambda: self.stopping,
+                leaving="past_key_values" in inputs,
+            )
+            answers: dict[int, list[int]] = {}
+            while ends.live:
+                output = self._continued(inputs, ends)
+                for number, ids in zip(ends.live, output.tolist(), strict=True):
+                    answers[number] = ids[ends.start : ends.start + ends.lengths[number]]
+                places = ends.leave()
+                if places:
+                    inputs, dropped = _thinned(inputs, output, self._tensor(places))
+                    ends.start -= dropped
+        return [self._reply(row, answers[number]) for number, row in enumerate(rows)]
+
+    def _continued(self, inputs: dict[str, Any], ends: RowEnds) -> Any:
+        from transformers import StoppingCriteriaList
+
+        criteria = StoppingCriteriaList([ends])
+        return self._model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
 
     def _allowance(self, row: Row) -> int:
         """Tokens for thinking, as far as the context reaches."""
@@ -85,8 +102,6 @@ class Decoder:
 
         A beginning that all rows share is computed once, for one row; the padding then comes after it.
         """
-        import torch
-
         longest = max(len(row.ids) for row in rows)
         head, past = self._beginning(rows)
         ids, mask = [], []
@@ -95,34 +110,37 @@ class Decoder:
             gap = longest - len(row.ids)
             ids.append([*row.ids[:place], *[self._pad] * gap, *row.ids[place:]])
             mask.append([1] * place + [0] * gap + [1] * (len(row.ids) - place))
-        device = self._model.device
-        inputs = {"input_ids": torch.tensor(ids, device=device), "attention_mask": torch.tensor(mask, device=device)}
+        inputs = {"input_ids": self._tensor(ids), "attention_mask": self._tensor(mask)}
         return inputs if past is None else {**inputs, "past_key_values": past}
 
     def _beginning(self, rows: Sequence[Row]) -> tuple[int, Any]:
-        """The length of the beginning that all rows share, and the cache after it; 0 and None where it does not pay."""
-        shared = 0 if self.seq2seq or len(rows) == 1 else _shared(rows)
-        past = self._past(rows[0].ids[:shared]) if shared >= LEAST_SHARED else None
-        if past is None:
-            return 0, None
-        past.batch_repeat_interleave(len(rows))
-        return shared, past
+        """The length of the beginning that is computed once for all rows, and the cache after it, or None."""
+        cache = self._cache(rows[0].ids[:1])
+        head = shared(rows) if len(rows) > 1 else 0
+        if cache is None or head < LEAST_SHARED:
+            return 0, cache
+        self._model.base_model(input_ids=self._tensor([rows[0].ids[:head]]), past_key_values=cache, use_cache=True)
+        cache.batch_repeat_interleave(len(rows))
+        return head, cache
 
-    def _past(self, ids: Sequence[int]) -> Any:
-        """The cache after these tokens, where the model keeps one that can be copied for every row; else None."""
+    def _cache(self, ids: Sequence[int]) -> Any:
+        """An empty cache, where the model keeps these tokens in one that it is given; else None, and it has its own."""
+        from tabcontam.models.hf_cache import growing_cache, holds
+
+        if self._keeps is None:
+            cache = None if self.seq2seq else growing_cache(self._model.config)
+            try:
+                if cache is not None:
+                    self._model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
+            except (TypeError, ValueError, AttributeError):  # it takes another kind of cache, or none
+                cache = None
+            self._keeps = cache is not None and holds(cache, len(ids))
+        return growing_cache(self._model.config) if self._keeps else None
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
         import torch
-        from transformers import DynamicCache
-        from transformers.cache_utils import DynamicLayer
 
-        past = DynamicCache(config=self._model.config)
-        # A sliding window counts places in the cache, padding among them; a recurrent state cannot leave padding out.
-        if any(type(layer) is not DynamicLayer for layer in past.layers):
-            return None
-        given = torch.tensor([ids], device=self._model.device)
-        after = getattr(self._model.base_model(input_ids=given, use_cache=True), "past_key_values", None)
-        if not isinstance(after, DynamicCache) or any(type(layer) is not DynamicLayer for layer in after.layers):
-            return None
-        return after if after.get_seq_length() == len(ids) else None
+        return torch.tensor(values, device=self._model.device)
 
     def _reply(self, row: Row, ids: Sequence[int]) -> Reply:
         ended = bool(ids) and ids[-1] in self._eos
@@ -143,11 +161,17 @@ class Decoder:
         return Reply(text, State.OK, "", len(ids)) if text.strip() else Reply("", State.EMPTY, "no text", len(ids))
 
 
-def _shared(rows: Sequence[Row]) -> int:
-    """How many tokens all rows begin with, short of the whole of any."""
-    first, last = min(row.ids for row in rows), max(row.ids for row in rows)  # all others lie between them
-    most = min(len(row.ids) for row in rows) - 1
-    return next((place for place in range(most) if first[place] != last[place]), most)
+def _thinned(inputs: dict[str, Any], output: Any, rows: Any) -> tuple[dict[str, Any], int]:
+    """What is given for the rows that go on, and how many places were dropped that were padding in all of them."""
+    given, cache = inputs["attention_mask"], inputs["past_key_values"]
+    mask = given.new_ones(len(rows), output.shape[1])
+    mask[:, : given.shape[1]] = given[rows]
+    places = mask.any(dim=0)
+    held = places[: cache.get_seq_length()]
+    for layer in cache.layers:
+        layer.keep(rows, held)
+    kept = {"input_ids": output[rows][:, places], "attention_mask": mask[:, places]}
+    return {**kept, "past_key_values": cache}, int((~places).sum())
 
 
 def _end_tokens(loaded: Loaded) -> frozenset[int]:

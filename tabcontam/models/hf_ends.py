@@ -14,7 +14,8 @@ TAG = 16  # tokens that </thinking> may take
 class RowEnds:
     """A stopping criterion of transformers that ends each row on its own and remembers its length.
 
-    `start` is where answers begin in the ids that it is shown; `allowances` are tokens for thinking, by row.
+    `start` is where answers begin in the ids that it is shown; `allowances` are tokens for thinking, by row. `live` are
+    the rows that it is shown. Where it is `leaving`, all of them stop once half have ended; `leave` then parts them.
     """
 
     def __init__(
@@ -26,10 +27,12 @@ class RowEnds:
         eos: Collection[int],
         decode: Callable[[Sequence[int]], str],
         stopping: Callable[[], bool],
+        leaving: bool = False,
     ) -> None:
         self.start = start
         self.lengths = [0] * len(rows)
-        self.most = max(row.max_tokens + extra for row, extra in zip(rows, allowances, strict=True))
+        self.live = list(range(len(rows)))
+        self._leaving = leaving
         self._rows = rows
         self._allowances = allowances
         self._ends = eos
@@ -45,11 +48,25 @@ class RowEnds:
         import torch
 
         stopping = self._stopping()
-        for number, ids in enumerate(input_ids[:, self.start :].tolist()):
+        for number, ids in zip(self.live, input_ids[:, self.start :].tolist(), strict=True):
             if not self._done[number]:
                 self.lengths[number] = len(ids)
                 self._done[number] = stopping or self._ended(number, ids)
-        return torch.tensor(self._done, device=input_ids.device)
+        done = [self._done[number] for number in self.live]
+        parting = self._leaving and 2 * sum(done) >= len(done)
+        return torch.tensor([parting or each for each in done], device=input_ids.device)
+
+    @property
+    def remaining(self) -> int:
+        """How many more tokens the longest answer may take."""
+        most = [self._rows[number].max_tokens + self._allowances[number] - self.lengths[number] for number in self.live]
+        return max(most)
+
+    def leave(self) -> list[int]:
+        """Part with the rows that have ended; the places of the others among those shown."""
+        places = [place for place, number in enumerate(self.live) if not self._done[number]]
+        self.live = [self.live[place] for place in places]
+        return places
 
     def _ended(self, number: int, ids: Sequence[int]) -> bool:
         row = self._rows[number]
@@ -64,10 +81,11 @@ class RowEnds:
     def _at_limit(self, number: int, row: "Row", ids: Sequence[int]) -> bool:
         if row.thinks:
             self._note_thought(number, ids)
+        if len(ids) >= row.max_tokens + self._allowances[number]:
+            return True
         if len(ids) - (self._answer_from[number] or 0) < row.max_tokens:
             return False
-        thinking = self._answer_from[number] is None and self._thinks(row, ids)
-        return not thinking or len(ids) >= row.max_tokens + self._allowances[number]
+        return self._answer_from[number] is not None or not self._thinks(row, ids)
 
     def _note_thought(self, number: int, ids: Sequence[int]) -> None:
         """Where thinking has ended, with the blanks behind it, which are no part of the answer either."""

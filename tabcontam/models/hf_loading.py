@@ -20,7 +20,7 @@ REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model with its tokenizer; `version` identifies both."""
+    """A model with its tokenizer; `version` identifies both, and what they are computed in."""
 
     model: Any
     tokenizer: Any
@@ -111,7 +111,12 @@ def _loaded(folder: Path) -> Loaded:
     placed = {"device_map": "auto"} if device == "cuda" and _has_accelerate() else {}
     model = kind.from_pretrained(folder, config=config, dtype="auto", use_safetensors=True, **placed, **safely)
     model = model if placed else model.to(device)
-    return Loaded(model.eval(), tokenizer, _version(folder), seq2seq)
+    return Loaded(model.eval(), tokenizer, f"{_version(folder)} {_arithmetic(model)}", seq2seq)
+
+
+def _arithmetic(model: Any) -> str:
+    """What the same weights answer differently in."""
+    return f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
 
 
 def _has_accelerate() -> bool:

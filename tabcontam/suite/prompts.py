@@ -2,6 +2,10 @@
 
 Chat messages and the sequence-to-sequence text ask a question; the completion text is for base models and ends where
 the answer is its natural continuation. It closes with one of the labels below.
+
+What the queries of a cell have in common is computed once, by a server or a model in this process, as far as they begin
+with it. So where a cell has a hundred queries, the question stands before the rows, and the last of these ends with the
+answer's label.
 """
 
 from collections.abc import Sequence
@@ -91,17 +95,16 @@ def missing_feature(
 
 def membership(title: str, original: str, perturbed: str, row: str) -> Prompt:
     """Is this row part of the dataset, or was it changed?"""
-    context = "\n\n".join(
-        [f"{DATASET} {title}", f"Row: {original}\n{PART} Yes", f"Row: {perturbed}\n{PART} No", f"Row: {row}"]
-    )
-    question = "Is the last row part of the dataset, with exactly these values? Answer Yes or No."
-    return ask(context, question, f"{context}\n{PART}")
+    dataset = f"{DATASET} {title}"
+    question = "Is the last of the rows below part of the dataset, with exactly these values? Answer Yes or No."
+    rows = f"Row: {original}\n{PART} Yes\n\nRow: {perturbed}\n{PART} No\n\nRow: {row}\n{PART}"
+    return ask(f"{dataset}\n\n{question}", rows, f"{dataset}\n\n{rows}")
 
 
 def classification(shots: Sequence[tuple[str, str]], row: str, question: str, answers: Sequence[str]) -> Prompt:
     """0- and 1-shot classification of one row (after TabLLM, Hegselmann et al. 2023)."""
-    blocks = [f"{text}\n{question}\n{ANSWER} {answer}" for text, answer in shots]
-    context = "\n\n".join([*blocks, row])
+    ends = [*((text, f"{ANSWER} {answer}") for text, answer in shots), (row, ANSWER)]
     choices = ", ".join(answers[:-1]) + f" or {answers[-1]}"
-    asked = f"{question} Answer with one of: {choices}."
-    return ask(context, asked, "\n\n".join([*blocks, f"{row}\n{question}\n{ANSWER}"]), system=TASK)
+    rows = "\n\n".join(f"{text}\n{end}" for text, end in ends)
+    continued = "\n\n".join(f"{text}\n{question}\n{end}" for text, end in ends)
+    return ask(f"{question} Answer with one of: {choices}.", rows, continued, system=TASK)

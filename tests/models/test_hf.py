@@ -18,6 +18,10 @@ from tabcontam.models import hf_decoding
 from tabcontam.models.base import Form, Request
 from tabcontam.models.hf import HFModel, open_hf
 from tabcontam.plan import Options, Subject, plan
+from tabcontam.models.hf_batches import Batcher
+from tabcontam.models.hf_ends import RowEnds
+from tabcontam.models.hf_text import Row
+from tabcontam.engine.progress import Unheard
 from tabcontam.serializers import load_serializers
 from tabcontam.session import Session
 from tabcontam.store import Journal
@@ -134,6 +138,17 @@ def test_the_version_follows_weights_and_tokenizer(tmp_path: Path) -> None:
     assert len({one, tuned, other}) == 3
 
 
+def test_a_folder_goes_by_its_name_and_by_what_its_weights_are_computed_in(tmp_path: Path) -> None:
+    reader = tiny.tokenizer([HEAD, *ROWS])
+    full = opened(tiny.saved(tiny.causal(), reader, tmp_path / "ships"))
+    half = opened(tiny.saved(tiny.causal().bfloat16(), reader, tmp_path / "half"))
+    assert full.identity == {"provider": "hf", "address": "", "model": "ships"}
+    assert full.version.endswith(" dtype=float32 device=cpu")
+    assert half.version.endswith(" dtype=bfloat16 device=cpu")
+    assert full.connections == 32
+    assert opened(tmp_path / "ships", batch_size=3).connections == 6
+
+
 def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from huggingface_hub import constants
 
@@ -143,7 +158,9 @@ def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path: Path, monkeypatch: 
     tiny.saved(tiny.causal(), tiny.tokenizer(ROWS), repository / "snapshots" / commit)
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(commit)
-    assert opened(Path("zand/ships")).version == commit
+    model = opened(Path("zand/ships"))
+    assert model.version == f"{commit} dtype=float32 device=cpu"
+    assert model.identity == {"provider": "hf", "address": "", "model": "zand/ships"}
     with pytest.raises(UsageError, match="cannot reach the Hugging Face hub, and 'zand/boats' was not fetched before"):
         opened(Path("zand/boats"))
 
@@ -164,6 +181,75 @@ def test_a_batch_answers_as_one_at_a_time(kind: str, tmp_path: Path, monkeypatch
     assert replies(model, [request(text) for text in TEXTS]) == alone
     assert calls[1]["past"] == 0
     assert (calls[1]["attention_mask"][:, -1] == 1).all()  # padding is on the left
+
+
+def test_a_recurrent_model_that_reads_padding_is_given_none(tmp_path: Path) -> None:
+    folder = tiny.saved(tiny.causal(kind="rwkv"), tiny.tokenizer([HEAD, *ROWS]), tmp_path)
+    alone = [replies(opened(folder), [request(text)])[0] for text in TEXTS]
+    assert len({reply.text for reply in alone}) > 1
+    assert replies(opened(folder), [request(text) for text in TEXTS]) == alone
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral"])
+def test_rows_that_have_ended_leave_the_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny.saved(tiny.causal(kind=kind), tiny.tokenizer([HEAD, *ROWS]), tmp_path)
+    asked = [request(text, limit) for text, limit in zip(TEXTS, (31, 8, 9, 20, 30, 15, 10, 8), strict=True)]
+    alone = [replies(opened(folder), [each])[0] for each in asked]
+    model = opened(folder)
+    calls = watched(model, monkeypatch)
+    assert replies(model, asked) == alone
+    sizes = [(len(call["input_ids"]), call["max_new_tokens"]) for call in calls]
+    assert sizes == ([(8, 31)] if kind == "mistral" else [(8, 31), (4, 21), (2, 11), (1, 1)])
+    longest = max(len(row) for row in calls[0]["input_ids"])
+    if kind != "mistral":  # the longest prompt is among those that left: its neighbours' padding leaves with it
+        assert calls[1]["input_ids"].shape[1] < longest + 10
+
+
+def test_a_cache_that_grows_in_place_holds_what_transformers_own_holds() -> None:
+    from transformers.cache_utils import DynamicLayer
+
+    from tabcontam.models import hf_cache
+
+    def tokens(rows: int, count: int) -> Any:
+        return torch.randn(rows, 2, count, 3)
+
+    ours, own = hf_cache.GrowingLayer(), DynamicLayer()
+    torch.manual_seed(0)
+    for rows, count in ((1, 5), (3, 2), (3, 1), (3, hf_cache.ROOM), (2, 1), (2, 1)):
+        if rows == 3 and count == 2:
+            ours.batch_repeat_interleave(3)
+            own.batch_repeat_interleave(3)
+        if rows == 2 and len(own.keys) == 3:
+            places = torch.arange(own.get_seq_length()) != 1
+            ours.keep(torch.tensor([0, 2]), places)
+            own.keys, own.values = own.keys[[0, 2]][:, :, places], own.values[[0, 2]][:, :, places]
+        keys, values = tokens(rows, count), tokens(rows, count)
+        held = ours.update(keys, values)
+        assert all(torch.equal(one, other) for one, other in zip(held, own.update(keys, values), strict=True))
+    before = ours.keys.data_ptr()
+    ours.update(tokens(2, 1), tokens(2, 1))
+    assert ours.keys.data_ptr() == before  # nothing was copied
+
+
+def test_a_batch_is_of_prompts_that_go_well_together() -> None:
+    """Those that begin alike and are of one length: what one of them needs is not computed for the others in vain."""
+    asked: list[list[tuple[int, int]]] = []
+
+    def answer(rows: Sequence[Row]) -> list[Reply]:
+        asked.append([(row.ids[0], len(row.ids)) for row in rows])
+        return [Reply(str(len(row.ids)), State.OK) for row in rows]
+
+    def row(cell: int, length: int) -> Row:
+        return Row((*[cell] * 60, *range(1000, 1000 + length - 60)), 4)
+
+    rows = [row(cell, length) for cell, length in ((1, 400), (2, 110), (1, 395), (1, 100), (2, 112), (1, 402))]
+
+    async def all_at_once() -> list[Reply]:
+        batcher = Batcher(answer, 4)
+        return await asyncio.gather(*(batcher.ask(each) for each in rows))
+
+    assert [reply.text for reply in asyncio.run(all_at_once())] == ["400", "110", "395", "100", "112", "402"]
+    assert [sorted(batch) for batch in asked] == [[(1, 395), (1, 400), (1, 402)], [(2, 110), (2, 112)], [(1, 100)]]
 
 
 def test_sequence_to_sequence_models_are_asked_in_their_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -331,6 +417,19 @@ def test_thinking_has_its_own_allowance_and_is_no_answer(tmp_path: Path, monkeyp
     monkeypatch.setattr(hf_decoding, "REASONING_ALLOWANCE", 2)
     (reply,) = replies(opened(folder), [request("Who?", 4)])
     assert (reply.text, reply.state, reply.detail) == ("", State.TRUNCATED, "all tokens went into reasoning")
+
+
+def test_thinking_and_the_answer_after_it_have_a_limit_together() -> None:
+    row, end = Row((1,), 4, thinks=True, opened=True), 9
+
+    def decode(ids: Sequence[int]) -> str:
+        return "</think>" if end in ids else "so " * len(ids)
+
+    ends = RowEnds([row], start=0, allowances=[6], eos=(), decode=decode, stopping=lambda: False)
+    written = [7] * 8 + [end, 7, 7]
+    done = [bool(ends(torch.tensor([written[:count]]), None)) for count in range(1, 11)]
+    assert done == [False] * 9 + [True]
+    assert ends.leave() == []
 
 
 # Memory

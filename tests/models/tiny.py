@@ -19,7 +19,9 @@ NO_SYSTEM = (
 )
 
 
-def tokenizer(lines: Sequence[str], template: str | None = None, begin: bool = True) -> Any:
+def tokenizer(
+    lines: Sequence[str], template: str | None = None, begin: bool = True, vocabulary: int = VOCABULARY
+) -> Any:
     """A byte-level BPE that was trained on these lines."""
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, processors, trainers
     from transformers import PreTrainedTokenizerFast
@@ -30,7 +32,7 @@ def tokenizer(lines: Sequence[str], template: str | None = None, begin: bool = T
     made.decoder = decoders.ByteLevel()
     alphabet = pre_tokenizers.ByteLevel.alphabet()
     trainer = trainers.BpeTrainer(
-        vocab_size=VOCABULARY, special_tokens=special, initial_alphabet=alphabet, show_progress=False
+        vocab_size=vocabulary, special_tokens=special, initial_alphabet=alphabet, show_progress=False
     )
     made.train_from_iterator(lines, trainer)
     if begin:
@@ -42,22 +44,22 @@ def tokenizer(lines: Sequence[str], template: str | None = None, begin: bool = T
     return wrapped
 
 
-def causal(seed: int = 0, kind: str = "llama") -> Any:
-    """An untrained decoder."""
+def causal(seed: int = 0, kind: str = "llama", **sizes: Any) -> Any:
+    """An untrained decoder, of other sizes than the tiny ones where they are given."""
     import torch
     from transformers import AutoConfig, AutoModelForCausalLM
 
     torch.manual_seed(seed)
     tokens = {"bos_token_id": 1, "eos_token_id": 2, "pad_token_id": 3, "vocab_size": VOCABULARY}
-    sizes: dict[str, Any] = {
+    usual: dict[str, Any] = {
         "hidden_size": 96,
         "num_hidden_layers": 2,
         "num_attention_heads": 4,
         "max_position_embeddings": CONTEXT,
     }
     if kind != "gpt2":
-        sizes |= {"intermediate_size": 192, "num_key_value_heads": 4}
-    return AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **sizes, **tokens))
+        usual |= {"intermediate_size": 192, "num_key_value_heads": 4}
+    return AutoModelForCausalLM.from_config(AutoConfig.for_model(kind, **(tokens | usual | sizes)))
 
 
 def encoder_decoder(seed: int = 0) -> Any:

@@ -1,0 +1,65 @@
+"""A key-value cache that grows in place: transformers' own is copied whole for every token of an answer."""
+
+from typing import Any
+
+from transformers import DynamicCache
+from transformers.cache_utils import DynamicLayer
+
+ROOM = 64  # tokens of an answer between two copies
+
+
+class GrowingLayer(DynamicLayer):  # type: ignore[misc]
+    """A layer with room behind its keys and values."""
+
+    keys: Any
+    values: Any
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self._key_room: Any = None
+        self._value_room: Any = None
+
+    def update(self, key_states: Any, value_states: Any, *args: Any, **kwargs: Any) -> tuple[Any, Any]:
+        """All keys and values with the new ones behind them."""
+        length = self.get_seq_length()
+        self.dtype, self.device, self.is_initialized = key_states.dtype, key_states.device, True
+        self._key_room = _with_room(self._key_room, self.keys, length, key_states)
+        self._value_room = _with_room(self._value_room, self.values, length, value_states)
+        end = length + key_states.shape[-2]
+        self.keys, self.values = self._key_room[..., :end, :], self._value_room[..., :end, :]
+        return self.keys, self.values
+
+    def keep(self, rows: Any, places: Any) -> None:
+        """Forget all but these rows, and all but these places of a mask."""
+        rows, places = rows.to(self.keys.device), places.to(self.keys.device)
+        self.keys, self.values = self.keys[rows][:, :, places], self.values[rows][:, :, places]
+
+
+def _with_room(room: Any, held: Any, length: int, new: Any) -> Any:
+    """The room with `new` behind what it holds; a larger one where it is full or not the place of `held`."""
+    end = length + new.shape[-2]
+    own = room is not None and room.data_ptr() == held.data_ptr() and len(room) == len(held)
+    if not own or room.shape[-2] < end:
+        room = new.new_empty((*new.shape[:-2], end + ROOM, new.shape[-1]))
+        if length:
+            room[..., :length, :] = held
+    room[..., length:end, :] = new
+    return room
+
+
+def growing_cache(config: Any) -> Any:
+    """An empty cache for a model; None where one of its layers does not keep every key and value in its place.
+
+    A sliding window counts places in the cache, padding among them; a recurrent state cannot leave padding out.
+    """
+    cache = DynamicCache(config=config)
+    if any(type(layer) is not DynamicLayer for layer in cache.layers):
+        return None
+    cache.layers = [GrowingLayer() for _ in cache.layers]
+    return cache
+
+
+def holds(cache: Any, tokens: int) -> bool:
+    """Whether a model has kept so many tokens in it, every layer of them."""
+    whole = all(type(layer) is GrowingLayer and layer.get_seq_length() == tokens for layer in cache.layers)
+    return whole and bool(cache.layers)

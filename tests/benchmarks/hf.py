@@ -1,0 +1,186 @@
+"""Models in this process: `python -m tests.benchmarks.hf`, beside one `generate` of transformers for every prompt.
+
+The model is a Llama of six layers that knows nothing, so that it writes to the limit of every answer. The suite's
+prompts are those of adult and titanic; they need TABCONTAM_DATA. What is shared with other work on the machine slows
+both alike: they take turns, some prompts at a time.
+"""
+
+import asyncio
+import os
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any
+
+from tabcontam.datasets import Table, load_table
+from tabcontam.errors import Skip
+from tabcontam.models.base import Model, Request
+from tabcontam.models.hf import open_hf
+from tabcontam.serializers import Serializer, load_serializer
+from tabcontam.suite.base import Message, Prompt
+from tabcontam.suite.registry import TESTS
+from tests.models import tiny
+
+TURN = 160  # prompts: each turn ends with batches that are not full
+SHORT, SHORT_TOKENS, SHORT_ANSWER = 128, 50, 64
+SIZES: dict[str, Any] = {
+    "hidden_size": 256,
+    "num_hidden_layers": 6,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 4,
+    "intermediate_size": 1024,
+    "max_position_embeddings": 4096,
+    "vocab_size": 8000,
+}
+LARGE = {"hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 8192}
+BATCHES = (1, 16, 64, 256)  # on a GPU, of which the best is the peer
+HEADER = """
+prompts  generate of transformers          ours
+        batch  seconds tokens/s  seconds tokens/s ratio limit replies equal"""
+
+
+@dataclass
+class Side:
+    """What one of the two has done."""
+
+    seconds: float = 0.0
+    tokens: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.seconds:8.1f} {self.tokens / self.seconds:8.0f}"
+
+
+class Plain:
+    """transformers as its documentation has it: the template, `generate`, the tokenizer."""
+
+    def __init__(self, folder: Path, device: str, batch: int = 1) -> None:
+        from transformers import AutoModelForCausalLM, AutoTokenizer
+
+        self._model = AutoModelForCausalLM.from_pretrained(folder, dtype="auto").to(device).eval()
+        self._tokenizer = AutoTokenizer.from_pretrained(folder, padding_side="left")
+        self._batch = batch
+
+    def tokens(self, prompt: Prompt) -> int:
+        """How long a prompt is."""
+        return len(self._tokenizer(self._text(prompt), add_special_tokens=False)["input_ids"])
+
+    def answers(self, requests: Sequence[Request]) -> list[str]:
+        """One `generate` for each batch."""
+        parts = [requests[first : first + self._batch] for first in range(0, len(requests), self._batch)]
+        return [text for part in parts for text in self._answered(part)]
+
+    def _answered(self, requests: Sequence[Request]) -> list[str]:
+        import torch
+
+        texts = [self._text(request.prompt) for request in requests]
+        given = self._tokenizer(
+            texts, add_special_tokens=False, padding=True, return_tensors="pt", return_token_type_ids=False
+        ).to(self._model.device)
+        most = max(request.max_tokens for request in requests)
+        with torch.inference_mode():
+            output = self._model.generate(**given, do_sample=False, max_new_tokens=most)
+        answers = output[:, given["input_ids"].shape[1] :].tolist()
+        own = [ids[: request.max_tokens] for ids, request in zip(answers, requests, strict=True)]
+        return [
+            self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False) for ids in own
+        ]
+
+    def _text(self, prompt: Prompt) -> str:
+        turns = [{"role": message.role, "content": message.content} for message in prompt.chat]
+        text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return text
+
+
+def ours(model: Model, requests: Sequence[Request]) -> tuple[list[str], int]:
+    """Answers and their tokens, as many at a time as a session asks."""
+
+    async def asked() -> list[Any]:
+        places = asyncio.Semaphore(model.connections or 1)
+
+        async def one(request: Request) -> Any:
+            async with places:
+                return await model.generate(request)
+
+        return await asyncio.gather(*map(one, requests))
+
+    replies = asyncio.run(asked())
+    return [reply.text for reply in replies], sum(reply.tokens for reply in replies)
+
+
+def compared(plain: Plain, model: Model, requests: Sequence[Request]) -> tuple[Side, Side, int]:
+    """Both in turns, and how many replies are equal."""
+    peer, own, equal = Side(), Side(), 0
+    for first in range(0, len(requests), TURN):
+        turn = requests[first : first + TURN]
+        start = perf_counter()
+        wanted = plain.answers(turn)
+        middle = perf_counter()
+        texts, tokens = ours(model, turn)
+        own.seconds += perf_counter() - middle
+        peer.seconds += middle - start
+        own.tokens += tokens
+        equal += sum(one == other for one, other in zip(wanted, texts, strict=True))
+    peer.tokens = own.tokens
+    return peer, own, equal
+
+
+def suite(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
+    """Every query of every test, in the order in which a session asks."""
+    for table in tables:
+        for test in TESTS:
+            try:
+                queries = test.queries(table, serializer, Random(f"0 {table.sha256} {test.id}"))
+            except Skip:
+                continue
+            yield from (Request(query.prompt, query.max_tokens) for query in queries)
+
+
+def short(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
+    """Beginnings of rows."""
+    for number in range(SHORT):
+        table = tables[number % len(tables)]
+        text = serializer.row(table.columns[:3], table.rows[number][:3])
+        yield Request(Prompt((Message("user", text),), text, text), SHORT_ANSWER)
+
+
+def made(folder: Path, lines: Sequence[str], device: str) -> Path:
+    """The model, in the hub's format."""
+    sizes = SIZES | (LARGE if device == "cuda" else {})
+    model = tiny.causal(0, "llama", **sizes)
+    reader = tiny.tokenizer(lines, tiny.CHAT, vocabulary=SIZES["vocab_size"])
+    return tiny.saved(model.bfloat16() if device == "cuda" else model, reader, folder)
+
+
+def main() -> None:
+    """Print a line for short prompts and one for the suite's, each beside its limit."""
+    import torch
+    import transformers
+
+    transformers.utils.logging.disable_progress_bar()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    names = ("adult", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
+    tables, serializer = [load_table(name) for name in names], load_serializer("is")
+    kinds = {"short": (list(short(tables, serializer)), 5), "suite": (list(suite(tables, serializer)), 2)}
+    lines = [serializer.row(table.columns, row) for table in tables for row in table.rows[:3000]]
+    lines += [request.prompt.seq2seq for request in kinds["suite"][0]]
+    with tempfile.TemporaryDirectory() as folder:
+        made(Path(folder), lines, device)
+        model = open_hf(folder)
+        asyncio.run(model.connect())
+        print(f"{device}, {torch.get_num_threads()} threads; prompts of {' and '.join(names)}, in chat form")
+        print(HEADER)
+        for batch in BATCHES if device == "cuda" else (1,):
+            plain = Plain(Path(folder), device, batch)
+            assert max(plain.tokens(request.prompt) for request in kinds["short"][0]) < SHORT_TOKENS
+            for kind, (requests, limit) in kinds.items():
+                compared(plain, model, requests[:2])  # nothing is measured before it has run once
+                peer, own, equal = compared(plain, model, requests)
+                ratio = f"{peer.seconds / own.seconds:5.1f} {limit:5}"
+                print(f"{kind:7} {batch:5} {peer} {own} {ratio} {equal:5} of {len(requests)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
