@@ -8,6 +8,7 @@ import io
 import os
 import sys
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -179,12 +180,12 @@ def _positive(text: str) -> int:
     return number
 
 
-def _dollars(text: str) -> float:
+def _dollars(text: str) -> Decimal:
     try:
-        dollars = float(text)
-    except ValueError:
-        dollars = -1.0
-    if not 0 < dollars < float("inf"):
+        dollars = Decimal(text)
+    except InvalidOperation:
+        dollars = Decimal(-1)
+    if not dollars.is_finite() or dollars <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
     return dollars
 
@@ -353,7 +354,8 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
-    from tabcontam.replies import ReplyStore, cache_text
+    from tabcontam.replies import ReplyStore
+    from tabcontam.report.cache_text import cache_text
 
     store = ReplyStore.open()
     try:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from random import Random
 
 from tabcontam.datasets import Table
@@ -54,7 +55,7 @@ class Options:
     stop_at_first: bool = False
     retry_unanswered: bool = False
     most_requests: int | None = None
-    most_dollars: float | None = None
+    most_dollars: Decimal | None = None
 
 
 def plan(

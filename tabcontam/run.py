@@ -133,7 +133,7 @@ def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> N
     """Raises `UsageError` for an LLM whose cost cannot be bounded."""
     for subject in subjects:
         model = subject.model
-        if not isinstance(model, MissingModel) and price_of(model.identity, model.local, prices) is None:
+        if model.identity and price_of(model.identity, model.local, prices) is None:
             raise UsageError(f"--max-cost: no price is known for {model.spec}; give it in a file behind --prices")
 
 

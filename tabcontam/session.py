@@ -15,7 +15,8 @@ from tabcontam.engine.progress import Progress
 from tabcontam.errors import Skip, UsageError
 from tabcontam.judge import CellName, Result, read_trial, result, unjudged
 from tabcontam.models.base import Form, Model, Settling
-from tabcontam.models.prices import Price, price_of
+from tabcontam.models.missing import MissingModel
+from tabcontam.models.prices import FREE, Price, price_of
 from tabcontam.plan import Options, PlannedCell, Subject
 from tabcontam.replies import NoStore, Store, key
 from tabcontam.store import Journal, Key, Line, line_key, sent, trial_line, trial_of
@@ -80,8 +81,7 @@ class Session:
         for cell in self.cells:
             for query in cell.queries:
                 line = known.get(line_key({**cell.name.fields(), "query": query.id}))
-                # in any form: which one a server takes is known only once it has been asked
-                if line and line.get("prompt") in [sent(query.prompt, form) for form in Form]:
+                if line is not None and _answers(line, query):
                     trial = Trial(query, trial_of(line).reply, cached=True)
                     if self._usable(trial):
                         self._keep(cell, trial)
@@ -95,8 +95,9 @@ class Session:
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
         for cell, trial in self._recalled:
             self._record(cell, trial)
-        for cell in self.cells:
-            self.progress.known(cell.name.llm, len(self.trials.get(cell.name, {})))
+        known = Counter(name.llm for name, trials in self.trials.items() for _ in trials)
+        for llm, queries in known.items():
+            self.progress.known(llm, queries)
         self.askers = {subject.model.spec: self._asker(subject) for subject in subjects}
         try:
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects))
@@ -142,7 +143,7 @@ class Session:
             llm: {
                 "requests": asker.requests,
                 "retries": asker.retries,
-                "dollars": round(asker.dollars, 6) if asker.price else None,
+                "dollars": float(asker.dollars) if asker.price else None,
                 "ended": asker.ended or None,
             }
             for llm, asker in self.askers.items()
@@ -166,6 +167,8 @@ class Session:
         return estimate(model, self._price(model), len(places), answered, left, missing)
 
     def _price(self, model: Model) -> Price | None:
+        if model.identity is None:
+            return None if isinstance(model, MissingModel) else FREE
         return price_of(model.identity, model.local, self.prices)
 
     def _reached(self) -> list[Subject]:
@@ -182,7 +185,9 @@ class Session:
         for number, (cell, query) in enumerate(self._places(subject)):
             if query.id not in self.trials.get(cell.name, {}):
                 pending.setdefault(_asked_as(model, query) or str(number), []).append((cell, query))
-        for found, reply in self.store.get(pending).items():
+        # Of one whose form is still to be found out nothing can be stored.
+        stored = self.store.get(pending) if model.identity is not None and _settled(model) else {}
+        for found, reply in stored.items():
             trials = [(cell, self._whole(cell, Trial(query, reply, cached=True))) for cell, query in pending[found]]
             if all(self._usable(trial) for _, trial in trials):
                 self._recalled += [(cell, self._keep(cell, trial)) for cell, trial in trials]
@@ -342,6 +347,16 @@ class Session:
         return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended before"
 
 
+def _answers(line: Line, query: Query) -> bool:
+    """Whether a line's prompt is this query's, in any form: which one a server takes is known only once it is asked."""
+    prompt = query.prompt
+    return line.get("prompt") in [sent(prompt, form) for form in Form]
+
+
+def _settled(model: Model) -> bool:
+    return not isinstance(model, Settling) or model.settled
+
+
 def _asked_as(model: Model, query: Query) -> str | None:
     """What makes a query the same as another for a model; None for one whose replies are not stored.
 
@@ -349,7 +364,6 @@ def _asked_as(model: Model, query: Query) -> str | None:
     """
     if model.identity is None:
         return None
-    settled = not isinstance(model, Settling) or model.settled
-    forms = (model.form,) if settled else (model.form, *(form for form in Form if form is not model.form))
+    forms = (model.form,) if _settled(model) else (model.form, *(form for form in Form if form is not model.form))
     prompt = query.prompt
     return " ".join(key(model.identity, model.version, form, prompt, query.max_tokens) for form in forms)

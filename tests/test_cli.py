@@ -171,9 +171,10 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "42") as server:
         spec = f"openai:any@{server.url}"
         done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--dry-run", cwd=tmp_path)
-        assert not server.requests
+        assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr
-    assert "queries in 36 cells; nothing was asked" in done.stdout
+    assert f"{spec}: 0 of 317 queries are answered already, " in done.stdout
+    assert "requests in 36 cells, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
 
 
@@ -219,7 +220,9 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
         arguments = ["run", "--llm", spec, "--dataset", "iris", "-k", "recognition", "--out", "run"]
         done = tabcontam(*arguments, cwd=tmp_path)
     assert done.returncode == 4
-    assert "no LLM could be reached: every one of 2 requests failed: HTTP 401: bad key" in done.stderr
+    assert "no LLM could be reached: " in done.stderr
+    assert "HTTP 401: bad key" in done.stderr
+    assert len(server.asked) <= 2  # what was on its way, and no second try
     verdicts = {cell["verdict"] for cell in document(tmp_path / "run")["cells"] if cell["llm"] == spec}
     assert verdicts == {"no answer"}
 
@@ -433,7 +436,7 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         again = started(server, folder)
         _, errors = again.communicate(timeout=60)
         assert again.returncode == 0, errors
-        assert f"{kept} of them are answered already" in errors
+        assert f"{kept} of 317 answered already" in errors
         assert len(server.asked) - before == 317 - kept
 
 

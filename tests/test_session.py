@@ -210,6 +210,7 @@ def test_one_llm_that_cannot_be_reached_does_not_stop_the_others(tmp_path: Path)
 
     async def both() -> None:
         await running.connect()
+        running.recall()
         await running.ask()
 
     asyncio.run(both())

@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from random import uniform
 
 from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
@@ -18,6 +19,7 @@ from tabcontam.suite.base import Query, Reply, State
 
 TRIES = 10
 BACKOFF = wait_random_exponential(multiplier=1, max=60)  # seconds, where the server asks for none
+NOTHING = Decimal(0)
 JITTER = 0.1  # of the wait that a server asks for, so that not all come back at once
 MOST_WAIT = 600.0  # seconds; a server that asks for more has ended the run for now
 DEAD = 3  # queries given up in a row, after which a server is taken for gone
@@ -44,7 +46,7 @@ class Asker:
     spent: bool = False
     requests: int = 0
     retries: int = 0
-    dollars: float = 0.0
+    dollars: Decimal = NOTHING
     _answers: int = 0
     _given_up: int = 0
     _stopped: asyncio.Event = field(default_factory=asyncio.Event)
@@ -112,12 +114,12 @@ class Asker:
             self.budget.add(charge, self._most(model, length, query.max_tokens))
 
         began = self.clock()
-        spent = 0.0
+        spent = NOTHING
         try:
             reply = await model.generate(Request(prompt, query.max_tokens, again))
             spent = self._spent(reply, charge)
         except TransientError as error:
-            spent = charge.reserved if error.sent else 0.0
+            spent = charge.reserved if error.sent else NOTHING
             if error.crowded:
                 self.limiter.crowded(began, error.kind)
             raise
@@ -135,13 +137,13 @@ class Asker:
         self.limiter.answered(began)
         return reply
 
-    def _most(self, model: Model, prompt_tokens: int, max_tokens: int) -> float:
-        return self.price.cost(prompt_tokens, max_tokens + model.allowance) if self.price else 0.0
+    def _most(self, model: Model, prompt_tokens: int, max_tokens: int) -> Decimal:
+        return self.price.cost(prompt_tokens, max_tokens + model.allowance) if self.price else NOTHING
 
-    def _spent(self, reply: Reply, charge: Charge) -> float:
+    def _spent(self, reply: Reply, charge: Charge) -> Decimal:
         """What a reply cost: by what the server counted, else the most that it could."""
         if reply.state is State.FAILED or self.price is None:
-            return 0.0
+            return NOTHING
         return self.price.cost(reply.usage.prompt, reply.usage.written) if reply.usage else charge.reserved
 
     async def _pause(self, seconds: float) -> None:

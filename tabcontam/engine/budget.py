@@ -6,6 +6,7 @@ reply says so. While other requests are under way, one that does not fit waits f
 
 import asyncio
 from dataclasses import dataclass
+from decimal import Decimal
 
 from tabcontam.models.base import SpentError
 
@@ -15,21 +16,21 @@ class Charge:
     """What one query has taken of the budget: `requests` sent for it, and the dollars `reserved` for them."""
 
     requests: int = 0
-    reserved: float = 0.0
+    reserved: Decimal = Decimal(0)
 
 
 class Budget:
     """Requests sent and dollars spent so far, against what the user allows; None allows any."""
 
-    def __init__(self, requests: int | None = None, dollars: float | None = None) -> None:
+    def __init__(self, requests: int | None = None, dollars: Decimal | None = None) -> None:
         self.requests = 0
-        self.dollars = 0.0
+        self.dollars = Decimal(0)
         self._most_requests = requests
         self._most_dollars = dollars
         self._open: list[Charge] = []
         self._settled = asyncio.Event()
 
-    async def charge(self, most: float) -> Charge:
+    async def charge(self, most: Decimal) -> Charge:
         """Make room for a request that costs `most` dollars at most. Raises `SpentError` where there is none."""
         while self._open and not self._fits(self._reserved + most) and self._fits(most):
             self._settled.clear()
@@ -39,28 +40,28 @@ class Budget:
         self._open.append(charge)
         return charge
 
-    def add(self, charge: Charge, most: float) -> None:
+    def add(self, charge: Charge, most: Decimal) -> None:
         """One more request for the same query. Raises `SpentError`."""
         if self._most_requests is not None and self.requests >= self._most_requests:
             raise SpentError(f"--max-requests {self._most_requests} is reached")
         if not self._fits(self._reserved + most):
             raise SpentError(
-                f"--max-cost {self._most_dollars:g} allows no further request: ${self.dollars:.4f} is spent, and the "
+                f"--max-cost {self._most_dollars} allows no further request: ${self.dollars:.4f} is spent, and the "
                 f"next may cost ${most:.4f}"
             )
         self.requests += 1
         charge.requests += 1
         charge.reserved += most
 
-    def settle(self, charge: Charge, spent: float) -> None:
+    def settle(self, charge: Charge, spent: Decimal) -> None:
         """The query's requests cost so many dollars."""
         self._open.remove(charge)
         self.dollars += spent
         self._settled.set()
 
     @property
-    def _reserved(self) -> float:
-        return sum(charge.reserved for charge in self._open)
+    def _reserved(self) -> Decimal:
+        return sum((charge.reserved for charge in self._open), Decimal(0))
 
-    def _fits(self, more: float) -> bool:
+    def _fits(self, more: Decimal) -> bool:
         return self._most_dollars is None or self.dollars + more <= self._most_dollars

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from decimal import Decimal
 
 from tabcontam.models.base import THINKING, Model
 from tabcontam.models.catalogue import find_entry
@@ -26,7 +27,7 @@ class Estimate:
     prompt_tokens: int
     answer_tokens: int
     thinking_tokens: int
-    dollars: float | None
+    dollars: Decimal | None
     missing: str | None = None
 
 
@@ -39,9 +40,10 @@ def prompt_tokens(model: Model, prompt: Prompt) -> int:
 
 def may_think(model: Model) -> bool:
     """Whether a model may think before it answers: all may but those of which the catalogue knows that they do not."""
-    name = (model.identity or {}).get("model")
-    entry = find_entry(name.removeprefix("models/")) if name else None
-    return not model.control and (entry is None or entry.reasons)
+    if model.identity is None:
+        return False
+    entry = find_entry(model.identity["model"].removeprefix("models/"))
+    return entry is None or entry.reasons
 
 
 def estimate(

@@ -56,17 +56,17 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
     """What the LLM of this identity costs; None where it is not known.
 
-    What runs on this machine is free. A provider's own address finds the entry `provider:model`, another server
-    `provider:model@address`. The model has to be the entry's to the letter: a dated name (gpt-4o-2024-05-13) may cost
-    more than the plain one, so it has an entry of its own or none. Only Google's `models/` before a name counts for
-    nothing.
+    What runs on this machine is free, unless it has an entry: it may ask another for money. A provider's own address
+    finds the entry `provider:model`, another server `provider:model@address`. The model has to be the entry's to the
+    letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of its own or none.
+    Only Google's `models/` before a name counts for nothing.
     """
-    if local:
-        return FREE
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
     if address in ("", OWN_ADDRESS.get(provider)):
-        return prices.get(f"{provider}:{model.removeprefix(RESOURCE) if provider == 'gemini' else model}")
-    return prices.get(f"{provider}:{model}@{address}")
+        name = f"{provider}:{model.removeprefix(RESOURCE) if provider == 'gemini' else model}"
+    else:
+        name = f"{provider}:{model}@{address}"
+    return prices.get(name, FREE if local else None)
 
 
 def prompt_bound(prompt_text_bytes: int, messages: int) -> int:

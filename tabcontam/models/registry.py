@@ -67,18 +67,28 @@ def _control(model: str, settings: Settings) -> Model:
 
 
 def _openai(model: str, settings: Settings) -> Model:
-    from tabcontam.models.openai import open_openai, parse_address
+    from tabcontam.models.openai import parse_address
 
     name, address = parse_address(model)
-    return open_openai(name, address, form=settings.form, max_connections=settings.connections, spec=settings.spec)
+    return _server(name, address, settings)
 
 
 def _ollama(model: str, settings: Settings) -> Model:
     from tabcontam.models import ollama
+
+    return _server(model, ollama.address(), settings)
+
+
+def _server(name: str, address: str | None, settings: Settings) -> Model:
     from tabcontam.models.openai import open_openai
 
     return open_openai(
-        model, ollama.address(), form=settings.form, max_connections=settings.connections, spec=settings.spec
+        name,
+        address,
+        form=settings.form,
+        max_connections=settings.connections,
+        spec=settings.spec,
+        needs=settings.needs,
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from decimal import Decimal
 from typing import Any
 
 from tabcontam.engine.estimate import Estimate
@@ -14,7 +15,9 @@ def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], l
     """The plan as JSON holds it."""
     return {
         "cells": [{**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip} for cell in cells],
-        "llms": [asdict(estimate) for estimate in estimates],
+        "llms": [
+            asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
+        ],
         "rows_leaving": [{"llm": llm, "dataset": name, "rows": rows} for (llm, name), rows in leaving.items()],
     }
 
@@ -24,26 +27,27 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
     lines = [_cell(cell) for cell in cells]
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
-    requests = sum(estimate.requests for estimate in estimates)
+    there = [estimate for estimate in estimates if estimate.dollars is not None or not estimate.missing]
+    requests = sum(estimate.requests for estimate in there)
     known = [estimate.dollars for estimate in estimates if estimate.dollars is not None]
-    lines.append(f"{requests:,} requests in {len(cells):,} cells, at most {_dollars(sum(known))}; nothing was asked")
-    lines += [f"no price is known for {each.llm}; see --prices" for each in estimates if each.dollars is None]
+    lines.append(
+        f"{requests:,} requests in {len(cells):,} cells, at most {_dollars(sum(known, Decimal(0)))}; nothing was asked"
+    )
+    lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
     return "\n".join(lines)
 
 
 def _cell(cell: PlannedCell) -> str:
     name = cell.name
-    what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} queries"
+    what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} to ask"
     return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}"
 
 
 def _llm(estimate: Estimate) -> list[str]:
     """Two lines: how much is left to ask, and its bounds."""
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
-    lines = [f"{estimate.llm}: {known}{estimate.requests:,} requests are left"]
-    if estimate.missing:
-        lines = [f"{estimate.llm}: {estimate.missing}"]
-    if estimate.requests:
+    lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]
+    if estimate.requests and not (estimate.missing and estimate.dollars is None):
         thinking = f" and {estimate.thinking_tokens:,} of thinking" if estimate.thinking_tokens else ""
         price = "no price known" if estimate.dollars is None else _dollars(estimate.dollars)
         lines.append(
@@ -53,5 +57,5 @@ def _llm(estimate: Estimate) -> list[str]:
     return lines
 
 
-def _dollars(amount: float) -> str:
+def _dollars(amount: Decimal) -> str:
     return f"${amount:,.4f}" if 0 < amount < 1 else f"${amount:,.2f}"

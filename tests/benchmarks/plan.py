@@ -18,8 +18,8 @@ from tabcontam.datasets import Table, load_table
 from tabcontam.decide.words import english
 from tabcontam.models.base import Form
 from tabcontam.models.simulated import open_simulated
+from tabcontam.plan import Options, PlannedCell, Subject, plan
 from tabcontam.serializers import load_serializers
-from tabcontam.session import Options, PlannedCell, Subject, plan
 from tabcontam.store import sent
 from tabcontam.suite.registry import TESTS
 

@@ -12,8 +12,8 @@ from time import perf_counter
 from tabcontam.datasets import load_table
 from tabcontam.decide.words import english
 from tabcontam.models.simulated import KINDS, answer_text, open_simulated
+from tabcontam.plan import Options, PlannedCell, Subject, plan
 from tabcontam.serializers import load_serializers
-from tabcontam.session import Options, PlannedCell, Subject, plan
 from tabcontam.suite.base import Query, Reply, State
 from tabcontam.suite.registry import TESTS
 

@@ -17,11 +17,10 @@ from tabcontam.errors import UsageError
 from tabcontam.models import hf_decoding
 from tabcontam.models.base import Form, Request
 from tabcontam.models.hf import HFModel, open_hf
-from tabcontam.plan import Options, Subject, plan
 from tabcontam.models.hf_batches import Batcher
 from tabcontam.models.hf_ends import RowEnds
 from tabcontam.models.hf_text import Row
-from tabcontam.engine.progress import Unheard
+from tabcontam.plan import Options, Subject, plan
 from tabcontam.serializers import load_serializers
 from tabcontam.session import Session
 from tabcontam.store import Journal
@@ -599,6 +598,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 
     async def whole() -> None:
         await session.connect()
+        session.recall()
         await session.ask()
         await session.close()
 

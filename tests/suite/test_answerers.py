@@ -26,6 +26,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
     options = Options()
     cells = plan([subject], [ships()], [load_serializers()[serializer]], TESTS, options)
     session = Session(cells, options, english(), Journal(folder), Unheard())
+    session.recall()
     asyncio.run(session.ask())
     return {result["test"]: result for result in session.results()}
 
