@@ -169,7 +169,7 @@ def test_json_is_results_json_and_nothing_else(tmp_path: Path) -> None:
 
 def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "42") as server:
-        spec = f"openai:any@{server.url}"
+        spec = f"openai:model@{server.url}"
         done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--dry-run", cwd=tmp_path)
         assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr

@@ -55,7 +55,7 @@ def print_header(console: "Console", results: Mapping[str, Any], verbosity: int 
     if isinstance(versions, Mapping):
         paper.line(", ".join(f"{name} {version}" for name, version in versions.items()))
     for llm in view.llms:
-        stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"])))
+        stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"], llm["took"])))
         paper.line(f"llm: {llm['llm']}" + (f" ({stated})" if stated else ""))
     for fact in view.datasets:
         edition = f"@{fact['edition']}" if fact["edition"] else ""
@@ -287,6 +287,8 @@ def _print_last_line(paper: _Paper, view: Results) -> None:
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no cells"
     if view.run.get("interrupted"):
         words += ", interrupted"
+    elif view.run.get("limit"):
+        words += ", stopped at a limit"
     elif view.run.get("finished") is False:
         words += ", not finished"
     paper.rule(f"{words} in {_duration(view.run.get('seconds'))}", f"bold {_worst(view, counts)}")
