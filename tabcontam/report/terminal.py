@@ -55,8 +55,10 @@ def print_header(console: "Console", results: Mapping[str, Any], verbosity: int 
     if isinstance(versions, Mapping):
         paper.line(", ".join(f"{name} {version}" for name, version in versions.items()))
     for llm in view.llms:
-        stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"], llm["took"])))
-        paper.line(f"llm: {llm['llm']}" + (f" ({stated})" if stated else ""))
+        stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"])))
+        paper.line(
+            f"llm: {llm['llm']}" + (f" ({stated})" if stated else "") + (f": {llm['took']}" if llm["took"] else "")
+        )
     for fact in view.datasets:
         edition = f"@{fact['edition']}" if fact["edition"] else ""
         digest = f", sha256 {fact['sha256'][:8]}" if fact["sha256"] else ""
