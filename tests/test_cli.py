@@ -23,7 +23,7 @@ def environment(**changes: str) -> dict[str, str]:
     """This environment without keys, proxies, or a data folder that a test did not name."""
     unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI", "OLLAMA")
     kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in unwanted)}
-    return kept | {"HF_HUB_OFFLINE": "1", "XDG_CACHE_HOME": "/nonexistent", "OLLAMA_HOST": "127.0.0.1:9"} | changes
+    return kept | {"HF_HUB_OFFLINE": "1", "OLLAMA_HOST": "127.0.0.1:9"} | changes
 
 
 def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
