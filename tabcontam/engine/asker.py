@@ -109,6 +109,9 @@ class Asker:
         prompt = query.prompt
         length = prompt_tokens(model, prompt)
         charge = await self.budget.charge(self._most(model, length, query.max_tokens))
+        if self.stopped:  # while it waited for what the others leave
+            self.budget.take_back(charge)
+            raise StoppedError
 
         def again() -> None:
             self.budget.add(charge, self._most(model, length, query.max_tokens))

@@ -59,6 +59,11 @@ class Budget:
         self.dollars += spent
         self._settled.set()
 
+    def take_back(self, charge: Charge) -> None:
+        """Nothing was sent for it."""
+        self.requests -= charge.requests
+        self.settle(charge, Decimal(0))
+
     @property
     def _reserved(self) -> Decimal:
         return sum((charge.reserved for charge in self._open), Decimal(0))
