@@ -13,10 +13,14 @@ from tabcontam.models.base import SpentError
 
 @dataclass(eq=False)
 class Charge:
-    """What one query has taken of the budget: `requests` sent for it, and the dollars `reserved` for them."""
+    """What one query has taken of the budget: `requests` sent for it, and the dollars `reserved` for them.
+
+    `before` are those of all requests but the last.
+    """
 
     requests: int = 0
     reserved: Decimal = Decimal(0)
+    before: Decimal = Decimal(0)
 
 
 class Budget:
@@ -51,6 +55,7 @@ class Budget:
             )
         self.requests += 1
         charge.requests += 1
+        charge.before = charge.reserved
         charge.reserved += most
 
     def settle(self, charge: Charge, spent: Decimal) -> None:
