@@ -85,7 +85,7 @@ def test_one_that_waits_in_vain_is_refused() -> None:
         waiting = asyncio.create_task(budget.charge(2 * CENT))
         await asyncio.sleep(0)
         budget.settle(first, 2 * CENT)
-        with pytest.raises(SpentError, match="--max-cost 0.03"):
+        with pytest.raises(SpentError, match=r"--max-cost 0\.03"):
             await asyncio.wait_for(waiting, 1)
 
     asyncio.run(body())

@@ -1,6 +1,7 @@
 """The limiter takes what a server gives: fast at first, and never more than it can be told to."""
 
 import asyncio
+import itertools
 from collections.abc import Callable, Coroutine
 from types import SimpleNamespace
 from typing import Any
@@ -73,7 +74,7 @@ def test_it_about_doubles_with_every_round_until_the_ceiling(clock: Clock) -> No
             found.append(limited.limit)
         assert found[0] == START
         assert found[-1] == CEILING
-        steps = [after / before for before, after in zip(found, found[1:-1], strict=False)]
+        steps = [after / before for before, after in itertools.pairwise(found[:-1])]
         assert all(1.4 < step <= 2.1 for step in steps), found  # new slots are in use only a round later
         await full_round(limited, clock)
         assert limited.limit == CEILING
@@ -109,7 +110,7 @@ def test_after_a_complaint_it_grows_by_one_then_two_then_four(clock: Clock) -> N
         for _ in range(6):
             await full_round(limited, clock)
             found.append(limited.limit)
-        steps = [after - before for before, after in zip(found, found[1:], strict=False)]
+        steps = [after - before for before, after in itertools.pairwise(found)]
         assert 0 <= steps[0] <= 4, found  # far from doubling
         assert max(steps) > steps[0], found
 
@@ -179,7 +180,7 @@ def test_requests_are_sent_evenly_from_the_first_complaint_on(clock: Clock) -> N
         for _ in range(10):
             await limited.take(object())
             sent.append(clock.now)
-        gaps = [after - before for before, after in zip(sent, sent[1:], strict=False)]
+        gaps = [after - before for before, after in itertools.pairwise(sent)]
         assert gaps == pytest.approx([gaps[0]] * 9)
         assert gaps[0] == pytest.approx(1.0 / 18)  # a second a round, and 18 in it
 
