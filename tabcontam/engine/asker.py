@@ -97,7 +97,7 @@ class Asker:
 
     async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
         request = object()
-        await self.limiter.take(request)
+        await self.limiter.take(request, self._pause)
         try:
             if self.stopped or unwanted():
                 raise StoppedError

@@ -6,10 +6,10 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
-from tenacity import wait_none
+from tenacity import AsyncRetrying, RetryCallState, wait_none
 
 from tabcontam.engine import asker as module
-from tabcontam.engine.asker import DEAD, MOST_WAIT, TRIES, Asker, StoppedError
+from tabcontam.engine.asker import BACKOFF, DEAD, MOST_WAIT, TRIES, Asker, StoppedError
 from tabcontam.engine.budget import Budget
 from tabcontam.engine.estimate import prompt_tokens
 from tabcontam.engine.limiter import Limiter
@@ -148,9 +148,22 @@ def test_an_answer_after_many_failures_counts(told: Told, failures: int) -> None
     assert ask(asking(told), Scripted(*[BROKEN] * failures, FINE)) == [FINE]
 
 
-def test_between_tries_it_waits_longer_and_longer_and_not_always_the_same() -> None:
-    retry = module.wait_random_exponential(multiplier=1, max=60)
-    assert (retry.multiplier, retry.max) == (1, 60)
+def test_between_tries_it_waits_longer_and_longer_and_not_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "BACKOFF", BACKOFF)
+    longest = []
+    for attempt in (1, 3, 5, TRIES):
+        found = []
+        for _ in range(200):
+            told = Told()
+            patience = module._Patience(asking(told))
+            state = RetryCallState(AsyncRetrying(), None, (), {})
+            state.attempt_number = attempt
+            state.set_exception((TransientError, BROKEN, None))
+            found.append(patience.seconds(state))
+        assert len(set(found)) > 100
+        longest.append(max(found))
+    assert longest == sorted(longest)
+    assert longest[-1] <= 60
 
 
 def test_the_wait_that_a_server_asks_for_is_never_cut_short(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -185,6 +198,7 @@ def test_a_rate_limit_uses_up_no_tries_while_others_are_answered(told: Told, mon
     asker, easy = asking(told), Scripted(FINE)
 
     async def another() -> object:
+        asker.limiter._paced = False  # the turn of a request is no wait between tries
         return await asker.ask(easy, QUERY)
 
     without_waiting(monkeypatch, another)
@@ -206,6 +220,7 @@ def test_a_fault_that_is_no_rate_limit_uses_up_tries_though_others_are_answered(
     asker, easy, hard = asking(told), Scripted(FINE), Scripted(BROKEN)
 
     async def another() -> object:
+        asker.limiter._paced = False  # the turn of a request is no wait between tries
         return await asker.ask(easy, QUERY)
 
     without_waiting(monkeypatch, another)
@@ -300,6 +315,25 @@ def test_one_that_waits_for_the_budget_is_not_sent_after_stopping(told: Told) ->
         assert isinstance(second, StoppedError)
         assert (model.asked, asker.requests) == (1, 1)
         assert asker.budget._open == []
+
+    run(body())
+
+
+def test_whoever_waits_for_its_turn_gives_up_too(told: Told) -> None:
+    """From the first complaint on requests are sent evenly: a turn may be minutes away."""
+
+    async def body() -> None:
+        asker, model = asking(told), Scripted(FINE)
+        asker.limiter.answered(asker.clock() - 500.0)
+        asker.limiter.crowded(asker.clock(), "429")
+        asked = [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(3)]
+        await asyncio.sleep(0.005)
+        asker.stop()
+        first, *others = await asyncio.wait_for(asyncio.gather(*asked, return_exceptions=True), 1)
+        assert first == FINE
+        assert [type(other) for other in others] == [StoppedError] * 2
+        assert model.asked == 1
+        assert asker.limiter._slots.borrowed_tokens == 0
 
     run(body())
 

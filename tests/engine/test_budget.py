@@ -27,7 +27,7 @@ def test_without_a_limit_everything_goes() -> None:
         budget = Budget()
         for _ in range(100):
             budget.settle(await budget.charge(Decimal(1000)), Decimal(1000))
-        assert (budget.requests, budget.dollars) == (100, 100_000)
+        assert (budget.requests, budget.dollars) == (100, Decimal(100_000))
 
     asyncio.run(body())
 

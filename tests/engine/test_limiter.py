@@ -3,12 +3,10 @@
 import asyncio
 import itertools
 from collections.abc import Callable, Coroutine
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-from tabcontam.engine import limiter as module
 from tabcontam.engine.limiter import CEILING, MORE, QUEUED, SLOW, START, Limiter
 
 
@@ -28,10 +26,8 @@ class Clock:
 
 
 @pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    clock = Clock()
-    monkeypatch.setattr(module, "asyncio", SimpleNamespace(sleep=clock.sleep))
-    return clock
+def clock() -> Clock:
+    return Clock()
 
 
 def limiter(
@@ -48,10 +44,10 @@ async def full_round(limited: Limiter, clock: Clock, seconds: float = 1.0) -> No
     sent = []
     for _ in range(limited.limit):
         request = object()
-        await limited.take(request)
+        await limited.take(request, clock.sleep)
         sent.append((request, clock.now))
     last = object()
-    waiting = asyncio.create_task(limited.take(last))
+    waiting = asyncio.create_task(limited.take(last, clock.sleep))
     await asyncio.sleep(0)
     for request, began in sent:
         clock.now = max(clock.now, began + seconds)
@@ -138,7 +134,7 @@ def test_it_does_not_grow_where_slots_stay_free(clock: Clock) -> None:
         for _ in range(50):
             clock.now += 1.0
             request, began = object(), clock.now
-            await limited.take(request)
+            await limited.take(request, clock.sleep)
             clock.now += 1.0
             limited.answered(began)
             limited.free(request)
@@ -170,7 +166,7 @@ def test_requests_are_sent_evenly_from_the_first_complaint_on(clock: Clock) -> N
         clock.now = 1.0
         for _ in range(5):
             request = object()
-            await limited.take(request)
+            await limited.take(request, clock.sleep)
             clock.now += 1.0
             limited.answered(clock.now - 1.0)
             limited.free(request)
@@ -178,7 +174,7 @@ def test_requests_are_sent_evenly_from_the_first_complaint_on(clock: Clock) -> N
         limited.crowded(clock.now, "429")
         sent = []
         for _ in range(10):
-            await limited.take(object())
+            await limited.take(object(), clock.sleep)
             sent.append(clock.now)
         gaps = [after - before for before, after in itertools.pairwise(sent)]
         assert gaps == pytest.approx([gaps[0]] * 9)
@@ -210,7 +206,7 @@ def test_a_server_that_answers_nothing_is_sent_less_and_less_but_never_nothing(c
         assert 1 <= limited.limit <= 2
         for _ in range(2):
             request = object()
-            await limited.take(request)
+            await limited.take(request, clock.sleep)
             limited.free(request)
         assert clock.sleeps == [pytest.approx(100.0)]
 
@@ -237,9 +233,9 @@ def test_no_more_requests_than_slots_are_under_way(clock: Clock) -> None:
     async def body() -> None:
         limited = limiter(clock, start=2, ceiling=2)
         first, second, third = object(), object(), object()
-        await limited.take(first)
-        await limited.take(second)
-        waiting = asyncio.create_task(limited.take(third))
+        await limited.take(first, clock.sleep)
+        await limited.take(second, clock.sleep)
+        waiting = asyncio.create_task(limited.take(third, clock.sleep))
         for _ in range(5):
             await asyncio.sleep(0)
         assert not waiting.done()
