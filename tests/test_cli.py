@@ -471,3 +471,168 @@ def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
     assert verdicts["control:exposed", "full_completion"] == "contaminated"
     assert verdicts["control:exposed", "feature_completion"] == "contaminated"
+
+
+# How much is asked, and what is asked no more
+
+
+def recognition(server: LoopbackServer, *more: str, out: str = "run") -> list[str]:
+    """A run of a few queries of the server's model."""
+    arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]
+    return [*arguments, "-k", "recognition or domain", "--out", out, *more]
+
+
+def facts(folder: Path) -> dict[str, Any]:
+    """What results.json says of the run itself."""
+    loaded: dict[str, Any] = json.loads((folder / "results.json").read_text("utf-8"))["run"]
+    return loaded
+
+
+def small(answer: Callable[[dict[str, Any]], str | Response] = lambda body: "Iris") -> LoopbackServer:
+    return LoopbackServer(answer, models=["small"])
+
+
+def charged(tokens: int) -> Response:
+    """A reply for which the server counts so many tokens each way."""
+    answer = reply("Iris", tokens=tokens)
+    body = answer.body
+    assert isinstance(body, dict)
+    return Response({**body, "usage": {"prompt_tokens": tokens, "completion_tokens": tokens}})
+
+
+def test_a_second_run_into_another_folder_asks_nothing(tmp_path: Path) -> None:
+    with small() as server:
+        assert tabcontam(*recognition(server, out="first"), cwd=tmp_path).returncode == 0
+        asked = len(server.asked)
+        done = tabcontam(*recognition(server, out="second"), cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        assert len(server.asked) == asked > 0
+        assert document(tmp_path / "first")["cells"] == document(tmp_path / "second")["cells"]
+        lines = [json.loads(line) for line in (tmp_path / "second/trials.jsonl").read_text("utf-8").splitlines()]
+        assert {line["cached"] for line in lines} == {True}
+        assert facts(tmp_path / "second")["llms"][0]["requests"] == 0
+
+
+def test_without_the_cache_nothing_is_stored(tmp_path: Path, cache: Path) -> None:
+    with small() as server:
+        assert tabcontam(*recognition(server, "--no-cache"), cwd=tmp_path).returncode == 0
+    assert not list(cache.iterdir())
+
+
+def test_cache_tells_what_is_stored_and_drops_it(tmp_path: Path, cache: Path) -> None:
+    with small() as server:
+        tabcontam(*recognition(server), cwd=tmp_path)
+        asked, spec = len(server.asked), f"openai:small@{server.url}"
+    told = tabcontam("cache")
+    assert told.returncode == 0, told.stderr
+    assert told.stdout.startswith(str(cache))
+    assert f"{asked} replies" in told.stdout
+    assert f"{asked}  {spec}" in told.stdout
+    dropped = tabcontam("cache", "--clear").stdout
+    assert dropped.splitlines()[0] == f"{asked} stored replies dropped"
+    assert "0 replies" in dropped.splitlines()[1]
+    assert json.loads(tabcontam("cache", "--json").stdout)["replies"] == 0
+
+
+def test_never_more_requests_than_allowed(tmp_path: Path) -> None:
+    with small() as server:
+        arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]
+        done = tabcontam(*arguments, "--max-requests", "5", "--out", "run", cwd=tmp_path)
+        assert len(server.asked) == 5
+    assert done.returncode == 0, done.stderr
+    assert "--max-requests 5 is reached" in done.stdout
+    assert facts(tmp_path / "run")["limit"] == "--max-requests 5 is reached"
+    assert facts(tmp_path / "run")["llms"][0]["requests"] == 5
+    unasked = [cell for cell in document(tmp_path / "run")["cells"] if "--max-requests 5" in str(cell["reason"])]
+    assert len(unasked) > 5
+    assert {cell["verdict"] for cell in unasked} == {"no answer"}
+
+
+def test_requests_that_fail_count_towards_the_limit(tmp_path: Path) -> None:
+    with small(lambda body: error(500, "broken", {"retry-after-ms": "1"})) as server:
+        done = tabcontam(*recognition(server, "--max-requests", "5"), cwd=tmp_path)
+        assert len(server.asked) == 5
+    assert done.returncode == 0, done.stderr
+    assert facts(tmp_path / "run")["llms"][0]["retries"] > 0
+
+
+@pytest.mark.parametrize(("dollars", "faulty"), [("0.15", False), ("0.3", True)])
+def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: bool) -> None:
+    """A token costs a hundredth of a cent, and a reply 20 of them; a prompt is some hundreds at most."""
+    asked: list[int] = []
+
+    def answer(body: dict[str, Any]) -> Response:
+        asked.append(1)
+        return error(500, "broken", {"retry-after-ms": "1"}) if faulty and len(asked) % 3 == 0 else charged(10)
+
+    with small(answer) as server:
+        prices = tmp_path / "prices.toml"
+        prices.write_text(f'"openai:small@{server.url}" = {{ input = 100.0, output = 100.0 }}\n')
+        arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]
+        arguments += ["--prices", str(prices), "--max-cost", dollars, "--out", "run"]
+        done = tabcontam(*arguments, cwd=tmp_path)
+        answered = len(asked) - (len(asked) // 3 if faulty else 0)
+    assert done.returncode == 0, done.stderr
+    assert 0 < len(asked) < 317
+    assert answered * 20 * 0.0001 <= float(dollars)
+    assert f"--max-cost {dollars} allows no further request" in done.stdout
+    (llm,) = facts(tmp_path / "run")["llms"]
+    assert llm["dollars"] == pytest.approx(answered * 20 * 0.0001)
+
+
+def test_a_limit_on_dollars_needs_a_price(tmp_path: Path) -> None:
+    arguments = ["run", "--llm", "openai:small@http://192.0.2.1:9/v1", "--dataset", "iris", "--max-cost", "1"]
+    done = tabcontam(*arguments, cwd=tmp_path)
+    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert "no price is known for openai:small@http://192.0.2.1:9/v1" in done.stderr
+    assert "--prices" in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("amount", ["0", "-1", "nan", "inf", "1e999999999", "much"])
+def test_a_limit_that_is_no_sum_is_one_line(tmp_path: Path, amount: str) -> None:
+    done = tabcontam(*SIMULATED, f"--max-cost={amount}", cwd=tmp_path)
+    if amount == "1e999999999":
+        assert done.returncode == 0, done.stderr
+    else:
+        assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+        assert "--max-cost" in done.stderr
+
+
+def test_a_missing_llm_beside_one_that_works_says_so_in_one_line(tmp_path: Path) -> None:
+    missing = "openai:gpt-4o"
+    with small() as server:
+        done = tabcontam(*recognition(server), "--llm", missing, cwd=tmp_path)
+        assert len(server.asked) > 0
+    assert done.returncode == 0, done.stderr
+    cells = [cell for cell in document(tmp_path / "run")["cells"] if cell["llm"] == missing]
+    (reason,) = {str(cell["reason"]) for cell in cells}
+    assert {cell["verdict"] for cell in cells} == {"no answer"}
+    assert "OPENAI_API_KEY" in reason
+    assert len(reason.splitlines()) == 1
+    assert "OPENAI_API_KEY" in " ".join(done.stdout.split())
+
+
+CANARY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz"
+
+
+@pytest.mark.parametrize("answer", [
+    lambda body: "Iris",
+    lambda body: error(401, f"Incorrect API key provided: {CANARY}"),
+    lambda body: error(400, f"bad request of {CANARY}"),
+    lambda body: Response(raw=f"not JSON {CANARY}".encode()),
+], ids=["well", "401", "400", "broken"])  # fmt: skip
+def test_a_key_is_in_no_file_and_no_output(
+    tmp_path: Path, cache: Path, answer: Callable[[dict[str, Any]], str | Response]
+) -> None:
+    with small(answer) as server:
+        arguments = [*recognition(server, "--max-requests", "3", "-v"), "--max-connections", "2"]
+        done = tabcontam(*arguments, cwd=tmp_path, TABCONTAM_API_KEY=CANARY)
+        sent = [request.headers.get("authorization") for request in server.requests]
+    assert sent
+    assert set(sent) == {f"Bearer {CANARY}"}
+    files = [path for folder in (tmp_path, cache) for path in folder.rglob("*") if path.is_file()]
+    assert {path.name for path in files} >= {"results.json", "replies.sqlite"}
+    assert [path for path in files if CANARY.encode() in path.read_bytes()] == []
+    assert CANARY not in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

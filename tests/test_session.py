@@ -2,7 +2,12 @@
 
 import asyncio
 import json
-from collections.abc import Sequence
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -11,13 +16,15 @@ from tabcontam.datasets import Table
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
 from tabcontam.errors import Skip, UsageError
-from tabcontam.models.base import Form, Model, Request
+from tabcontam.models.base import FatalError, Form, Model, Request
+from tabcontam.models.prices import Price
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, PlannedCell, Subject, plan, rows_shown
+from tabcontam.replies import NoStore, ReplyStore, Store
 from tabcontam.serializers import load_serializers
 from tabcontam.session import Session
 from tabcontam.store import TRIALS, Journal
-from tabcontam.suite.base import Capability, Query, Reply, State
+from tabcontam.suite.base import Capability, Query, Reply, State, Usage
 from tabcontam.suite.registry import BY_ID, TESTS
 from tests.tables import ships
 
@@ -59,8 +66,15 @@ class Spy(Model):
         self.closed = True
 
 
-def session(cells: Sequence[PlannedCell], folder: Path, options: Options | None = None) -> Session:
-    return Session(cells, options or Options(), english(), Journal(folder), Unheard())
+def session(
+    cells: Sequence[PlannedCell],
+    folder: Path,
+    options: Options | None = None,
+    store: Store | None = None,
+    prices: Mapping[str, Price] | None = None,
+) -> Session:
+    journal, kept = Journal(folder), store or NoStore()
+    return Session(cells, options or Options(), english(), journal, Unheard(), kept, prices or {})
 
 
 def answer(running: Session) -> None:
@@ -248,3 +262,325 @@ def test_a_full_disk_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyP
     place = next(word for word in str(error.value).split() if "/tabcontam-" in word).rstrip(":")
     assert json.loads(Path(place).read_text())["reply"] == "nothing that fits"
     Path(place).unlink()
+
+
+# What other runs were told
+
+
+class Served(Spy):
+    """A spy behind an address, of a version, in a form."""
+
+    def __init__(
+        self, state: State = State.OK, version: str = "7", address: str = "http://a/v1", form: Form = Form.CHAT
+    ) -> None:
+        super().__init__(state)
+        self.version = version
+        self.form = form
+        self.address = address
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return {"provider": "spy", "address": self.address, "model": "one"}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ReplyStore]:
+    with closing(ReplyStore.open(tmp_path / "replies.sqlite")) as opened:
+        yield opened
+
+
+def folder(tmp_path: Path, name: str) -> Path:
+    made = tmp_path / name
+    made.mkdir()
+    return made
+
+
+def asked_after(first: Model, second: Spy, tmp_path: Path, store: Store, options: Options | None = None) -> int:
+    """How many queries a second run in another folder asks."""
+    answer(session(planned(first), folder(tmp_path, "first"), None, store))
+    answer(session(planned(second, options), folder(tmp_path, "second"), options, store))
+    return len(second.asked)
+
+
+def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, store: ReplyStore) -> None:
+    assert asked_after(Served(), Served(), tmp_path, store) == 0
+    first, second = (list(Journal(tmp_path / name).lines()) for name in ("first", "second"))
+    assert len(second) == len(first) == 6
+    assert {line["cached"] for line in first} == {False}
+    assert {line["cached"] for line in second} == {True}
+
+    def plain(lines: Sequence[Mapping[str, object]]) -> list[str]:
+        return sorted(json.dumps({**line, "cached": None}) for line in lines)
+
+    assert plain(first) == plain(second)
+
+
+def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_folder(
+    tmp_path: Path, store: ReplyStore
+) -> None:
+    asked_after(Served(), Served(), tmp_path, store)
+    again = session(planned(Served()), tmp_path / "second")
+    answer(again)
+    assert len(list(Journal(tmp_path / "second").lines())) == 6
+
+
+@pytest.mark.parametrize("other", [
+    Served(version="8"),
+    Served(address="http://b/v1"),
+    Served(form=Form.COMPLETION),
+])  # fmt: skip
+def test_another_llm_is_not_answered_by_stored_replies(tmp_path: Path, store: ReplyStore, other: Served) -> None:
+    assert asked_after(Served(), other, tmp_path, store) == 6
+
+
+def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: ReplyStore) -> None:
+    answer(session(planned(Served()), folder(tmp_path, "first"), None, store))
+    second = Served()
+    cells = [
+        replace(cell, written=tuple(replace(query, max_tokens=query.max_tokens + 1) for query in cell.written))
+        for cell in planned(second)
+    ]
+    answer(session(cells, folder(tmp_path, "second"), None, store))
+    assert len(second.asked) == 6
+
+
+@pytest.mark.parametrize(("state", "retry", "asked"), [
+    (State.FAILED, False, 6),
+    (State.REFUSED, False, 0),
+    (State.REFUSED, True, 6),
+    (State.TRUNCATED, False, 0),
+    (State.TRUNCATED, True, 6),
+    (State.EMPTY, True, 6),
+    (State.OK, True, 0),
+])  # fmt: skip
+def test_what_of_the_stored_is_asked_again(
+    tmp_path: Path, store: ReplyStore, state: State, retry: bool, asked: int
+) -> None:
+    assert asked_after(Served(state), Served(), tmp_path, store, Options(retry_unanswered=retry)) == asked
+
+
+def test_without_a_store_every_run_asks(tmp_path: Path) -> None:
+    assert asked_after(Served(), Served(), tmp_path, NoStore()) == 6
+
+
+def test_a_model_without_an_identity_is_not_stored(tmp_path: Path, store: ReplyStore) -> None:
+    class Unnamed(Spy):
+        identity = None
+
+    assert asked_after(Unnamed(), Unnamed(), tmp_path, store) == 6
+    assert store.facts()["replies"] == 0
+
+
+class Wavering(Served):
+    """A model that finds out with its first reply that it takes completions only."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.settled = False
+
+    def settle(self, form: Form) -> None:
+        self.form, self.settled = form, True
+
+    async def generate(self, request: Request) -> Reply:
+        reply = await super().generate(request)
+        self.settle(Form.COMPLETION)
+        return reply
+
+
+def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, store: ReplyStore) -> None:
+    second = Wavering()
+    assert asked_after(Wavering(), second, tmp_path, store) == 0
+    assert (second.form, second.settled) == (Form.COMPLETION, True)
+    prompts = [line["prompt"] for line in Journal(tmp_path / "second").lines()]
+    assert all(isinstance(prompt, str) for prompt in prompts)
+
+
+def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path: Path, store: ReplyStore) -> None:
+    assert asked_after(Wavering(), Served(form=Form.COMPLETION), tmp_path, store) == 0
+
+
+# One query at several places of the plan
+
+
+def twin_cells(model: Model) -> list[PlannedCell]:
+    """The same queries under two names of the table."""
+    tables = [ships(), replace(ships(), name="boats")]
+    return plan([Subject(model)], tables, [IS], COMPLETION, Options())
+
+
+def test_identical_queries_are_asked_once_and_filed_at_every_place(tmp_path: Path) -> None:
+    spy = Served()
+    running = session(twin_cells(spy), tmp_path)
+    answer(running)
+    assert len(spy.asked) == len({(request.prompt, request.max_tokens) for request in spy.asked}) == 6
+    lines = list(Journal(tmp_path).lines())
+    assert Counter(line["dataset"] for line in lines) == {"ships": 6, "boats": 6}
+    assert running.estimates()[0].queries == 12
+    assert all(cell["verdict"] != "skipped" for cell in running.results())
+
+
+def test_identical_queries_are_estimated_once(tmp_path: Path) -> None:
+    running = session(twin_cells(Served()), tmp_path)
+    running.recall()
+    (found,) = running.estimates()
+    assert (found.queries, found.answered, found.requests) == (12, 0, 6)
+
+
+def test_identical_queries_of_a_model_without_an_identity_are_all_asked(tmp_path: Path) -> None:
+    class Unnamed(Spy):
+        identity = None
+
+    spy = Unnamed()
+    answer(session(twin_cells(spy), tmp_path))
+    assert len(spy.asked) == 12
+
+
+# How an LLM ends
+
+
+class Dying(Spy):
+    """A server that takes one query and then no other."""
+
+    spec = "spy:dying"
+
+    async def generate(self, request: Request) -> Reply:
+        reply = await super().generate(request)
+        if len(self.asked) > 1:
+            raise FatalError("HTTP 402: the account is empty")
+        return reply
+
+
+def test_one_llm_that_ends_leaves_the_others(tmp_path: Path) -> None:
+    well, dying, options = Spy(), Dying(), Options(connections=1)
+    cells = plan([Subject(dying), Subject(well)], [ships()], [IS], COMPLETION, options)
+    running = session(cells, tmp_path, options)
+    answer(running)
+    assert (len(well.asked), len(dying.asked)) == (6, 2)
+    own = [cell for cell in running.results() if cell["llm"] == "spy:dying"]
+    assert [cell["verdict"] for cell in own] == ["no answer", "no answer"]
+    assert all("HTTP 402: the account is empty" in str(cell["reason"]) for cell in own)
+    assert running.used()["spy:dying"]["ended"] == "HTTP 402: the account is empty"
+    assert running.used()["spy:one"] == {"requests": 6, "retries": 0, "dollars": 0.0, "ended": None}
+    assert running.limit() is None
+    assert running.failures() is None
+
+
+def test_only_llms_that_ended_is_a_failure(tmp_path: Path) -> None:
+    class Dead(Spy):
+        async def generate(self, request: Request) -> Reply:
+            raise FatalError("HTTP 401: wrong key")
+
+    running = session(planned(Dead()), tmp_path)
+    answer(running)
+    assert running.failures() == "HTTP 401: wrong key"
+    assert list(Journal(tmp_path).lines()) == []
+
+
+def test_at_most_so_many_requests_and_then_a_report(tmp_path: Path) -> None:
+    spy, options = Spy(), Options(most_requests=4)
+    running = session(planned(spy), tmp_path, options)
+    answer(running)
+    assert len(spy.asked) == len(list(Journal(tmp_path).lines())) == 4
+    assert running.limit() == "--max-requests 4 is reached"
+    assert running.failures() is None
+    assert "not detected" not in {cell["verdict"] for cell in running.results()}
+    assert any("--max-requests 4 is reached" in str(cell["reason"]) for cell in running.results())
+
+
+def test_at_most_so_many_requests_of_all_llms_together(tmp_path: Path) -> None:
+    class Other(Spy):
+        spec = "spy:two"
+
+    spies, options = (Spy(), Other()), Options(most_requests=5)
+    cells = plan([Subject(spy) for spy in spies], [ships()], [IS], COMPLETION, options)
+    running = session(cells, tmp_path, options)
+    answer(running)
+    assert sum(len(spy.asked) for spy in spies) == 5
+    assert running.limit() == "--max-requests 5 is reached"
+
+
+def test_the_same_command_goes_on_where_the_limit_stopped_it(tmp_path: Path) -> None:
+    first, second, options = Spy(), Spy(), Options(most_requests=4)
+    answer(session(planned(first), tmp_path, options))
+    going_on = session(planned(second), tmp_path, options)
+    answer(going_on)
+    assert (len(first.asked), len(second.asked)) == (4, 2)
+    assert going_on.limit() is None
+
+
+class Paid(Served):
+    """A server that charges ten tokens each way."""
+
+    async def generate(self, request: Request) -> Reply:
+        return replace(await super().generate(request), usage=Usage(10, 10))
+
+
+@pytest.mark.parametrize("limit", ["0.001", "0.05", "0.2"])
+def test_at_most_so_many_dollars(tmp_path: Path, limit: str) -> None:
+    spy, options, price = Paid(), Options(most_dollars=Decimal(limit)), Price(100.0, 1000.0)
+    running = session(planned(spy), tmp_path, options, prices={"spy:one@http://a/v1": price})
+    answer(running)
+    spent = len(spy.asked) * price.cost(10, 10)
+    assert running.used()["spy:one"]["dollars"] == pytest.approx(float(spent))
+    assert spent <= Decimal(limit)
+    assert len(spy.asked) < 6
+    assert str(running.limit()).startswith(f"--max-cost {limit} allows no further request: ")
+
+
+def test_enough_dollars_stop_nothing(tmp_path: Path) -> None:
+    spy, options, price = Paid(), Options(most_dollars=Decimal(2)), Price(100.0, 1000.0)
+    running = session(planned(spy), tmp_path, options, prices={"spy:one@http://a/v1": price})
+    answer(running)
+    assert (len(spy.asked), running.limit()) == (6, None)
+
+
+def test_a_control_that_is_long_made_does_not_hold_up_the_others(tmp_path: Path) -> None:
+    answered = threading.Event()
+
+    class Control(Spy):
+        spec = "control:slow"
+        control = True
+        identity = None
+
+        def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
+            assert answered.wait(10), "the others waited for it"
+            return self
+
+    class Last(Spy):
+        async def generate(self, request: Request) -> Reply:
+            reply = await super().generate(request)
+            if len(self.asked) == 6:
+                answered.set()
+            return reply
+
+    control, spy = Control(), Last()
+    cells = plan([Subject(control, joined=True), Subject(spy)], [ships()], [IS], COMPLETION, Options())
+    answer(session(cells, tmp_path))
+    assert (len(control.asked), len(spy.asked)) == (6, 6)
+
+
+@pytest.mark.parametrize("found", [
+    frozenset({Capability.GENERATE, Capability.INSTRUCTIONS}),
+    frozenset({Capability.INSTRUCTIONS}),
+])  # fmt: skip
+def test_what_an_llm_can_do_may_be_found_out_as_it_connects(tmp_path: Path, found: frozenset[Capability]) -> None:
+    class Learning(Spy):
+        capabilities = frozenset({Capability.GENERATE})
+
+        async def connect(self) -> None:
+            self.capabilities = found
+
+    spy = Learning()
+    running = session(planned(spy), tmp_path)
+
+    async def whole() -> None:
+        await running.connect()
+        running.recall()
+        await running.ask()
+
+    asyncio.run(whole())
+    generates = Capability.GENERATE in found
+    assert len(spy.asked) == (6 if generates else 0)
+    reasons = {cell["reason"] for cell in running.results()}
+    lacks = "spy:one cannot take part: the test needs generate"
+    assert (lacks in reasons) is not generates

@@ -97,7 +97,7 @@ class Asker:
 
     async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
         request = object()
-        await self.limiter.take(request)
+        await self.limiter.take(request, self._pause)
         try:
             if self.stopped or unwanted():
                 raise StoppedError
@@ -109,6 +109,9 @@ class Asker:
         prompt = query.prompt
         length = prompt_tokens(model, prompt)
         charge = await self.budget.charge(self._most(model, length, query.max_tokens))
+        if self.stopped:  # while it waited for what the others leave
+            self.budget.take_back(charge)
+            raise StoppedError
 
         def again() -> None:
             self.budget.add(charge, self._most(model, length, query.max_tokens))
@@ -119,13 +122,18 @@ class Asker:
             reply = await model.generate(Request(prompt, query.max_tokens, again))
             spent = self._spent(reply, charge)
         except TransientError as error:
-            spent = charge.reserved if error.sent else NOTHING
+            spent = charge.reserved if error.sent else charge.before
             if error.crowded:
                 self.limiter.crowded(began, error.kind)
             raise
-        except (FatalError, SpentError):
+        except FatalError:
+            spent = charge.before
+            raise
+        except SpentError:  # of a further request; those before it were sent
+            spent = charge.reserved
             raise
         except Exception as error:  # a provider of any make
+            spent = charge.reserved
             reply = Reply("", State.FAILED, f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
         except asyncio.CancelledError:
             spent = charge.reserved
@@ -141,10 +149,10 @@ class Asker:
         return self.price.cost(prompt_tokens, max_tokens + model.allowance) if self.price else NOTHING
 
     def _spent(self, reply: Reply, charge: Charge) -> Decimal:
-        """What a reply cost: by what the server counted, else the most that it could."""
-        if reply.state is State.FAILED or self.price is None:
-            return NOTHING
-        return self.price.cost(reply.usage.prompt, reply.usage.written) if reply.usage else charge.reserved
+        """What a reply cost: by what the server counted, else the most that it could. A refused request is free."""
+        if self.price and reply.usage:
+            return self.price.cost(reply.usage.prompt, reply.usage.written)
+        return charge.before if reply.state is State.FAILED else charge.reserved
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless everything stops before."""

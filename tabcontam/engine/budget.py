@@ -13,10 +13,14 @@ from tabcontam.models.base import SpentError
 
 @dataclass(eq=False)
 class Charge:
-    """What one query has taken of the budget: `requests` sent for it, and the dollars `reserved` for them."""
+    """What one query has taken of the budget: `requests` sent for it, and the dollars `reserved` for them.
+
+    `before` are those of all requests but the last.
+    """
 
     requests: int = 0
     reserved: Decimal = Decimal(0)
+    before: Decimal = Decimal(0)
 
 
 class Budget:
@@ -51,6 +55,7 @@ class Budget:
             )
         self.requests += 1
         charge.requests += 1
+        charge.before = charge.reserved
         charge.reserved += most
 
     def settle(self, charge: Charge, spent: Decimal) -> None:
@@ -58,6 +63,11 @@ class Budget:
         self._open.remove(charge)
         self.dollars += spent
         self._settled.set()
+
+    def take_back(self, charge: Charge) -> None:
+        """Nothing was sent for it."""
+        self.requests -= charge.requests
+        self.settle(charge, Decimal(0))
 
     @property
     def _reserved(self) -> Decimal:

@@ -7,10 +7,9 @@ and a little more: else a rate limit would not be used up. From the first compla
 round (pacing), since a rate limit refuses bursts first; so the number may fall below one.
 """
 
-import asyncio
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from math import ceil
 
 from anyio import CapacityLimiter
@@ -63,15 +62,15 @@ class Limiter:
         """The query is done with."""
         self._queries.release_on_behalf_of(query)
 
-    async def take(self, request: object) -> None:
-        """Wait for this request's turn, and for a slot."""
+    async def take(self, request: object, pause: Callable[[float], Awaitable[None]]) -> None:
+        """Wait for this request's turn, for which `pause` waits so many seconds, and for a slot."""
         if self._paced:
             now = self._clock()
             turn = max(now, self._turn)
             self._turn = turn + self._latency / self._exact
             if turn > now:
                 self._full = now
-                await asyncio.sleep(turn - now)
+                await pause(turn - now)
         if self._slots.available_tokens < 1:
             self._full = self._clock()
         await self._slots.acquire_on_behalf_of(request)
