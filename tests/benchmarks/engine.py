@@ -14,7 +14,6 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -51,10 +50,10 @@ sys.modules["xgboost"] = types.SimpleNamespace(XGBRegressor=None, XGBClassifier=
 import tabmemcheck
 llm = tabmemcheck.openai_setup("gpt-4")
 first, *rest = json.load(sys.stdin)
-tabmemcheck.send_chat_completion(llm, first, max_tokens=16)
+assert tabmemcheck.send_chat_completion(llm, first, max_tokens=16)
 start = time.perf_counter()
 for messages in rest:
-    tabmemcheck.send_chat_completion(llm, messages, max_tokens=16)
+    assert tabmemcheck.send_chat_completion(llm, messages, max_tokens=16)
 print(len(rest) / (time.perf_counter() - start))
 """
 RATE, BURST = 100, 50
@@ -169,7 +168,7 @@ def peer_rate(url: str) -> float | str:
     """Queries a second of the peer's own way to ask a chat model; or why there is none."""
     queries = [query for cell in cells_for(open_simulated("knows"), PEER_QUERIES + 1) for query in cell.queries]
     given = json.dumps([sent(query.prompt, Form.CHAT) for query in queries])
-    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
+    pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
     with tempfile.TemporaryDirectory() as folder:
         environment = os.environ | {"PYTHONPATH": folder, "OPENAI_API_KEY": "none", "OPENAI_BASE_URL": url}
         try:
@@ -179,9 +178,9 @@ def peer_rate(url: str) -> float | str:
             told = subprocess.run(
                 command, input=given, check=True, capture_output=True, text=True, cwd=folder, env=environment
             )
-            return float(told.stdout)
+            return float(told.stdout.split()[-1])
         except subprocess.CalledProcessError as error:
-            return (error.stderr.strip().splitlines() or ["it failed"])[-1]
+            return (str(error.stderr).strip().splitlines() or ["it failed"])[-1]
 
 
 def limited() -> None:
@@ -202,71 +201,87 @@ def limited() -> None:
 
 
 def faults() -> None:
-    """One request of five fails; the verdicts are those of a server that works."""
-    found: list[Sequence[Result]] = []
+    """One request of five fails; replies and verdicts are those of a server that works."""
+    found: list[tuple[Sequence[Result], dict[str, str]]] = []
     for share in (0.0, 0.2):
         with served("--faults", str(share), "--retry-after", "0.2", "--latency", "0.02") as url:
             session, seconds = run(url, FAULTY)
             what = counts(url)["by_status"]
-        found.append(session.results())
+        found.append((session.results(), replies(session)))
     queries, done = sum(len(cell.queries) for cell in session.cells), answered(session)
     met = ", ".join(f"{number} {name}" for name, number in what.items() if name != "200")
+    say("faults", f"{done} answered in {seconds:.1f} s ({met}); limit {queries}", done == queries)
     same = found[0] == found[1]
-    text = f"{done} answered of {queries} in {seconds:.1f} s ({met}), limit all; {len(found[0])} results"
-    say("faults", f"{text} {'equal' if same else 'NOT equal'} to those without faults", done == queries and same)
+    text = f"{len(found[0][0])} results and {len(found[0][1])} replies"
+    say("faults", f"{text} {'equal' if same else 'NOT equal'} to those without faults", same)
+
+
+def replies(session: Session) -> dict[str, str]:
+    """State and text of every reply, by cell and query."""
+    return {
+        f"{name} {query}": f"{trial.reply.state} {trial.reply.text}"
+        for name, trials in session.trials.items()
+        for query, trial in trials.items()
+    }
 
 
 def kill() -> None:
     """A run that is killed again and again, beside one that nobody disturbs, at the same server."""
-    random = Random(KILL_SEED)
     with served("--latency", str(KILL_LATENCY)) as url, tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        start = time.perf_counter()
-        with command(folder / "whole", url) as process:
-            process.wait()
-        seconds, once = time.perf_counter() - start, counts(url)["answered"]
-        moments = []
-        while True:
-            with command(folder / "killed", url) as process:
-                if len(moments) < KILLS:
-                    moments.append(killed(process, url, random.uniform(0, KILL_LATENCY * once / KILL_CONNECTIONS / 3)))
-                    continue
-                code = process.wait()
-                break
-        again = counts(url)["answered"] - 2 * once
-        whole, resumed = (json.loads((folder / run / RESULTS).read_text()) for run in ("whole", "killed"))
-        lines = len((folder / "killed" / TRIALS).read_text().splitlines())
+        whole, killed = Path(name, "whole"), Path(name, "killed")
+        code = status(whole, url)
+        once = int(counts(url)["answered"])
+        moments = kills(killed, url, once * KILL_LATENCY / KILL_CONNECTIONS / 3)
+        again = int(counts(url)["answered"]) - 2 * once
+        documents = [json.loads((folder / RESULTS).read_text()) for folder in (whole, killed)]
+        lines = len((killed / TRIALS).read_text().splitlines())
     limit = KILL_CONNECTIONS * len(moments)
     at = ", ".join(f"{moment:.2f}" for moment in moments)
-    text = f"{once} queries ({seconds:.1f} s undisturbed), killed {at} s after a run's first request (seed {KILL_SEED})"
+    text = f"{once} queries, killed {at} s after the first request of a run (seed {KILL_SEED})"
     say("kill", f"{text}: {again} answered again, limit {limit}", code == 0 and 0 <= again <= limit)
-    same = all(whole[part] == resumed[part] for part in ("cells", "tables", "ranking"))
-    text = f"{len(whole['cells'])} cells {'equal' if same else 'NOT equal'} to the undisturbed run's"
-    say("kill", f"{text}, {lines} lines in {TRIALS}", same)
+    same = all(documents[0][part] == documents[1][part] for part in ("cells", "tables", "ranking"))
+    text = f"{len(documents[0]['cells'])} cells {'equal' if same else 'NOT equal'} to the undisturbed run's"
+    say("kill", f"{text}, {lines} lines in {TRIALS}, limit {once}", same and lines == once)
+
+
+def kills(out: Path, url: str, longest: float) -> list[float]:
+    """Start a run anew until it ends; it is killed at random moments, of which none is later than `longest`."""
+    random = Random(KILL_SEED)
+    moments: list[float] = []
+    for _ in range(KILLS):
+        moment = random.uniform(0, longest)
+        if status(out, url, moment) is not None:
+            return moments
+        moments.append(moment)
+    status(out, url)
+    return moments
+
+
+def status(out: Path, url: str, moment: float | None = None) -> int | None:
+    """The exit status of a run; None where it was killed, so many seconds after its first request."""
+    before = counts(url)["requests"]
+    with command(out, url) as process:
+        if moment is None:
+            return process.wait()
+        while counts(url)["requests"] == before and process.poll() is None:
+            time.sleep(0.01)
+        try:
+            return process.wait(moment)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            return None
 
 
 def command(out: Path, url: str) -> "subprocess.Popen[bytes]":
     """A real run, in a process of its own and with a store of its own."""
     which = [text for name in NAMES[:3] for text in ("--dataset", name)]
     arguments = ["run", "--llm", f"openai:model@{url}", "--no-controls", *which, "--out", str(out), "-q"]
-    environment = os.environ | {"XDG_CACHE_HOME": str(out.parent / f"{out.name}-cache")}
     return subprocess.Popen(
         [sys.executable, "-m", "tabcontam", *arguments, "--max-connections", str(KILL_CONNECTIONS)],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
-        env=environment,
+        env=os.environ | {"XDG_CACHE_HOME": f"{out}-cache"},
     )
-
-
-def killed(process: "subprocess.Popen[bytes]", url: str, moment: float) -> float:
-    """Kill a run so many seconds after its first request."""
-    before = counts(url)["requests"]
-    while counts(url)["requests"] == before and process.poll() is None:
-        time.sleep(0.01)
-    with suppress(subprocess.TimeoutExpired):
-        process.wait(moment)
-    process.kill()
-    return moment
 
 
 class Instant(Model):
