@@ -164,7 +164,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     def document(finished: bool) -> Result:
         about = describe(run, started, session.used()) | {
             "seconds": round(time.monotonic() - clock, 2),
-            "finished": finished,
+            "finished": finished and session.limit() is None,
             "interrupted": session.stopping,
             "limit": session.limit(),
         }

@@ -93,6 +93,8 @@ class Session:
         """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own."""
         subjects = self._reached()
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
+        for llm, line in self.unreachable.items():
+            self.progress.ended(llm, line)
         for cell, trial in self._recalled:
             self._record(cell, trial)
         known = Counter(name.llm for name, trials in self.trials.items() for _ in trials)

@@ -26,13 +26,10 @@ def environment(**changes: str) -> dict[str, str]:
     return kept | {"HF_HUB_OFFLINE": "1", "OLLAMA_HOST": "127.0.0.1:9"} | changes
 
 
-@pytest.fixture(autouse=True)
-def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A cache folder of the test's own: a reply that another test stored would answer it."""
-    folder = tmp_path_factory.mktemp("cache")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    monkeypatch.setenv("LOCALAPPDATA", str(folder))
-    return folder
+@pytest.fixture
+def cache() -> Path:
+    """The cache folder, which is the test's own."""
+    return Path(os.environ["XDG_CACHE_HOME"])
 
 
 def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
@@ -178,7 +175,7 @@ def test_json_is_results_json_and_nothing_else(tmp_path: Path) -> None:
 
 def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: "42") as server:
-        spec = f"openai:any@{server.url}"
+        spec = f"openai:model@{server.url}"
         done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--dry-run", cwd=tmp_path)
         assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr

@@ -77,7 +77,7 @@ class Asker:
         except TransientError as error:
             return self._gave_up(error)
         except (FatalError, SpentError) as error:
-            self.spent = self.spent or (isinstance(error, SpentError) and not self.ended)
+            self.spent |= isinstance(error, SpentError) and not self.ended
             self.end(str(error))
             raise StoppedError from error
         self._answers += 1

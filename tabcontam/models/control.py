@@ -51,7 +51,7 @@ class ControlModel(Model):
 
     control = True
     local = True
-    capabilities = frozenset({Capability.GENERATE, Capability.SCORE})
+    capabilities = frozenset({Capability.GENERATE, Capability.COMPLETION, Capability.SCORE})
     form = Form.COMPLETION
     connections = 1
     identity = None  # made in seconds: not worth storing

@@ -147,7 +147,7 @@ class GeminiModel(KeyHolder, Model):
     """One LLM behind the Gemini API."""
 
     control = False
-    capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.INSTRUCTIONS})
     form = Form.CHAT
 
     def __init__(self, spec: str, model: str, address: str, max_connections: int) -> None:

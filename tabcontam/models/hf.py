@@ -51,7 +51,9 @@ class HFModel(Model):
     def __init__(self, spec: str, name: str, form: str, batch_size: int) -> None:
         self.spec = spec
         self.version = ""
-        self.capabilities = frozenset({Capability.GENERATE, Capability.SCORE, Capability.INSTRUCTIONS})
+        self.capabilities = frozenset(
+            {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.INSTRUCTIONS}
+        )
         self._name = name
         self._wanted = form
         self._form = Form.COMPLETION if form == "completion" else Form.CHAT
@@ -80,7 +82,12 @@ class HFModel(Model):
             return
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
-            self.capabilities -= {Capability.SCORE}  # the text would need something that it is an answer to
+            self.capabilities -= {
+                Capability.SCORE,
+                Capability.COMPLETION,
+            }  # the text would need something that it is an answer to
+        if loaded.chat:
+            self.capabilities |= {Capability.CHAT}
         if self._wanted == "chat" and not loaded.chat:
             raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
         if self._wanted == "auto":

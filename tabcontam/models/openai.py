@@ -119,7 +119,6 @@ class OpenAIModel(KeyHolder, Model):
         self.address = address
         self.local = is_loopback(address)
         self.version = ""
-        self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
         self._own = address == OPENAI  # OpenAI's own address, which alone may see OPENAI_API_KEY
         self._max_connections = max_connections
         self._needs = needs
@@ -128,6 +127,8 @@ class OpenAIModel(KeyHolder, Model):
         known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
         self._form = Form.COMPLETION if known else FORMS[form]
         self._settled = bool(known) or form != "auto"
+        forms = {Capability(str(self._form))} if self._settled else {Capability.CHAT, Capability.COMPLETION}
+        self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
         self._clients: Clients | None = None
 
     def __repr__(self) -> str:

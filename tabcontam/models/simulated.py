@@ -33,7 +33,7 @@ class SimulatedModel(Model):
 
     control = False
     local = True
-    capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})
     version = "1"
     form = Form.CHAT
     connections = 1

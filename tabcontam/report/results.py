@@ -263,6 +263,7 @@ class Results:
                 "llm": text(fact.get("spec")),
                 "resolved": "" if fact.get("resolved") == fact.get("spec") else text(fact.get("resolved")),
                 "version": text(fact.get("version")),
+                "took": _took(fact),
                 "control": yes(fact.get("control")),
             }
             for fact in _mappings(self.run.get("llms"))
@@ -293,6 +294,13 @@ class Results:
                 "rules calibrated: for now the paper's thresholds, on answers read by feature and by whole words; what "
                 "cannot be read is no answer"
             )
+        if limit := text(self.run.get("limit")):
+            notes.append(f"stopped: {limit}; the same command with a higher limit and this --out continues the run")
+        for fact in _mappings(self.run.get("llms")):
+            if (ended := text(fact.get("ended"))) and ended != limit:
+                notes.append(f"{text(fact.get('spec'))} was asked nothing more: {ended}")
+        if limit:
+            return notes
         if self.run.get("interrupted"):
             notes.append("interrupted: not every query was asked; the same command with this --out continues the run")
         elif self.run.get("finished") is False:
@@ -460,6 +468,16 @@ def _number(value: object) -> float | None:
     if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
         return value
     raise ValueError(f"{value!r} is not a number")
+
+
+def _took(fact: Mapping[str, Any]) -> str:
+    """What an LLM was sent and what that cost, where something was sent."""
+    requests, retries, dollars = (fact.get(name) for name in ("requests", "retries", "dollars"))
+    if not isinstance(requests, int) or not requests:
+        return ""
+    again = f", {retries:,} of them again" if isinstance(retries, int) and retries else ""
+    cost = f", ${dollars:.4f}" if isinstance(dollars, int | float) and dollars else ""
+    return f"{requests:,} requests{again}{cost}"
 
 
 def _mappings(value: object) -> list[Mapping[str, Any]]:

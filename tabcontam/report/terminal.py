@@ -56,7 +56,9 @@ def print_header(console: "Console", results: Mapping[str, Any], verbosity: int 
         paper.line(", ".join(f"{name} {version}" for name, version in versions.items()))
     for llm in view.llms:
         stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"])))
-        paper.line(f"llm: {llm['llm']}" + (f" ({stated})" if stated else ""))
+        paper.line(
+            f"llm: {llm['llm']}" + (f" ({stated})" if stated else "") + (f": {llm['took']}" if llm["took"] else "")
+        )
     for fact in view.datasets:
         edition = f"@{fact['edition']}" if fact["edition"] else ""
         digest = f", sha256 {fact['sha256'][:8]}" if fact["sha256"] else ""
@@ -287,6 +289,8 @@ def _print_last_line(paper: _Paper, view: Results) -> None:
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no cells"
     if view.run.get("interrupted"):
         words += ", interrupted"
+    elif view.run.get("limit"):
+        words += ", stopped at a limit"
     elif view.run.get("finished") is False:
         words += ", not finished"
     paper.rule(f"{words} in {_duration(view.run.get('seconds'))}", f"bold {_worst(view, counts)}")

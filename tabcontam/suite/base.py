@@ -55,7 +55,10 @@ class Capability(StrEnum):
     """What a test can need from an LLM."""
 
     GENERATE = "generate"
-    SCORE = "score"
+    CHAT = "chat"  # takes messages with roles
+    COMPLETION = "completion"  # goes on with a text
+    SCORE = "score"  # log-probabilities of given text
+    SEED = "seed"  # is told a seed for its sampling
     INSTRUCTIONS = "instructions"  # understands a question; a control does not
 
 

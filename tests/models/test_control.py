@@ -322,7 +322,7 @@ def test_the_controls_are_models_and_scorers() -> None:
         scorer: Scorer = open_control(kind)
         assert model.spec == f"control:{kind}"
         assert (model.control, model.local, model.form, model.version) == (True, True, Form.COMPLETION, "infinigram 1")
-        assert model.capabilities == {Capability.GENERATE, Capability.SCORE}
+        assert model.capabilities == {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE}
         assert callable(scorer.score)
 
 

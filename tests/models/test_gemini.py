@@ -144,7 +144,12 @@ class TestOpening:
     def test_needs_no_key_and_no_sdk(self) -> None:
         llm = open_gemini(NAME, max_connections=3, spec="gemini-2.5")
         assert (llm.spec, llm.form, llm.local, llm.control) == ("gemini-2.5", Form.CHAT, False, False)
-        assert llm.capabilities == {Capability.GENERATE, Capability.INSTRUCTIONS}
+        assert llm.capabilities == {
+            Capability.GENERATE,
+            Capability.CHAT,
+            Capability.SEED,
+            Capability.INSTRUCTIONS,
+        }
         assert open_gemini(NAME).spec == f"gemini:{NAME}"
         assert llm.identity == {"provider": "gemini", "address": GOOGLE, "model": f"models/{NAME}"}
 

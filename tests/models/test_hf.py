@@ -122,7 +122,12 @@ def test_it_is_local_and_can_score(llama: Path) -> None:
     model = opened(llama)
     assert model.local
     assert not model.control
-    assert model.capabilities == {Capability.GENERATE, Capability.SCORE, Capability.INSTRUCTIONS}
+    assert model.capabilities == {
+        Capability.GENERATE,
+        Capability.COMPLETION,
+        Capability.SCORE,
+        Capability.INSTRUCTIONS,
+    }
     assert model.form is Form.COMPLETION
     assert model.spec == f"hf:{llama}"
 

@@ -219,7 +219,10 @@ class TestModel:
         assert open_openai("gpt-4o", None, spec="gpt-4o").spec == "gpt-4o"
         assert not model.control
         assert model.version == ""
-        assert model.capabilities == {Capability.GENERATE, Capability.INSTRUCTIONS}
+        either = {Capability.GENERATE, Capability.CHAT, Capability.COMPLETION, Capability.INSTRUCTIONS}
+        assert model.capabilities == either
+        forced = open_openai("a/b", "http://127.0.0.1:1/v1", form="completion")
+        assert forced.capabilities == either - {Capability.CHAT}
         assert model.identity == {"provider": "openai", "address": "http://127.0.0.1:1/v1", "model": "a/b"}
         assert model.allowance == 0
 

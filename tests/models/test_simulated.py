@@ -126,7 +126,7 @@ def test_every_kind_keeps_the_protocol(kind: str) -> None:
     asyncio.run(model.close())
     assert prepared.spec == model.spec == f"simulated:{kind}"
     assert (model.control, model.local, model.version, model.form) == (False, True, "1", Form.CHAT)
-    assert model.capabilities == {Capability.GENERATE, Capability.INSTRUCTIONS}
+    assert model.capabilities == {Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS}
 
 
 def test_the_unprepared_fail() -> None:
