@@ -23,6 +23,7 @@ ROUND = 0.25  # seconds, at least, from one look at how it goes to the next
 WINDOW = 2.0  # seconds over which that is counted, or two rounds where these are longer
 MORE = 32  # queries that may wait beside those under way
 SMOOTHING = 0.1
+TICK = 1e-6  # seconds: a coarse clock says that a quick answer took none
 SLOW = 30.0  # seconds: where answers take longer, and several times as long as the fastest, they stand in a queue
 QUEUED = 4
 
@@ -82,7 +83,7 @@ class Limiter:
     def answered(self, began: float) -> None:
         """The server answered a request that was sent at this time. Where all slots were in use it may take more."""
         now = self._clock()
-        took = now - began
+        took = max(now - began, TICK)
         self._answers.append(now)
         self._fastest = min(self._fastest or took, took)
         self._latency += SMOOTHING * (took - self._latency) if self._latency else took

@@ -159,3 +159,23 @@ def test_the_requests_are_never_exceeded(limit: int, queries: int) -> None:
 
 def test_two_charges_of_the_same_size_are_told_apart() -> None:
     assert Charge() != Charge()
+
+
+def test_a_server_that_charges_more_than_it_may_is_sent_nothing_more() -> None:
+    async def body() -> None:
+        budget = Budget(dollars=10 * CENT)
+        budget.settle(await budget.charge(CENT), 20 * CENT)
+        with pytest.raises(SpentError, match=r"\$0\.2000 is spent"):
+            await budget.charge(Decimal(0))
+
+    asyncio.run(body())
+
+
+def test_what_was_not_sent_is_not_counted() -> None:
+    async def body() -> None:
+        budget = Budget(requests=1, dollars=CENT)
+        budget.take_back(await budget.charge(CENT))
+        assert (budget.requests, budget.dollars) == (0, Decimal(0))
+        assert (await budget.charge(CENT)).requests == 1
+
+    asyncio.run(body())

@@ -243,3 +243,14 @@ def test_no_more_requests_than_slots_are_under_way(clock: Clock) -> None:
         await asyncio.wait_for(waiting, 1)
 
     run(body())
+
+
+def test_answers_that_took_no_time_by_a_coarse_clock_are_counted(clock: Clock) -> None:
+    async def body() -> None:
+        limited = limiter(clock)
+        limited.crowded(clock.now, "429")
+        for _ in range(3):
+            await full_round(limited, clock, seconds=0.0)
+        assert 1 <= limited.limit <= CEILING
+
+    run(body())
