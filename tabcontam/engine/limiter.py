@@ -40,6 +40,7 @@ class Limiter:
     ) -> None:
         self._slots = CapacityLimiter(start)
         self._queries = CapacityLimiter(start + MORE)
+        self._line = asyncio.Lock()
         self._exact = float(start)
         self._ceiling = ceiling
         self._tell = tell
@@ -66,15 +67,21 @@ class Limiter:
     async def take(self, request: object) -> None:
         """Wait for this request's turn, and for a slot."""
         if self._paced:
-            now = self._clock()
-            turn = max(now, self._turn)
-            self._turn = turn + self._latency / self._exact
-            if turn > now:
-                self._full = now
-                await asyncio.sleep(turn - now)
+            await self._await_turn()
         if self._slots.available_tokens < 1:
             self._full = self._clock()
         await self._slots.acquire_on_behalf_of(request)
+
+    async def _await_turn(self) -> None:
+        """Stand in line. Only the first in it has a time to be sent: those behind go by the pace that will be then."""
+        if self._line.locked():
+            self._full = self._clock()
+        async with self._line:
+            now = self._clock()
+            if self._turn > now:
+                self._full = now
+                await asyncio.sleep(self._turn - now)
+            self._turn = max(self._turn, now) + self._latency / self._exact
 
     def free(self, request: object) -> None:
         """Give the slot back."""
