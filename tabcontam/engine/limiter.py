@@ -47,7 +47,8 @@ class Limiter:
         self._clock = clock
         self._step = float(start)  # what a round adds
         self._paced = False
-        self._changed = self._shrunk = self._full = clock()
+        self._changed = self._full = clock()
+        self._shrunk = self._changed - ROUND
         self._latency = self._fastest = self._turn = 0.0
         self._answers: deque[float] = deque()
 
@@ -81,7 +82,7 @@ class Limiter:
             if self._turn > now:
                 self._full = now
                 await asyncio.sleep(self._turn - now)
-            self._turn = max(self._turn, now) + self._latency / self._exact
+            self._turn = max(self._turn, now) + (self._latency or ROUND) / self._exact
 
     def free(self, request: object) -> None:
         """Give the slot back."""
@@ -104,10 +105,11 @@ class Limiter:
         self._set(self._exact + self._step / answers, "")
 
     def crowded(self, began: float, kind: str) -> None:
-        """The server has too much to do. What was sent before it was last given less says nothing new."""
+        """The server has too much to do. It is given less once a round: what was sent before says nothing new."""
         self._paced = True
-        if began >= self._shrunk:
-            self._changed = self._shrunk = self._clock()
+        now = self._clock()
+        if began >= self._shrunk and now - self._shrunk >= min(self._latency or ROUND, ROUND):
+            self._changed = self._shrunk = now
             self._set(max(self._exact * SHRINK, PRESSURE * self._rate() * self._latency), kind)
             self._step = min(1.0, self._exact / 10)
 
