@@ -7,12 +7,15 @@ and a little more: else a rate limit would not be used up. From the first compla
 round (pacing), since a rate limit refuses bursts first; so the number may fall below one.
 """
 
+import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
 from math import ceil
 
 from anyio import CapacityLimiter
+
+Pause = Callable[[float], Awaitable[None]]
 
 START = 16
 CEILING = 256
@@ -40,13 +43,15 @@ class Limiter:
     ) -> None:
         self._slots = CapacityLimiter(start)
         self._queries = CapacityLimiter(start + MORE)
+        self._line = asyncio.Lock()
         self._exact = float(start)
         self._ceiling = ceiling
         self._tell = tell
         self._clock = clock
         self._step = float(start)  # what a round adds
         self._paced = False
-        self._changed = self._shrunk = self._full = clock()
+        self._changed = self._full = clock()
+        self._shrunk = self._changed - ROUND
         self._latency = self._fastest = self._turn = 0.0
         self._answers: deque[float] = deque()
 
@@ -63,18 +68,24 @@ class Limiter:
         """The query is done with."""
         self._queries.release_on_behalf_of(query)
 
-    async def take(self, request: object, pause: Callable[[float], Awaitable[None]]) -> None:
+    async def take(self, request: object, pause: Pause) -> None:
         """Wait for this request's turn, for which `pause` waits so many seconds, and for a slot."""
         if self._paced:
-            now = self._clock()
-            turn = max(now, self._turn)
-            self._turn = turn + self._latency / self._exact
-            if turn > now:
-                self._full = now
-                await pause(turn - now)
+            await self._await_turn(pause)
         if self._slots.available_tokens < 1:
             self._full = self._clock()
         await self._slots.acquire_on_behalf_of(request)
+
+    async def _await_turn(self, pause: Pause) -> None:
+        """Stand in line. Only the first in it has a time to be sent: those behind go by the pace that will be then."""
+        if self._line.locked():
+            self._full = self._clock()
+        async with self._line:
+            now = self._clock()
+            if self._turn > now:
+                self._full = now
+                await pause(self._turn - now)
+            self._turn = max(self._turn, now) + (self._latency or ROUND) / self._exact
 
     def free(self, request: object) -> None:
         """Give the slot back."""
@@ -97,10 +108,11 @@ class Limiter:
         self._set(self._exact + self._step / answers, "")
 
     def crowded(self, began: float, kind: str) -> None:
-        """The server has too much to do. What was sent before it was last given less says nothing new."""
+        """The server has too much to do. It is given less once a round: what was sent before says nothing new."""
         self._paced = True
-        if began >= self._shrunk:
-            self._changed = self._shrunk = self._clock()
+        now = self._clock()
+        if began >= self._shrunk and now - self._shrunk >= min(self._latency or ROUND, ROUND):
+            self._changed = self._shrunk = now
             self._set(max(self._exact * SHRINK, PRESSURE * self._rate() * self._latency), kind)
             self._step = min(1.0, self._exact / 10)
 

@@ -2,7 +2,7 @@
 
 Each part prints what was measured beside its limit; without a name all parts run. The server is the quick one of
 `tests.loopback`, in a process of its own; the queries are the suite's, as a run plans them, and no two are identical.
-With TABCONTAM_DATA there are more of them. What else the machine does is in every figure.
+With TABCONTAM_DATA there are more of them. What else the machine does is in every figure: its load stands before each.
 """
 
 import asyncio
@@ -346,6 +346,8 @@ def main() -> None:
     if unknown := [name for name in named if name not in PARTS]:
         sys.exit(f"no part is named {unknown[0]}; known: {', '.join(PARTS)}")
     for name in named:
+        if hasattr(os, "getloadavg"):
+            print(f"{name:8} begins at a load of {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors", flush=True)
         PARTS[name]()
 
 

@@ -170,6 +170,7 @@ def test_the_wait_that_a_server_asks_for_is_never_cut_short(told: Told, monkeypa
     waits = without_waiting(monkeypatch)
     slow = TransientError("HTTP 429", "429", 30.0, crowded=True)
     assert ask(asking(told), Scripted(*[slow] * 8, FINE)) == [FINE]
+    waits = [wait for wait in waits if wait > 1]  # the others space the requests
     assert len(waits) == 8
     assert all(30.0 <= wait <= 33.0 for wait in waits)
     assert len(set(waits)) > 1  # not all come back at once
