@@ -26,12 +26,6 @@ def environment(**changes: str) -> dict[str, str]:
     return kept | {"HF_HUB_OFFLINE": "1", "OLLAMA_HOST": "127.0.0.1:9"} | changes
 
 
-@pytest.fixture
-def cache() -> Path:
-    """The cache folder, which is the test's own."""
-    return Path(os.environ["XDG_CACHE_HOME"])
-
-
 def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "tabcontam", *arguments]
     return subprocess.run(
