@@ -16,7 +16,7 @@ from tabcontam.datasets import Table
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
 from tabcontam.errors import Skip, UsageError
-from tabcontam.models.base import FatalError, Form, Model, Request
+from tabcontam.models.base import FatalError, Form, Model, Request, TransientError
 from tabcontam.models.prices import Price
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, PlannedCell, Subject, plan, rows_shown
@@ -525,6 +525,7 @@ def test_at_most_so_many_dollars(tmp_path: Path, limit: str) -> None:
     assert spent <= Decimal(limit)
     assert len(spy.asked) < 6
     assert str(running.limit()).startswith(f"--max-cost {limit} allows no further request: ")
+    assert running.failures() is None  # also where not one request was allowed
 
 
 def test_enough_dollars_stop_nothing(tmp_path: Path) -> None:
@@ -584,3 +585,38 @@ def test_what_an_llm_can_do_may_be_found_out_as_it_connects(tmp_path: Path, foun
     reasons = {cell["reason"] for cell in running.results()}
     lacks = "spy:one cannot take part: the test needs generate"
     assert (lacks in reasons) is not generates
+
+
+def test_two_names_of_one_model_share_its_limiter(tmp_path: Path) -> None:
+    class Alias(Served):
+        spec = "spy:alias"
+
+    models = (Served(), Alias(), Served(address="http://b/v1"))
+    models[2].spec = "spy:elsewhere"
+    running = session(plan([Subject(model) for model in models], [ships()], [IS], COMPLETION, Options()), tmp_path)
+    answer(running)
+    one, alias, elsewhere = (running.askers[model.spec].limiter for model in models)
+    assert one is alias
+    assert one is not elsewhere
+
+
+def test_stopping_ends_the_wait_for_another_try(tmp_path: Path) -> None:
+    class Busy(Spy):
+        async def generate(self, request: Request) -> Reply:
+            self.asked.append(request)
+            raise TransientError("HTTP 503", "503", 500.0)
+
+    spy = Busy()
+    running = session(planned(spy), tmp_path)
+
+    async def whole() -> None:
+        running.recall()
+        asking = asyncio.create_task(running.ask())
+        while len(spy.asked) < 6:
+            await asyncio.sleep(0.001)
+        running.stop()
+        await asyncio.wait_for(asking, 1)
+
+    asyncio.run(whole())
+    assert running.stopping
+    assert {cell["verdict"] for cell in running.results()} == {"skipped"}

@@ -488,3 +488,49 @@ def test_a_limit_after_a_fatal_end_does_not_take_its_place(told: Told) -> None:
     asker.end("HTTP 401")
     ask(asker, Scripted(FINE), 2)
     assert (asker.ended, asker.spent) == ("HTTP 401", False)
+
+
+# What the limiter hears
+
+
+@pytest.mark.parametrize(("error", "shrinks"), [(BUSY, True), (BROKEN, False), (LOST, False)])
+def test_only_what_fewer_requests_would_help_makes_them_fewer(told: Told, error: TransientError, shrinks: bool) -> None:
+    changes: list[tuple[int, int, str]] = []
+    asker = asking(told)
+    asker.limiter = Limiter(100, 100, lambda before, now, kind: changes.append((before, now, kind)))
+    ask(asker, Scripted(error, FINE))
+    assert [kind for before, now, kind in changes if now < before] == ([error.kind] if shrinks else [])
+
+
+def test_answers_make_more_requests_at_a_time(told: Told) -> None:
+    asker = asking(told)
+    asker.limiter = Limiter(2, 64, lambda before, now, kind: None)
+
+    async def body() -> None:
+        model, asked = Scripted(FINE), []
+        for _ in range(30):
+            asked += [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(2)]
+            await asyncio.sleep(0)
+        await asyncio.gather(*asked)
+
+    run(body())
+    assert asker.limiter.limit > 2
+
+
+def test_what_is_broken_off_is_charged_in_full(told: Told) -> None:
+    class Endless(Scripted):
+        async def generate(self, request: Request) -> Reply:
+            await asyncio.sleep(100)
+            return FINE
+
+    async def body() -> None:
+        asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Endless(FINE)
+        asked = asyncio.create_task(asker.ask(model, QUERY))
+        await asyncio.sleep(0.005)
+        asked.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asked
+        assert asker.budget.dollars == prompt_tokens(model, PROMPT) + QUERY.max_tokens
+        assert asker.limiter._slots.borrowed_tokens == 0
+
+    run(body())

@@ -179,3 +179,13 @@ def test_what_was_not_sent_is_not_counted() -> None:
         assert (await budget.charge(CENT)).requests == 1
 
     asyncio.run(body())
+
+
+def test_what_can_never_fit_is_refused_though_others_are_under_way() -> None:
+    async def body() -> None:
+        budget = Budget(dollars=2 * CENT)
+        await budget.charge(CENT)
+        with pytest.raises(SpentError):
+            await asyncio.wait_for(budget.charge(3 * CENT), 1)
+
+    asyncio.run(body())

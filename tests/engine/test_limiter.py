@@ -258,3 +258,69 @@ def test_answers_that_took_no_time_by_a_coarse_clock_are_counted(clock: Clock) -
         assert 1 <= limited.limit <= CEILING
 
     run(body())
+
+
+def test_a_complaint_at_the_ceiling_takes_a_tenth_of_the_ceiling(clock: Clock) -> None:
+    told: list[tuple[int, int, str]] = []
+
+    async def body() -> None:
+        limited = limiter(clock, start=100, ceiling=100, tell=lambda *change: told.append(change))
+        for _ in range(5):
+            await full_round(limited, clock)
+        assert told == []
+        clock.now += 100.0
+        limited.crowded(clock.now, "429")
+        assert limited.limit == 91
+
+    run(body())
+
+
+def test_it_tells_of_changes_only(clock: Clock) -> None:
+    told: list[tuple[int, int, str]] = []
+
+    async def body() -> None:
+        limited = limiter(clock, ceiling=40, tell=lambda *change: told.append(change))
+        for _ in range(5):
+            await full_round(limited, clock)
+        assert told[0][0] == START
+        assert told[-1][1] == 40
+        assert all(before < now and kind == "" for before, now, kind in told)
+
+    run(body())
+
+
+def test_more_slots_let_more_queries_in(clock: Clock) -> None:
+    async def body() -> None:
+        limited = limiter(clock, start=2)
+        for _ in range(6):
+            await full_round(limited, clock)
+        assert limited.limit > 4
+        for _ in range(limited.limit + MORE):
+            await asyncio.wait_for(limited.admit(object()), 1)
+
+    run(body())
+
+
+def test_requests_that_wait_for_their_turn_show_that_more_are_wanted(clock: Clock) -> None:
+    """Slots may stay free then."""
+
+    async def body() -> None:
+        limited = limiter(clock, start=100)
+        clock.now = 1.0
+        limited.answered(0.0)
+        limited.crowded(clock.now, "429")
+        clock.now += 100.0
+        before = limited.limit
+        for _ in range(20):
+            sent = []
+            for _ in range(20):
+                request = object()
+                await limited.take(request, clock.sleep)
+                sent.append((request, clock.now))
+            for request, began in sent:
+                clock.now = max(clock.now, began + 1.0)
+                limited.answered(began)
+                limited.free(request)
+        assert limited.limit > before
+
+    run(body())
