@@ -618,10 +618,11 @@ CANARY = "sk-canary-0123456789abcdefghijklmnopqrstuvwxyz"
 
 @pytest.mark.parametrize("answer", [
     lambda body: "Iris",
+    lambda body: f"your key is {CANARY}",
     lambda body: error(401, f"Incorrect API key provided: {CANARY}"),
     lambda body: error(400, f"bad request of {CANARY}"),
     lambda body: Response(raw=f"not JSON {CANARY}".encode()),
-], ids=["well", "401", "400", "broken"])  # fmt: skip
+], ids=["well", "echo", "401", "400", "broken"])  # fmt: skip
 def test_a_key_is_in_no_file_and_no_output(
     tmp_path: Path, cache: Path, answer: Callable[[dict[str, Any]], str | Response]
 ) -> None:

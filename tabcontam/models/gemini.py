@@ -219,7 +219,8 @@ class GeminiModel(KeyHolder, Model):
                 habits = replace(habits, thinks=habits.thinks or cramped)
                 self._learn(habits)
                 if not cramped:
-                    return replace(answer.reply(), usage=charged(answers))
+                    reply = answer.reply()
+                    return replace(reply, text=self._without_key(reply.text), usage=charged(answers))
             request.again()
 
     async def close(self) -> None:

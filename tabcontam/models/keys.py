@@ -35,10 +35,14 @@ class KeyHolder:
     def _mistake(self, text: str) -> UsageError:
         return UsageError(self._line(text, longest=2 * LONGEST_DETAIL))
 
+    def _without_key(self, text: str) -> str:
+        """An answer, which a server may have made of what it was sent."""
+        return text.replace(self._secret, "***") if self._secret else text
+
     def _line(self, text: str, longest: int = LONGEST_DETAIL) -> str:
         """What a server said, as one printable line without the key."""
         if self._secret:
-            text = text.replace(self._secret, "***")
+            text = self._without_key(text)
             text = re.sub(re.escape(self._secret[:SHORTEST_PREFIX]) + r"[\w*-]*", "***", text)
         text = MASKED.sub("***", text)
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())

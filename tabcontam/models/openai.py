@@ -343,7 +343,9 @@ class OpenAIModel(KeyHolder, Model):
         return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
-        whole = answer.text.encode("utf-8", "replace").decode()  # no file can hold half a surrogate pair
+        whole = (
+            self._without_key(answer.text).encode("utf-8", "replace").decode()
+        )  # no file can hold half a surrogate pair
         text = whole
         for mark in filter(None, stop):  # not every server stops there
             text = text.partition(mark)[0]
