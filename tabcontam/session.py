@@ -64,16 +64,16 @@ class Session:
         """Reach every LLM before anything is asked. Raises `UsageError` when none under test can be reached."""
         subjects = self._subjects()
         reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
-        failed: dict[str, UsageError] = {}
+        self.unreachable = {}
         for subject, outcome in zip(subjects, reached, strict=True):
             if isinstance(outcome, UsageError):
-                failed[subject.model.spec] = outcome
+                self.unreachable[subject.model.spec] = str(outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
-        self.unreachable = {spec: str(error) for spec, error in failed.items()}
         under_test = [subject.model.spec for subject in subjects if not subject.joined]
-        if under_test and all(spec in failed for spec in under_test):
-            raise failed[under_test[0]]
+        lines = [self.unreachable[spec] for spec in under_test if spec in self.unreachable]
+        if under_test and len(lines) == len(under_test):
+            raise UsageError("; ".join(dict.fromkeys(lines)))
 
     def recall(self) -> None:
         """Take the answers that the run's folder holds to the same prompts, then those that the store holds."""
