@@ -407,7 +407,7 @@ class OpenAIModel(KeyHolder, Model):
             return f"{self.address} does not speak OpenAI's protocol{lacking}"
         if self._own:
             return f"{error}: cannot reach {OPENAI}; check the network and the proxy"
-        return f"{error}: no server answers at {self.address}; start it, or correct the address behind the @"
+        return f"{error}: no server answers at {self.address}; start it, or correct the address"
 
     def _turned_away(self, problem: Problem) -> str:
         """The line for a server that is there and does not let us in."""

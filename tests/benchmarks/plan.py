@@ -1,26 +1,28 @@
 """Seconds and memory of planning 100,000 queries: `python -m tests.benchmarks.plan adult bank titanic`, or any FILE.
 
 All tests are planned on the tables in every shipped serializer, with one seed after another until there are enough
-queries. Then each prompt is written once and hashed, as the key of a stored reply is. What is measured stands beside
-the limit for all that comes before the first call; the memory is the process's peak beside what its imports took.
+queries. Then a session looks all of them up in an empty store, which is the last before the first call. What is
+measured stands beside the limit for all of that; the memory is the process's peak beside what its imports took.
 """
 
-import json
 import os
 import resource
 import sys
-from collections.abc import Iterable, Sequence
-from hashlib import sha256
+from collections.abc import Sequence
 from itertools import count
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from tabcontam.datasets import Table, load_table
 from tabcontam.decide.words import english
-from tabcontam.models.base import Form
-from tabcontam.models.simulated import open_simulated
+from tabcontam.engine.progress import Unheard
+from tabcontam.models.openai import open_openai
 from tabcontam.plan import Options, PlannedCell, Subject, plan
+from tabcontam.replies import ReplyStore
 from tabcontam.serializers import load_serializers
-from tabcontam.store import sent
+from tabcontam.session import Session
+from tabcontam.store import Journal
 from tabcontam.suite.registry import TESTS
 
 QUERIES = 100_000
@@ -37,7 +39,10 @@ def peak_memory() -> float:
 
 def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     """The cells of as many seeds as it takes."""
-    subjects, serializers = [Subject(open_simulated("knows"))], list(load_serializers().values())
+    subjects, serializers = (
+        [Subject(open_openai("model", "http://127.0.0.1:9/v1", form="chat"))],
+        list(load_serializers().values()),
+    )
     cells: list[PlannedCell] = []
     queries = 0
     for seed in count():
@@ -49,18 +54,16 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     return cells
 
 
-def hashed(cells: Iterable[PlannedCell]) -> int:
-    """Write and hash the prompt of every query; how many there are."""
-    queries = 0
-    for cell in cells:
-        for query in cell.queries:
-            sha256(json.dumps(sent(query.prompt, Form.CHAT)).encode()).digest()
-            queries += 1
-    return queries
+def look_up(cells: Sequence[PlannedCell], folder: Path) -> None:
+    """Do what a session does before its first call: write each prompt, and look for its reply."""
+    store = ReplyStore.open(folder / "replies.sqlite")
+    session = Session(cells, Options(), english(), Journal(folder), Unheard(), store)
+    session.recall()
+    store.close()
 
 
 def main() -> None:
-    """Load, plan and hash, and print each step's seconds and the memory after it."""
+    """Load, plan and look up, and print each step's seconds and the memory after it."""
     import pandas  # noqa: F401 - its memory and seconds are not the plan's
     import sklearn.datasets  # noqa: F401 - nor its
 
@@ -71,13 +74,15 @@ def main() -> None:
     print(f"{len(tables)} tables: loaded in {loaded - start:.1f} s, {memory:.0f} MB beside the imports")
     cells = planned(tables)
     done, memory = perf_counter(), peak_memory() - imports
-    queries = hashed(cells)
+    with TemporaryDirectory() as folder:
+        look_up(cells, Path(folder))
     end, after = perf_counter(), peak_memory() - imports
+    queries = sum(len(cell.queries) for cell in cells)
     rate = queries / (done - loaded)
     print(
         f"{queries} queries: planned in {done - loaded:.1f} s ({rate:.0f} a second), {memory:.0f} MB beside the imports"
     )
-    print(f"prompts: written and hashed in {end - done:.1f} s, {after:.0f} MB beside the imports")
+    print(f"prompts: written and looked up in {end - done:.1f} s, {after:.0f} MB beside the imports")
     print(f"altogether: {end - start:.1f} s, limit {MOST_TIME} s; {after:.0f} MB, limit {MOST_MEMORY} MB")
 
 
