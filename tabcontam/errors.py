@@ -22,6 +22,12 @@ class Skip(Exception):
     """A cell that cannot be measured on this table or with this LLM; its text is the reason."""
 
 
+def one_line(error: Exception, longest: int = 300) -> str:
+    """What went wrong, in one line of at most so many characters."""
+    line = " ".join(str(error).split()) or type(error).__name__
+    return line if len(line) <= longest else f"{line[: longest - 1]}…"
+
+
 def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """The known names that look like this one, the nearest first."""
     from rapidfuzz import process

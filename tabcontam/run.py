@@ -191,6 +191,7 @@ def survey(run: Run) -> list[Estimate]:
             return session.estimates()
         finally:
             await session.close()
+            session.store.close()
 
     return asyncio.run(look())
 

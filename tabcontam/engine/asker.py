@@ -1,4 +1,7 @@
-"""One LLM's way from a query to its reply: limiter, then retry, then the wire."""
+"""One LLM's way from a query to its reply: retry, then limiter, then the wire.
+
+A query gives its slot back while it waits for another try, so that others are asked meanwhile.
+"""
 
 import asyncio
 import time

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tabcontam.datasets import Table
 
 
-THINKING = 4096  # tokens that a model may think, on top of the limit on its answer
+THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
 class Form(StrEnum):

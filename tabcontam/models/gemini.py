@@ -15,26 +15,24 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.models.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.models.base import THINKING, FatalError, Form, Model, Request, TransientError
 from tabcontam.models.gemini_replies import Answer, charged, read_answer, retry_after, retry_delay
 from tabcontam.models.keys import KeyHolder
 from tabcontam.models.openai import is_loopback
 from tabcontam.models.openai_replies import message
-from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
+from tabcontam.suite.base import Capability, Prompt, Reply, State
 
 if TYPE_CHECKING:
     from google.genai import Client
     from google.genai.errors import APIError
     from httpx2 import AsyncClient
 
-    from tabcontam.datasets import Table
 
 GOOGLE = "https://generativelanguage.googleapis.com"
 API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 OTHER_KEY = "TABCONTAM_API_KEY"
 PLACEHOLDER = "no-key"  # without one the SDK would look for Google's
-THINKING_ALLOWANCE = 4096  # Gemini's limit counts the thinking too, ours the answer alone
 CONNECT_TRIES = 3
 CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
 SECONDS = 300.0  # how long one request may take
@@ -108,7 +106,7 @@ class Habits:
     @property
     def allowance(self) -> int:
         """Tokens beyond the answer's."""
-        return THINKING_ALLOWANCE if self.thinks else 0
+        return THINKING if self.thinks else 0
 
     @property
     def thinking(self) -> str | None:
@@ -193,10 +191,6 @@ class GeminiModel(KeyHolder, Model):
         except Exception:  # as in `generate`
             raise self._mistake(self._other_kind()) from None
         self._recognize(found)
-
-    def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
-        """Itself: it is the same LLM for every table."""
-        return self
 
     async def generate(self, request: Request) -> Reply:
         """Ask once, and again only in words that the model takes, or with room for its thinking.

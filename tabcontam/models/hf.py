@@ -8,9 +8,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tabcontam.errors import UsageError, unknown
+from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.models.base import Form, Model, Request
 from tabcontam.models.hf_batches import Batcher
 from tabcontam.models.hf_decoding import Decoder
@@ -18,10 +17,7 @@ from tabcontam.models.hf_device import release
 from tabcontam.models.hf_loading import Loaded, load
 from tabcontam.models.hf_scores import score_many
 from tabcontam.models.hf_text import Row, Text
-from tabcontam.suite.base import Capability, Query, Reply, State
-
-if TYPE_CHECKING:
-    from tabcontam.datasets import Table
+from tabcontam.suite.base import Capability, Reply, State
 
 FORMS = ("auto", "chat", "completion")
 
@@ -96,10 +92,6 @@ class HFModel(Model):
         self.version = loaded.version
         self._engine = _Engine(loaded, self._batch_size)
 
-    def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
-        """Itself: it is the same LLM for every table."""
-        return self
-
     async def generate(self, request: Request) -> Reply:
         """Answer greedily, in a batch with the other requests that wait."""
         engine = self._engine
@@ -166,9 +158,3 @@ class _Engine:
         if self.decoder.seq2seq:
             return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
         return context - len(row.ids)
-
-
-def one_line(error: Exception, longest: int = 300) -> str:
-    """What went wrong, in one printable line."""
-    line = " ".join(str(error).split()) or type(error).__name__
-    return line if len(line) <= longest else f"{line[: longest - 1]}…"

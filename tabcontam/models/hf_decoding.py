@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tabcontam.models.base import THINKING
 from tabcontam.models.hf_batches import shared
 from tabcontam.models.hf_device import out_of_memory, release
 from tabcontam.models.hf_ends import RowEnds
@@ -11,7 +12,6 @@ from tabcontam.models.hf_text import Row, Text
 from tabcontam.models.openai_replies import THOUGHT_END, without_thought
 from tabcontam.suite.base import Reply, State
 
-REASONING_ALLOWANCE = 4096  # tokens for thinking, which the limit on answer tokens does not count
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
 UNPADDED = ("rwkv",)  # recurrent models that read padding too, whatever the mask says
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
@@ -94,8 +94,8 @@ class Decoder:
         """Tokens for thinking, as far as the context reaches."""
         if not row.thinks:
             return 0
-        room = self.context - len(row.ids) - row.max_tokens if self.context else REASONING_ALLOWANCE
-        return min(REASONING_ALLOWANCE, room)
+        room = self.context - len(row.ids) - row.max_tokens if self.context else THINKING
+        return min(THINKING, room)
 
     def _inputs(self, rows: Sequence[Row]) -> dict[str, Any]:
         """Padded rows. A decoder goes on where a row ends, so that padding goes before it; an encoder's goes behind.

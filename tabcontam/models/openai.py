@@ -11,7 +11,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabcontam.errors import unknown
 from tabcontam.models.base import FatalError, Form, Model, Request, TransientError
@@ -29,7 +29,6 @@ from tabcontam.models.openai_errors import (
     wait,
 )
 from tabcontam.models.openai_habits import (
-    REASONING_ALLOWANCE,
     Habits,
     limits,
     may_lack_chat,
@@ -39,12 +38,9 @@ from tabcontam.models.openai_habits import (
 )
 from tabcontam.models.openai_replies import Answer, chat_answer, completion_answer
 from tabcontam.models.openai_scores import PROBE, WAYS, read_scores, score_arguments
-from tabcontam.suite.base import Capability, Query, Reply, State, Usage
+from tabcontam.suite.base import Capability, Reply, State, Usage
 
-if TYPE_CHECKING:
-    from tabcontam.datasets import Table
-
-__all__ = ["OPENAI", "REASONING_ALLOWANCE", "OpenAIModel", "is_loopback", "open_openai", "parse_address"]
+__all__ = ["OPENAI", "OpenAIModel", "is_loopback", "open_openai", "parse_address"]
 
 OPENAI = "https://api.openai.com/v1"
 FORMS = {"auto": Form.CHAT, "chat": Form.CHAT, "completion": Form.COMPLETION}
@@ -167,10 +163,6 @@ class OpenAIModel(KeyHolder, Model):
             raise self._mistake(self._no_list(error)) from None
         if Capability.SCORE in self._needs:
             await self._try_scoring()
-
-    def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
-        """Itself: it is the same LLM for every table."""
-        return self
 
     async def generate(self, request: Request) -> Reply:
         """Ask once, and again only in words that the model takes."""

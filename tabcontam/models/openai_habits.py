@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tabcontam.models.base import Form, Request
+from tabcontam.models.base import THINKING, Form, Request
 from tabcontam.models.openai_errors import NOT_THERE, Problem
 from tabcontam.suite.base import Prompt
 
-REASONING_ALLOWANCE = 4096  # tokens for thinking, which the limit on answer tokens does not count
 MOST_STOPS = 4  # OpenAI takes no more
 OPTIONAL = ("temperature", "stop", "max_tokens")
 CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that what is taken to fit does
@@ -95,11 +94,11 @@ class Habits:
     @property
     def allowance(self) -> int:
         """The most tokens beyond the answer's."""
-        return (_least(REASONING_ALLOWANCE, self.context, self.most) or 0) if self.reasons else 0
+        return (_least(THINKING, self.context, self.most) or 0) if self.reasons else 0
 
     def limit(self, request: Request, form: Form) -> int:
         """The tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
-        wanted = request.max_tokens + (REASONING_ALLOWANCE if self.reasons else 0)
+        wanted = request.max_tokens + (THINKING if self.reasons else 0)
         room = self.most
         if self.context is not None:
             room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)

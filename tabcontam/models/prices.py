@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import Any
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, one_line
 from tabcontam.models.openai import OPENAI
 
 FILE = Path(__file__).with_name("prices.toml")
@@ -50,7 +50,7 @@ def load_prices(path: Path | None = None) -> Mapping[str, Price]:
     except OSError as error:
         raise UsageError(f"price file {str(file)!r} cannot be read: {error.strerror or error}") from error
     except (ValueError, RecursionError) as error:  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
-        raise UsageError(f"price file {str(file)!r} cannot be read: {_line(error)}") from error
+        raise UsageError(f"price file {str(file)!r} cannot be read: {one_line(error, LONGEST_DETAIL)}") from error
 
 
 def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
@@ -77,12 +77,6 @@ def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
     tokenizer that rewrites the text first and makes it longer (T5's).
     """
     return prompt_text_bytes + messages * TOKENS_PER_MESSAGE + TOKENS_PER_PROMPT
-
-
-def _line(error: Exception) -> str:
-    """What is wrong, in one line; a value in it may be of any length."""
-    line = " ".join(str(error).split())
-    return line if len(line) <= LONGEST_DETAIL else line[: LONGEST_DETAIL - 1] + "…"
 
 
 def _price(name: str, about: object) -> Price:

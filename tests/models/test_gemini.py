@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.models import gemini as provider
-from tabcontam.models.base import FatalError, Form, Request, SpentError, TransientError
-from tabcontam.models.gemini import GOOGLE, THINKING_ALLOWANCE, GeminiModel, open_gemini
+from tabcontam.models.base import THINKING, FatalError, Form, Request, SpentError, TransientError
+from tabcontam.models.gemini import GOOGLE, GeminiModel, open_gemini
 from tabcontam.models.gemini_replies import read_answer, retry_after
 from tabcontam.suite.base import Capability, Message, Prompt, Reply, State, Usage
 from tests.loopback import Response
@@ -589,15 +589,15 @@ class TestHabits:
 
             assert within(llm, work) == [Reply("42", State.OK, "", 3)] * 3
         limits = [body["generationConfig"]["maxOutputTokens"] for body in server.asked]
-        assert limits == [16] + [16 + THINKING_ALLOWANCE] * 3
-        assert llm.allowance == THINKING_ALLOWANCE
+        assert limits == [16] + [16 + THINKING] * 3
+        assert llm.allowance == THINKING
 
     def test_gives_it_from_the_start_where_the_server_states_it(self) -> None:
         with GeminiServer(self.thinking, models=[model(thinking=True)]) as server:
             llm = opened(server)
             assert llm.allowance == 0
             within(llm, llm.connect)
-            assert llm.allowance == THINKING_ALLOWANCE
+            assert llm.allowance == THINKING
             assert ask_once(llm).text == "42"
         assert len(server.asked) == 1
 

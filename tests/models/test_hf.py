@@ -418,7 +418,7 @@ def test_thinking_has_its_own_allowance_and_is_no_answer(tmp_path: Path, monkeyp
     folder = tiny.saved(model, reader, tmp_path)
     (reply,) = replies(opened(folder), [request("Who?", 4)])
     assert (reply.text, reply.state) == (answer, State.OK)
-    monkeypatch.setattr(hf_decoding, "REASONING_ALLOWANCE", 2)
+    monkeypatch.setattr(hf_decoding, "THINKING", 2)
     (reply,) = replies(opened(folder), [request("Who?", 4)])
     assert (reply.text, reply.state, reply.detail) == ("", State.TRUNCATED, "all tokens went into reasoning")
 

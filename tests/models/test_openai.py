@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.models import openai_connection as connection
-from tabcontam.models.base import FatalError, Form, Request, Settling, SpentError, TransientError
-from tabcontam.models.openai import OPENAI, REASONING_ALLOWANCE, OpenAIModel, is_loopback, open_openai, parse_address
+from tabcontam.models.base import THINKING, FatalError, Form, Request, Settling, SpentError, TransientError
+from tabcontam.models.openai import OPENAI, OpenAIModel, is_loopback, open_openai, parse_address
 from tabcontam.models.openai_replies import chat_answer, completion_answer
 from tabcontam.suite.base import Capability, Message, Prompt, Reply, State, Usage
 from tests.loopback import LoopbackServer, Response, completion, error, reply
@@ -675,7 +675,7 @@ class TestHabits:
 
             assert [got.text for got in within(model, work)] == ["42"] * 3
         assert len(server.asked) == 2 + 3
-        assert server.asked[-1]["max_completion_tokens"] == 16 + REASONING_ALLOWANCE
+        assert server.asked[-1]["max_completion_tokens"] == 16 + THINKING
 
     def test_adapts_with_many_queries_under_way(self) -> None:
         with LoopbackServer(self.reasoning) as server:
@@ -706,13 +706,13 @@ class TestHabits:
     def test_gives_thinking_its_own_allowance(self, cut: Response) -> None:
         with LoopbackServer(lambda body: reply("42") if body["max_tokens"] > 16 else cut) as server:
             assert ask_once(opened(server)).text == "42"
-        assert server.asked[-1]["max_tokens"] == 16 + REASONING_ALLOWANCE
+        assert server.asked[-1]["max_tokens"] == 16 + THINKING
 
     def test_tells_of_its_allowance(self) -> None:
         with LoopbackServer(self.reasoning) as server:
             model = opened(server)
             ask_once(model)
-        assert model.allowance == REASONING_ALLOWANCE
+        assert model.allowance == THINKING
 
     @staticmethod
     def small(context: int, prompt: int, words: str) -> Callable[[dict[str, Any]], str | Response]:
@@ -748,7 +748,7 @@ class TestHabits:
 
             assert [got.text for got in within(model, work)] == ["42"] * 3
         limits = [body["max_tokens"] for body in server.asked]
-        assert limits[:2] == [16, 16 + REASONING_ALLOWANCE]
+        assert limits[:2] == [16, 16 + THINKING]
         assert len(limits) == 3 + 2
         assert 900 < limits[-1] <= 970
         assert len(set(limits[2:])) == 1
@@ -771,7 +771,7 @@ class TestHabits:
 
         with LoopbackServer(answer) as server:
             assert ask_once(opened(server)).text == "42"
-        assert [body["max_tokens"] for body in server.asked] == [16, 16 + REASONING_ALLOWANCE, 2048]
+        assert [body["max_tokens"] for body in server.asked] == [16, 16 + THINKING, 2048]
 
     def test_fails_where_the_prompt_alone_is_too_long(self) -> None:
         said = "This model's maximum context length is 8 tokens. However, your messages resulted in 9 tokens."

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.models.base import Form, Request
+from tabcontam.models.base import THINKING, Form, Request
 from tabcontam.models.openai_errors import Problem
-from tabcontam.models.openai_habits import REASONING_ALLOWANCE, Habits, Limits, limits, smaller
+from tabcontam.models.openai_habits import Habits, Limits, limits, smaller
 from tabcontam.suite.base import Message, Prompt
 
 SMALL = st.none() | st.integers(-10, 10_000)
@@ -49,7 +49,7 @@ def test_a_code_says_that_it_is_about_lengths() -> None:
 
 @given(st.integers(1, 500), SMALL)
 def test_refusals_come_to_an_end(max_tokens: int, room: int | None) -> None:
-    limit, turns = max_tokens + REASONING_ALLOWANCE, 0
+    limit, turns = max_tokens + THINKING, 0
     while limit > max_tokens:
         limit = smaller(limit, max_tokens, room if turns == 0 else None)
         turns += 1
@@ -62,7 +62,7 @@ def test_no_limit_takes_from_the_answer(habits: Habits, max_tokens: int) -> None
     prompt = Prompt((Message("user", "1, 2, " * 100),), "1, 2, ", "")
     for form in (Form.CHAT, Form.COMPLETION):
         limit = habits.limit(Request(prompt, max_tokens), form)
-        assert max_tokens <= limit <= max_tokens + REASONING_ALLOWANCE
+        assert max_tokens <= limit <= max_tokens + THINKING
 
 
 BOUNDED = st.builds(Habits, context=SMALL, most=SMALL)
