@@ -1,11 +1,13 @@
 """How an answer is read before it is decided: preambles and fences stripped, declining texts told apart."""
 
 import re
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
 
 from tabcontam.decide.answers import FILLER, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
+DIGITS = Context(prec=12)
 SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
 DECLINES = re.compile(
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
@@ -40,14 +42,21 @@ def same_value(answer: str | None, expected: str | None) -> bool:
     """Whether two values are one: numbers as numbers, other texts without case, outer spaces, quotes and full stop."""
     if answer is None or expected is None:
         return False
-    left, right = _bare(answer), _bare(expected)
-    if left == right:
-        return True
+    return value_key(answer) == value_key(expected)
+
+
+@lru_cache(maxsize=100_000)
+def value_key(text: str) -> str:
+    """What equal values share: `256`, `256.0` and `2.56e2` have one key, and `No.` has that of `no`."""
+    bare = _bare(text)
     try:
-        numbers = Decimal(ungrouped(left)), Decimal(ungrouped(right))
+        number = Decimal(ungrouped(bare))
     except InvalidOperation:
-        return False
-    return numbers[0].is_finite() and numbers[0] == numbers[1]
+        return bare
+    if not number.is_finite():
+        return bare
+    rounded = DIGITS.plus(number)  # no more digits than a float holds
+    return "0" if not rounded else format(rounded.normalize(), "e")
 
 
 def _bare(text: str) -> str:

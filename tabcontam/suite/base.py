@@ -9,6 +9,8 @@ from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
+from tabcontam.decide.chance import Guess
+
 if TYPE_CHECKING:
     from tabcontam.datasets import Table
     from tabcontam.decide.words import Dictionary
@@ -93,6 +95,9 @@ class Query:
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
     `paper` says that the query is one of the paper's own; `rows` are the table rows that stand in the prompt, whole or
     in part; `not_expected` are names that must not count (Wine Quality, where Wine is expected).
+    `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
+    chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
+    A query with `decoy_of` asks the same as the query of that id about something else, for comparison.
     """
 
     id: str
@@ -103,6 +108,8 @@ class Query:
     paper: bool = True
     rows: tuple[int, ...] = ()
     not_expected: tuple[str, ...] = ()
+    chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
+    decoy_of: str = ""
 
     @property
     def prompt(self) -> Prompt:
@@ -137,13 +144,15 @@ class Reading:
     """How one reply was read.
 
     `parsed` is what was understood; `readable` whether it was an answer at all (a text that declines is none); `hit`
-    the decision by what was understood; `paper_hit` the published algorithm's on the text as it came.
+    the decision by what was understood; `paper_hit` the published algorithm's on the text as it came. `right` are the
+    asked features whose cells are the row's, or the expected words and names that the answer holds.
     """
 
     parsed: Mapping[str, str | None] | str | None
     hit: bool
     paper_hit: bool
     readable: bool
+    right: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +183,33 @@ class Measurement:
     claim: str
 
 
+@dataclass(frozen=True)
+class Evidence:
+    """What the answers weigh against the null, before any verdict.
+
+    `statistic` is its name, `value` what it came to and `expected` what the null expects; `null` says in words what is
+    drawn anew under it. `hits` of `asked` queries (decoys aside), with `expected_hits` by the null. `p_value` is None
+    where there is only a score. `interval` has a confidence of 95 % and is of what `interval_of` says. `share` is the
+    smallest share of remembered rows that would have been found at the level with 95 % power, None where none would.
+    `sentence` is what a person can check.
+    """
+
+    statistic: str
+    value: float
+    null: str
+    sentence: str
+    hits: int
+    asked: int
+    answered: int
+    p_value: float | None = None
+    expected: float | None = None
+    expected_hits: float | None = None
+    interval: tuple[float, float] | None = None
+    interval_of: str = ""
+    recalled_bits: float | None = None
+    share: float | None = None
+
+
 class Test(Protocol):
     """A contamination test: a frozen dataclass whose docstring is its page.
 
@@ -186,6 +222,8 @@ class Test(Protocol):
     needs: ClassVar[frozenset[Capability]]
     shows_rows: ClassVar[bool]  # whether the serializer matters
     by_feature: ClassVar[bool]  # whether `asked` and `expected` of its queries run in parallel
+    decides: ClassVar[bool]  # whether the calibrated rules give a verdict; else there is only a score
+    of_rows: ClassVar[bool]  # whether it can show that rows were seen: a row test
 
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""
@@ -200,5 +238,19 @@ class Test(Protocol):
         ...
 
     def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        """The cell's statistic from its read trials, which may be fewer than were planned."""
+        """What the published rules count: the read trials of the paper's own queries, perhaps fewer than planned."""
+        ...
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What all read trials of a cell, decoys among them, weigh against the null.
+
+        `level` is the p-value that a cell of this grid must reach at most; the detectable share is stated for it.
+        """
+        ...
+
+    def blunt(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why the queries could not tell memory from guessing at this level; None where they could.
+
+        Known before anything is asked: from what the prompts show, never from the hidden values.
+        """
         ...
