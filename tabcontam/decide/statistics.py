@@ -42,7 +42,7 @@ def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: in
         low = max(0, observed - left)  # a lower sum cannot come up to the observed one any more
         left -= weight
         tail += chance * float(state[max(low, observed - weight) : top + 1].sum())
-        moved = state[low : min(top + 1, observed - weight)] * chance
+        moved = state[low : max(low, min(top + 1, observed - weight))] * chance
         state[low : top + 1] *= 1 - chance
         state[low + weight : low + weight + len(moved)] += moved
         top = min(top + weight, observed - 1)
@@ -202,4 +202,4 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 def any_dependence(p_values: Sequence[float]) -> float:
     """One p-value for several of any dependence: Bonferroni's. 1 where there are none."""
-    return min(1.0, len(p_values) * min(p_values, default=1.0))
+    return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
