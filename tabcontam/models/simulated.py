@@ -285,11 +285,20 @@ def _choices(asked: Asked) -> Mapping[str, float]:
 
 
 def _schema_expert(asked: Asked) -> Reply:
-    """Knows features, values and names, but cannot tell a row of the table from another of its schema."""
+    """Knows features, values and names, but cannot tell a row of the table from another of its schema.
+
+    Of other tables it says what is usual.
+    """
     if _is_row(asked) or _is_choice(asked):
         return _said(asked, _drawn(asked))
-    strange = asked.query.decoy_of and asked.test != "recognition_examples"
-    return _ok(NOT_KNOWN) if strange else _said(asked, _truth(asked))
+    if not asked.query.decoy_of or asked.test == "recognition_examples":
+        return _said(asked, _truth(asked))
+    return _said(asked, [_other_name(asked)] if asked.test.startswith(NAMES) else _usual(asked))
+
+
+def _other_name(asked: Asked) -> str:
+    own = {name.casefold() for name in (*asked.table.names, asked.table.title)}
+    return next((name for name in USUAL_NAMES if not any(name.casefold() in each for each in own)), NOT_KNOWN)
 
 
 def _drawn(asked: Asked) -> "list[Cell]":

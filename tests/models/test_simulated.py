@@ -128,9 +128,15 @@ def test_a_guesser_says_a_word_as_often_as_it_is_due_and_to_decoys_as_to_true_qu
 
 def test_a_schema_expert_knows_words_and_draws_rows() -> None:
     assert ask("schema-expert", FEATURES).text == "job, city"
-    assert ask("schema-expert", DECOY).text == "unknown"
+    assert ask("schema-expert", DECOY).text == ", ".join(USUAL_FEATURES)
     drawn = {ask("schema-expert", INCOMPLETE, seed).text for seed in range(60)}
     assert drawn == {f"The job is {job}, The city is {city}" for job in ("nurse", "cook") for city in ("Pisa", "Rome")}
+
+
+def test_a_schema_expert_takes_no_other_table_for_its_own() -> None:
+    asked = replace(TWIN, id="recognition_features-0-decoy-1")
+    named = [reply_of("schema-expert", asked, replace(TABLE, names=(name,))).text for name in ("People", "The Titanic")]
+    assert named == ["Titanic", "Adult"]
 
 
 def test_a_schema_expert_cannot_tell_twin_rows_from_true_ones() -> None:
