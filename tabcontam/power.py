@@ -7,7 +7,7 @@ level. What is measured is how often those are found who know nothing of the row
 import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import product
 from time import perf_counter
@@ -20,7 +20,7 @@ from tabcontam.models.base import Request
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, PlannedCell, Subject, plan
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
-from tabcontam.suite.base import Query, Test, Trial, Verdict
+from tabcontam.suite.base import Query, Reading, Reply, Test, Trial, Verdict
 from tabcontam.suite.registry import TESTS
 from tabcontam.suite.selection import selected
 from tabcontam.suite.verdicts import ALPHA, found, of_table, without_evidence
@@ -65,37 +65,51 @@ def simulate(
     return ask(planned(table, tests, serializer, seed, alpha), answerer, seed, alpha)
 
 
-def planned(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> list[PlannedCell]:
-    """The cells of a run, the same for every answerer: their prompts are written once for all of them."""
+@dataclass(frozen=True)
+class Planned:
+    """The cells of a run, the same for every answerer, and how replies were read: the same ones are read once."""
+
+    cells: Sequence[PlannedCell]
+    readings: dict[tuple[str, Reply], Reading] = field(default_factory=dict)
+
+    def read(self, cell: PlannedCell, query: Query, reply: Reply) -> Reading:
+        """The reading of a reply to a query of this plan."""
+        key = (query.id, reply)
+        if key not in self.readings:
+            self.readings[key] = cell.test.read(query, reply, cell.serializer, english())
+        return self.readings[key]
+
+
+def planned(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Planned:
+    """The plan of a run. Its prompts are written once for all answerers."""
     subject = Subject(open_simulated("oracle", seed))
     cells = plan([subject], [table], [serializer], tests, Options(seed=seed, alpha=alpha))
-    return [replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells]
+    return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
 
 
 def _written_once(query: Query) -> Query:
     return replace(query, write=lru_cache(maxsize=1)(query.write))
 
 
-def ask(cells: Sequence[PlannedCell], answerer: str, seed: int, alpha: float) -> Outcomes:
-    """What planned cells, all of one table and serializer, make of one answerer. Raises `UsageError`."""
-    trials = asyncio.run(_trials(cells, answerer, seed))
-    outcomes = {cell.test.id: _outcome(cell, trials[cell.test.id]) for cell in cells}
-    rows = [cell.test.id for cell in cells if cell.test.of_rows]
+def ask(run: Planned, answerer: str, seed: int, alpha: float) -> Outcomes:
+    """What a planned run, of one table and serializer, makes of one answerer. Raises `UsageError`."""
+    trials = asyncio.run(_trials(run, answerer, seed))
+    outcomes = {cell.test.id: _outcome(cell, trials[cell.test.id]) for cell in run.cells}
+    rows = [cell.test.id for cell in run.cells if cell.test.of_rows]
     return concluded(outcomes, rows, alpha)
 
 
-async def _trials(cells: Sequence[PlannedCell], answerer: str, seed: int) -> dict[str, list[Trial]]:
+async def _trials(run: Planned, answerer: str, seed: int) -> dict[str, list[Trial]]:
     """Every query of every cell with the answerer's reply and its reading."""
-    dictionary = english()
-    queries = [query for cell in cells for query in cell.queries]
+    queries = [query for cell in run.cells for query in cell.queries]
     model = open_simulated(answerer, seed)
-    model = model.prepare(cells[0].table, queries) if cells else model
+    model = model.prepare(run.cells[0].table, queries) if run.cells else model
     trials: dict[str, list[Trial]] = {}
-    for cell in cells:
+    for cell in run.cells:
         own = trials.setdefault(cell.test.id, [])
         for query in cell.queries:
             reply = await model.generate(Request(query.prompt, query.max_tokens))
-            own.append(Trial(query, reply, cell.test.read(query, reply, cell.serializer, dictionary)))
+            own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
 
 
@@ -215,8 +229,8 @@ def _seed(study: Study, number: int) -> int:
 
 def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Run:
     """The outcomes of one plan for every answerer."""
-    cells = planned(table, tests, serializer, seed, alpha)
-    return {answerer: ask(cells, answerer, seed, alpha) for answerer in ANSWERERS}
+    plan_of_all = planned(table, tests, serializer, seed, alpha)
+    return {answerer: ask(plan_of_all, answerer, seed, alpha) for answerer in ANSWERERS}
 
 
 def _side_by_side(study: Study, tests: Sequence[Test], places: Sequence[Place]) -> Iterator[tuple[Place, Run]]:

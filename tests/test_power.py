@@ -216,10 +216,25 @@ def test_a_plan_is_asked_of_several_and_its_prompts_are_written_once(monkeypatch
         return Prompt((Message("user", f"Row {number}?"),), "", "")
 
     monkeypatch.setattr(f"{__name__}.written", counted)
-    cells = planned(ships(), [CELL], IS, 0, 0.01)
+    run = planned(ships(), [CELL], IS, 0, 0.01)
     for answerer in ("mode", "oracle"):
-        ask(cells, answerer, 0, 0.01)
+        ask(run, answerer, 0, 0.01)
     assert len(times) == QUERIES
+
+
+def test_the_same_reply_is_read_once_and_counts_for_each_who_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    read = OneCell.read
+
+    def spied(self: OneCell, query: Query, reply: Reply, *others: Any) -> Reading:
+        heard.append(reply.text)
+        return read(self, query, reply, *others)
+
+    monkeypatch.setattr(OneCell, "read", spied)
+    run = planned(ships(), [CELL], IS, 0, 0.01)
+    first, second, third = (ask(run, answerer, 0, 0.01) for answerer in ("oracle", "memoriser:1", "yes"))
+    assert first == second != third
+    assert len(heard) == 2 * QUERIES
 
 
 def test_everything_is_asked_through_the_seam_of_real_models(monkeypatch: pytest.MonkeyPatch) -> None:

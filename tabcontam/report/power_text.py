@@ -28,7 +28,8 @@ def print_power(console: "Console", document: Document) -> None:
         _print_idle(console, dataset)
         _line(console)
     _line(console, "false: runs in which one was found that knows nothing of the rows, and the limit")
-    _line(console, "  that the rate is below with 95 % confidence; card: one that knows the schema;")
+    _line(console, "  that the rate is below with 95 % confidence; card: one that knows the schema,")
+    _line(console, "  which cannot tell rows from others of it, as recognition_examples asks;")
     _line(console, "  5% to 100%: one that remembers so many of the rows and guesses the others")
 
 
