@@ -123,13 +123,17 @@ class WordTest:
         )
 
     def words(self, trials: Sequence[Trial]) -> list[Word]:
-        """Each distinct word, in the first true answer that is to hold it. All trials are readable."""
+        """Each distinct word, in the first true answer that is to hold it. All trials are readable.
+
+        A word that no readable decoy looks for cannot be compared.
+        """
         found: dict[str, Word] = {}
         for trial in true_ones(trials):
             decoys = [other for other in trials if other.query.decoy_of == trial.query.id]
             for word in filter(None, trial.query.expected):
-                if _key(word) not in found:
-                    found[_key(word)] = _weighed(word, trial, decoys)
+                compared = [decoy for decoy in decoys if word in decoy.query.expected]
+                if compared and _key(word) not in found:
+                    found[_key(word)] = _weighed(word, trial, compared)
         return list(found.values())
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
@@ -155,7 +159,7 @@ def _key(word: str | None) -> str:
 
 def _weighed(word: str, true: Trial, decoys: Sequence[Trial]) -> Word:
     """A word of a true answer against the decoys that look for it too."""
-    compared = [true, *(decoy for decoy in decoys if word in decoy.query.expected)]
+    compared = [true, *decoys]
     times = sum(_says(trial, word) for trial in compared)
     lengths = [_length(trial) for trial in compared]
     share = max(1 / len(compared), lengths[0] / sum(lengths))  # a longer answer holds more of any words
