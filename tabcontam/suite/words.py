@@ -4,7 +4,7 @@ The published algorithm looks for a word anywhere in the text, `ATA` in `dataset
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from statistics import median
@@ -91,7 +91,7 @@ class WordTest:
         if not line or FILLER.match(line) or NOTHING.match(line):
             return False
         lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
-        return median(lengths) <= LONGEST_ITEM
+        return bool(lengths) and median(lengths) <= LONGEST_ITEM
 
     def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """Detected if at least one answer passes."""
@@ -128,12 +128,13 @@ class WordTest:
         A word that no readable decoy looks for cannot be compared.
         """
         found: dict[str, Word] = {}
+        lengths = {trial.query.id: _length(trial) for trial in trials}
         for trial in true_ones(trials):
             decoys = [other for other in trials if other.query.decoy_of == trial.query.id]
             for word in filter(None, trial.query.expected):
                 compared = [decoy for decoy in decoys if word in decoy.query.expected]
                 if compared and _key(word) not in found:
-                    found[_key(word)] = _weighed(word, trial, compared)
+                    found[_key(word)] = _weighed(word, [trial, *compared], lengths)
         return list(found.values())
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
@@ -157,12 +158,11 @@ def _key(word: str | None) -> str:
     return (word or "").casefold()
 
 
-def _weighed(word: str, true: Trial, decoys: Sequence[Trial]) -> Word:
-    """A word of a true answer against the decoys that look for it too."""
-    compared = [true, *decoys]
-    times = sum(_says(trial, word) for trial in compared)
-    lengths = [_length(trial) for trial in compared]
-    share = max(1 / len(compared), lengths[0] / sum(lengths))  # a longer answer holds more of any words
+def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> Word:
+    """A word of the first trial, a true one, against the others, its decoys."""
+    true = trials[0]
+    times, length = sum(_says(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
+    share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
     return Word(_says(true, word), min(1.0, max(true.query.chance[word].surest, times * share)))
 
 
