@@ -142,7 +142,8 @@ class WordTest:
         chances: dict[str, float] = {}
         for query in queries:
             for word, guess in query.chance.items():
-                chances.setdefault(_key(word), guess.surest)
+                beside = sum(other.decoy_of == query.id and word in other.expected for other in queries)
+                chances.setdefault(_key(word), max(guess.surest, 1 / (1 + beside)))
         least = prod(chances.values())
         if least <= level:
             return None

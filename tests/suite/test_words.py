@@ -346,6 +346,11 @@ def test_few_english_words_could_not_tell_memory_from_inference() -> None:
     assert LISTS.blunt(queries, 0.01) == reason
 
 
+def test_a_question_whose_decoys_were_cut_off_could_not_tell_anything() -> None:
+    assert LISTS.blunt(made(), 0.01) is None
+    assert LISTS.blunt(made()[:1], 0.5) is not None
+
+
 def test_too_few_answers_could_not_reach_the_level() -> None:
     queries = asked(NAMES, ships())
     assert NAMES.blunt(queries, 1e-4) is None
