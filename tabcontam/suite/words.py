@@ -29,6 +29,7 @@ READ = (State.OK, State.TRUNCATED)
 ITEMS = re.compile(r"[,;\n|]")
 LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
+CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
 LONGEST_ITEM = 6  # words
 MORE = "x"  # added to an answer that was cut, to see which of its words could have gone on
 
@@ -67,11 +68,11 @@ class WordTest:
         """Which of the expected words the answer holds, as whole words and as Algorithm 1 looks for them."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
-        ours = self.decision(query, reply.text, dictionary, stands_in)
-        hit, right = ours.detected, self.named(query, reply.text)
+        text = undeclined(reply.text)
+        hit, right = self.decision(query, text, dictionary, stands_in).detected, self.named(query, text)
         if reply.state is State.TRUNCATED:
-            hit = hit and self.decision(query, reply.text + MORE, dictionary, stands_in).detected
-            right = tuple(word for word in right if word in self.named(query, reply.text + MORE))
+            hit = hit and self.decision(query, text + MORE, dictionary, stands_in).detected
+            right = tuple(word for word in right if word in self.named(query, text + MORE))
         answer = reply.state is State.OK and not declines(reply.text) and self.is_answer(reply.text)
         published = self.decision(query, reply.text, dictionary, appears).detected
         readable = hit or bool(right) or answer
@@ -148,6 +149,13 @@ class WordTest:
         if least <= level:
             return None
         return f"even all {len(chances)} {self.unit}, said of this table alone, give p = {least:.2g}, above {level:.2g}"
+
+
+def undeclined(text: str) -> str:
+    """A text without its clauses that decline: `I have no access to the class labels` names no feature."""
+    if not declines(text):
+        return text
+    return "\n".join(clause for clause in CLAUSE_END.split(text) if not declines(clause))
 
 
 def true_ones(trials: Iterable[Trial]) -> list[Trial]:

@@ -420,6 +420,23 @@ def test_a_list_counts_in_any_shape(text: str) -> None:
     assert "pdays" not in reading.right
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I do not have access to the class labels of this dataset, so I cannot say.",
+        "I'm sorry, but I cannot recall the class of these rows.",
+        "It is not possible to name a class here",
+    ],
+)
+def test_a_text_that_declines_says_no_word_by_the_way(text: str) -> None:
+    """A decliner has no answer, even where its sentence holds a word that is a feature's name."""
+    query = made(words=("class", "rows", "fnlwgt"))[0]
+    reading = read(LISTS, query, text)
+    assert (reading.readable, reading.right) == (False, ())
+    reading = read(LISTS, query, f"{text} Still, my best guess: age, class, fnlwgt")
+    assert (reading.readable, reading.right) == (True, ("class", "fnlwgt"))
+
+
 def test_a_list_that_explains_its_items_is_an_answer_whether_or_not_they_are_right() -> None:
     """Else only right answers in that shape were read, and wrong ones of the decoys left out."""
     text = (
