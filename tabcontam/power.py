@@ -53,6 +53,7 @@ class Outcome:
 
 
 Outcomes = dict[str, Outcome]  # by the test's id; TOGETHER for the row tests together
+Trials = dict[str, list[Trial]]  # by the test's id
 
 
 def simulate(
@@ -62,7 +63,8 @@ def simulate(
 
     Raises `UsageError` for an unknown answerer.
     """
-    return ask(planned(table, tests, serializer, seed, alpha), answerer, seed, alpha)
+    run = planned(table, tests, serializer, seed, alpha)
+    return outcomes_of(run, ask(run, answerer, seed), alpha)
 
 
 @dataclass(frozen=True)
@@ -91,26 +93,29 @@ def _written_once(query: Query) -> Query:
     return replace(query, write=lru_cache(maxsize=1)(query.write))
 
 
-def ask(run: Planned, answerer: str, seed: int, alpha: float) -> Outcomes:
-    """What a planned run, of one table and serializer, makes of one answerer. Raises `UsageError`."""
-    trials = asyncio.run(_trials(run, answerer, seed))
-    outcomes = {cell.test.id: _outcome(cell, trials[cell.test.id]) for cell in run.cells}
-    rows = [cell.test.id for cell in run.cells if cell.test.of_rows]
-    return concluded(outcomes, rows, alpha)
+def ask(run: Planned, answerer: str, seed: int) -> Trials:
+    """Every query of a planned run, by test, with an answerer's reply and its reading. Raises `UsageError`."""
+    return asyncio.run(_asked(run, answerer, seed))
 
 
-async def _trials(run: Planned, answerer: str, seed: int) -> dict[str, list[Trial]]:
-    """Every query of every cell with the answerer's reply and its reading."""
+async def _asked(run: Planned, answerer: str, seed: int) -> Trials:
     queries = [query for cell in run.cells for query in cell.queries]
     model = open_simulated(answerer, seed)
     model = model.prepare(run.cells[0].table, queries) if run.cells else model
-    trials: dict[str, list[Trial]] = {}
+    trials: Trials = {}
     for cell in run.cells:
         own = trials.setdefault(cell.test.id, [])
         for query in cell.queries:
             reply = await model.generate(Request(query.prompt, query.max_tokens))
             own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
+
+
+def outcomes_of(run: Planned, trials: Trials, alpha: float) -> Outcomes:
+    """What a planned run, of one table and serializer, makes of its trials."""
+    outcomes = {cell.test.id: _outcome(cell, trials[cell.test.id]) for cell in run.cells}
+    rows = [cell.test.id for cell in run.cells if cell.test.of_rows]
+    return concluded(outcomes, rows, alpha)
 
 
 def _outcome(cell: PlannedCell, trials: Sequence[Trial]) -> Outcome:
@@ -230,7 +235,7 @@ def _seed(study: Study, number: int) -> int:
 def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Run:
     """The outcomes of one plan for every answerer."""
     plan_of_all = planned(table, tests, serializer, seed, alpha)
-    return {answerer: ask(plan_of_all, answerer, seed, alpha) for answerer in ANSWERERS}
+    return {answerer: outcomes_of(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
 
 
 def _side_by_side(study: Study, tests: Sequence[Test], places: Sequence[Place]) -> Iterator[tuple[Place, Run]]:

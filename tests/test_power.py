@@ -32,6 +32,7 @@ from tabcontam.power import (
     ask,
     concluded,
     measure,
+    outcomes_of,
     planned,
     simulate,
 )
@@ -218,7 +219,7 @@ def test_a_plan_is_asked_of_several_and_its_prompts_are_written_once(monkeypatch
     monkeypatch.setattr(f"{__name__}.written", counted)
     run = planned(ships(), [CELL], IS, 0, 0.01)
     for answerer in ("mode", "oracle"):
-        ask(run, answerer, 0, 0.01)
+        outcomes_of(run, ask(run, answerer, 0), 0.01)
     assert len(times) == QUERIES
 
 
@@ -232,7 +233,9 @@ def test_the_same_reply_is_read_once_and_counts_for_each_who_gives_it(monkeypatc
 
     monkeypatch.setattr(OneCell, "read", spied)
     run = planned(ships(), [CELL], IS, 0, 0.01)
-    first, second, third = (ask(run, answerer, 0, 0.01) for answerer in ("oracle", "memoriser:1", "yes"))
+    first, second, third = (
+        outcomes_of(run, ask(run, answerer, 0), 0.01) for answerer in ("oracle", "memoriser:1", "yes")
+    )
     assert first == second != third
     assert len(heard) == 2 * QUERIES
 

@@ -266,7 +266,9 @@ def control_lines(found: Mapping[str, Mapping[str, Counter[tuple[str, str]]]]) -
     lines = []
     for kind in CONTROLS:
         for test in ROWS:
-            own = {name: {word: n for (what, word), n in by[kind].items() if what == test.id} for name, by in found.items()}
+            own = {
+                name: {word: n for (what, word), n in by[kind].items() if what == test.id} for name, by in found.items()
+            }
             decided = {name: words for name, words in own.items() if words and not words.get("uninformative")}
             decided = {name: words for name, words in decided.items() if not words.get("skipped")}
             hits = sum(words.get("contaminated", 0) for words in decided.values())
