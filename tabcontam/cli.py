@@ -399,7 +399,11 @@ def _power(options: argparse.Namespace) -> int:
         target=options.target,
         name=options.name,
     )
-    document = measure(study, telling(sys.stderr))
+    try:
+        document = measure(study, telling(sys.stderr))
+    except KeyboardInterrupt:
+        print("tabcontam: interrupted; nothing was kept", file=sys.stderr)
+        return Exit.INTERRUPTED
     if options.json:
         print(as_json(document), end="")
     else:

@@ -367,6 +367,17 @@ def test_the_command_prints_text_or_json(made_up: Study, capsys: pytest.CaptureF
     assert (document["alpha"], document["runs"], len(document["datasets"][0]["tests"])) == (0.05, 2, 1)
 
 
+def test_an_interrupted_study_promises_nothing(
+    made_up: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(power, "run_once", interrupted)
+    assert main(["power", "--dataset", made_up.datasets[0]]) == 2
+    assert capsys.readouterr().err == "tabcontam: interrupted; nothing was kept\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
