@@ -100,6 +100,7 @@ def prepare(request: Request) -> Run:
         request.batch_size,
         request.form,
         needs=frozenset().union(*(test.needs for test in tests)),
+        seed=request.options.seed,
     )
     opened = {spec: _opened(spec, settings) for spec in _specs(request)}
     named = request.llms or CONTROLS

@@ -228,7 +228,7 @@ def _truth(asked: Asked) -> "list[Cell]":
 
 
 def _oracle(asked: Asked) -> Reply:
-    return _ok(NOT_KNOWN) if asked.query.decoy_of else _said(asked, _truth(asked))
+    return _said(asked, _usual(asked) if asked.query.decoy_of else _truth(asked))
 
 
 def _mode(asked: Asked) -> Reply:
