@@ -1,7 +1,7 @@
 """Judge recorded answers again, with no model asked: one cell per (LLM, dataset, serializer, test, file)."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
@@ -12,7 +12,10 @@ from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Repl
 from tabcontam.suite.verdicts import PAPER, decide
 from tabcontam.suite.words import measured
 
-__all__ = ["Record", "differences", "read_records", "replay"]
+if TYPE_CHECKING:
+    from tabcontam.replays.calibrated import Judged
+
+__all__ = ["Record", "differences", "read_records", "replay", "rule_differences"]
 
 KNOWLEDGE = ("feature_list_informed", "feature_list_uninformed", "recognition_features")
 SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
@@ -24,8 +27,23 @@ UNEXPLAINED = "unexplained"
 
 
 def replay(records: Iterable[Record], dictionary: Dictionary, rules: str) -> list[dict[str, Any]]:
-    """The cells of a results file, in the order of the records."""
-    return [_cell(group, dictionary, rules) for group in _groups(records)]
+    """The cells of a results file, in the order of the records; the paper's verdict stands beside ours."""
+    groups = _groups(records)
+    cells = [_cell(group, dictionary) for group in groups]
+    if rules == PAPER:
+        return cells
+    return [_calibrated(cell, judged) for cell, judged in zip(cells, _judge(groups, dictionary), strict=True)]
+
+
+def rule_differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
+    """Every cell that the calibrated rules decide otherwise than the published ones, and why."""
+    from tabcontam.replays.calibrated import contrast
+
+    groups = _groups(records)
+    cells = [_cell(group, dictionary) for group in groups]
+    pairs = zip(cells, _judge(groups, dictionary), strict=True)
+    told = [contrast(cell, judged) for cell, judged in pairs if judged is not None]
+    return [difference for difference in told if difference is not None]
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
@@ -76,7 +94,8 @@ def _place(record: Record) -> dict[str, str | None]:
     }
 
 
-def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[str, Any]:
+def _cell(group: Sequence[Record], dictionary: Dictionary) -> dict[str, Any]:
+    """A cell under the published rules."""
     first = group[0]
     cell: dict[str, Any] = {
         **_place(first),
@@ -88,14 +107,28 @@ def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[s
     if first.test == MEMBERSHIP:
         return cell | _membership(group)
     measurement = _measurement(group, dictionary)
-    decision = decide(measurement, rules)
+    decision = decide(measurement, PAPER)
     return cell | {
         "verdict": _word(decision.verdict),
-        "paper_verdict": _word(decide(measurement, PAPER).verdict),
+        "paper_verdict": _word(decision.verdict),
         "reason": decision.reason,
         "queries": len(measurement.trials),
-        **counts(measurement, rules),
+        **counts(measurement, PAPER),
     }
+
+
+def _judge(groups: Sequence[Sequence[Record]], dictionary: Dictionary) -> list["Judged | None"]:
+    from tabcontam.replays.calibrated import judge  # loads numpy and scipy, which the published rules do not need
+
+    return judge(groups, dictionary)
+
+
+def _calibrated(cell: dict[str, Any], judged: "Judged | None") -> dict[str, Any]:
+    """A cell under the calibrated rules; where there is only a score it stays as it is."""
+    if judged is None:
+        return cell
+    asked = {key: cell[key] for key in ("queries", "paper_verdict")}
+    return cell | UNKNOWN | asked | judged.fields | {"verdict": _word(judged.verdict)}
 
 
 def _membership(group: Sequence[Record]) -> dict[str, Any]:

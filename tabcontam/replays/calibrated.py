@@ -1,0 +1,156 @@
+"""Recorded cells judged by their p-values, and where that differs from the published rules, with the reason."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.cards import find_card
+from tabcontam.decide.dictionary import Dictionary
+from tabcontam.decide.statistics import benjamini_hochberg
+from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record
+from tabcontam.replays.null import Known, known_edition
+from tabcontam.replays.rows import PREAMBLE, weigh_rows
+from tabcontam.replays.weighing import Weighed
+from tabcontam.replays.words import weigh_names, weigh_words
+from tabcontam.suite.base import Verdict
+
+ALPHA = 0.01
+ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
+GUESSED = "guessing explains it"
+PARTLY = "cells that guessing does not explain are right, if not the whole row"
+SAID = "words are said that no other dataset's answers hold"
+
+Cell = dict[str, Any]
+Group = Sequence[Record]  # the records of one cell
+Editions = dict[tuple[str, tuple[str, ...]], Known | str]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A calibrated verdict, what a results file holds of it, and how the answers were read otherwise."""
+
+    verdict: Verdict
+    fields: Cell
+    notes: tuple[str, ...] = ()
+
+
+def judge(groups: Sequence[Group], dictionary: Dictionary) -> list[Judged | None]:
+    """The calibrated verdict of each cell, None where there is only a score.
+
+    The cells of one LLM are one family; those of a serializer study are another than those of its main runs.
+    """
+    editions: Editions = {}
+    weighed = [_weighed(group, groups, editions, dictionary) for group in groups]
+    families: dict[tuple[str, bool], list[int]] = {}
+    for number, group in enumerate(groups):
+        families.setdefault((group[0].llm, group[0].serializer is None), []).append(number)
+    judged: list[Judged | None] = [None] * len(groups)
+    for family in families.values():
+        for number, found in zip(family, _family([weighed[number] for number in family]), strict=True):
+            judged[number] = found
+    return judged
+
+
+def _weighed(group: Group, groups: Iterable[Group], editions: Editions, dictionary: Dictionary) -> Weighed | str | None:
+    first = group[0]
+    if first.test == MEMBERSHIP:
+        return None
+    if first.test in ROW_TESTS:
+        columns = tuple(first.values or ())
+        if (first.dataset, columns) not in editions:
+            editions[first.dataset, columns] = known_edition(first.dataset, columns)
+        known = editions[first.dataset, columns]
+        return known if isinstance(known, str) else weigh_rows(group, known, dictionary)
+    card = find_card(first.dataset)
+    if card is None:
+        return "not recorded: no card tells the dataset's names"
+    decoys = _decoys(first, groups)
+    return weigh_names(group, decoys, card) if first.test in NAME_TESTS else weigh_words(group, decoys, dictionary)
+
+
+def _decoys(first: Record, groups: Iterable[Group]) -> dict[str, list[str]]:
+    """The answers of the same LLM to the same test in the same serializer, by the other datasets."""
+    decoys: dict[str, list[str]] = {}
+    for group in groups:
+        other = group[0]
+        same = (other.llm, other.serializer, other.test) == (first.llm, first.serializer, first.test)
+        if same and other.dataset != first.dataset:
+            decoys.setdefault(other.dataset, []).extend(record.output for record in group)
+    return decoys
+
+
+def _family(cells: Sequence[Weighed | str | None]) -> list[Judged | None]:
+    """The verdicts of cells that share one error rate; a cell that could not have told is no part of it."""
+    level = ALPHA / max(1, sum(isinstance(cell, Weighed) for cell in cells))
+    blunt = [cell.blunt(level) if isinstance(cell, Weighed) else None for cell in cells]
+    counted = [
+        (number, cell.evidence.p_value)
+        for number, cell in enumerate(cells)
+        if isinstance(cell, Weighed) and not blunt[number] and cell.evidence.answered and cell.evidence.p_value
+    ]
+    q_values = benjamini_hochberg([p_value for _, p_value in counted])
+    q_of = {number: q_value for (number, _), q_value in zip(counted, q_values, strict=True)}
+    return [_judged(cell, blunt[number], q_of.get(number)) for number, cell in enumerate(cells)]
+
+
+def _judged(cell: Weighed | str | None, blunt: str | None, q_value: float | None) -> Judged | None:
+    if cell is None:
+        return None
+    if isinstance(cell, str):
+        return Judged(Verdict.UNINFORMATIVE, {"reason": cell, "sentence": cell})
+    verdict, reason = _verdict(cell, blunt, q_value)
+    evidence = cell.evidence
+    fields = {
+        "reason": reason,
+        "queries": cell.queries,
+        "answered": evidence.answered,
+        "hits": evidence.hits,
+        "expected_hits": evidence.expected_hits,
+        "score": round(evidence.hits / evidence.asked, 4),
+        "null": evidence.null,
+        "p_value": evidence.p_value,
+        "q_value": q_value,
+        "interval": evidence.interval and list(evidence.interval),
+        "recalled_bits": evidence.recalled_bits,
+        "sentence": evidence.sentence,
+    }
+    return Judged(verdict, fields, cell.notes)
+
+
+def _verdict(cell: Weighed, blunt: str | None, q_value: float | None) -> tuple[Verdict, str | None]:
+    if blunt:
+        return Verdict.UNINFORMATIVE, blunt
+    if q_value is not None and q_value <= ALPHA:
+        return Verdict.CONTAMINATED, None
+    if cell.evidence.answered < ENOUGH * cell.queries or not cell.evidence.answered:
+        silent = cell.queries - cell.evidence.answered
+        return Verdict.NO_ANSWER, f"no readable answer to {silent} of {cell.queries} queries"
+    return Verdict.NOT_DETECTED, None
+
+
+def contrast(cell: Cell, judged: Judged) -> Cell | None:
+    """The cell's line where the calibrated verdict is another than the published one, with the reason; else None."""
+    if cell["paper_verdict"] == judged.verdict:
+        return None
+    return {
+        "level": "rules",
+        **{key: cell[key] for key in ("llm", "dataset", "serializer", "test", "source")},
+        "paper": cell["paper_verdict"],
+        "calibrated": str(judged.verdict),
+        "group": _cause(cell, judged),
+        "explanation": str(judged.fields["reason"] or judged.fields["sentence"]),
+    }
+
+
+def _cause(cell: Cell, judged: Judged) -> str:
+    """Why the rule sets differ, in words that cells share."""
+    if judged.verdict is Verdict.CONTAMINATED:
+        if cell["test"] not in ROW_TESTS:
+            return SAID
+        return PREAMBLE if PREAMBLE in judged.notes else PARTLY
+    if judged.verdict is Verdict.NO_ANSWER:
+        return "no readable answer"
+    reason = str(judged.fields["reason"] or "")
+    if judged.verdict is Verdict.UNINFORMATIVE and ("not recorded" in reason or "row's number" in reason):
+        return reason
+    return "; ".join((GUESSED if judged.verdict is Verdict.NOT_DETECTED else "too few queries to tell", *judged.notes))
