@@ -1,7 +1,7 @@
 """Judge recorded answers again, with no model asked: one cell per (LLM, dataset, serializer, test, file)."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
@@ -12,10 +12,7 @@ from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Repl
 from tabcontam.suite.verdicts import PAPER, decide
 from tabcontam.suite.words import measured
 
-if TYPE_CHECKING:
-    from tabcontam.replays.calibrated import Judged
-
-__all__ = ["Record", "differences", "read_records", "replay", "rule_differences"]
+__all__ = ["Record", "differences", "read_records", "replay", "replay_calibrated"]
 
 KNOWLEDGE = ("feature_list_informed", "feature_list_uninformed", "recognition_features")
 SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
@@ -27,23 +24,29 @@ UNEXPLAINED = "unexplained"
 
 
 def replay(records: Iterable[Record], dictionary: Dictionary, rules: str) -> list[dict[str, Any]]:
-    """The cells of a results file, in the order of the records; the paper's verdict stands beside ours."""
-    groups = _groups(records)
-    cells = [_cell(group, dictionary) for group in groups]
+    """The cells of a results file, in the order of the records."""
     if rules == PAPER:
-        return cells
-    return [_calibrated(cell, judged) for cell, judged in zip(cells, _judge(groups, dictionary), strict=True)]
+        return [_cell(group, dictionary) for group in _groups(records)]
+    return replay_calibrated(records, dictionary)[0]
 
 
-def rule_differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
-    """Every cell that the calibrated rules decide otherwise than the published ones, and why."""
-    from tabcontam.replays.calibrated import contrast
+def replay_calibrated(
+    records: Iterable[Record], dictionary: Dictionary
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The cells under the calibrated rules, and each that the published ones decide otherwise, and why."""
+    from tabcontam.replays.calibrated import contrast, judge  # loads numpy, which the published rules do not need
 
     groups = _groups(records)
-    cells = [_cell(group, dictionary) for group in groups]
-    pairs = zip(cells, _judge(groups, dictionary), strict=True)
-    told = [contrast(cell, judged) for cell, judged in pairs if judged is not None]
-    return [difference for difference in told if difference is not None]
+    cells: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
+    for group, judged in zip(groups, judge(groups, dictionary), strict=True):
+        cell = _cell(group, dictionary)
+        if judged is not None:
+            asked = {key: cell[key] for key in ("queries", "paper_verdict")}
+            cell |= UNKNOWN | asked | judged.fields | {"verdict": str(judged.verdict)}
+            found += contrast(cell, judged)
+        cells.append(cell)
+    return cells, found
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
@@ -115,20 +118,6 @@ def _cell(group: Sequence[Record], dictionary: Dictionary) -> dict[str, Any]:
         "queries": len(measurement.trials),
         **counts(measurement, PAPER),
     }
-
-
-def _judge(groups: Sequence[Sequence[Record]], dictionary: Dictionary) -> list["Judged | None"]:
-    from tabcontam.replays.calibrated import judge  # loads numpy and scipy, which the published rules do not need
-
-    return judge(groups, dictionary)
-
-
-def _calibrated(cell: dict[str, Any], judged: "Judged | None") -> dict[str, Any]:
-    """A cell under the calibrated rules; where there is only a score it stays as it is."""
-    if judged is None:
-        return cell
-    asked = {key: cell[key] for key in ("queries", "paper_verdict")}
-    return cell | UNKNOWN | asked | judged.fields | {"verdict": _word(judged.verdict)}
 
 
 def _membership(group: Sequence[Record]) -> dict[str, Any]:

@@ -17,6 +17,8 @@ from tabcontam.suite.base import Verdict
 ALPHA = 0.01
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 GUESSED = "guessing explains it"
+TOO_FEW = "too little was asked to tell memory from guessing"
+SILENT = "no readable answer"
 PARTLY = "cells that guessing does not explain are right, if not the whole row"
 SAID = "words are said that no other dataset's answers hold"
 
@@ -128,29 +130,26 @@ def _verdict(cell: Weighed, blunt: str | None, q_value: float | None) -> tuple[V
     return Verdict.NOT_DETECTED, None
 
 
-def contrast(cell: Cell, judged: Judged) -> Cell | None:
-    """The cell's line where the calibrated verdict is another than the published one, with the reason; else None."""
+def contrast(cell: Cell, judged: Judged) -> list[Cell]:
+    """The line of a cell whose calibrated verdict is another than the published one, with the reason; else none."""
     if cell["paper_verdict"] == judged.verdict:
-        return None
-    return {
-        "level": "rules",
-        **{key: cell[key] for key in ("llm", "dataset", "serializer", "test", "source")},
-        "paper": cell["paper_verdict"],
-        "calibrated": str(judged.verdict),
-        "group": _cause(cell, judged),
-        "explanation": str(judged.fields["reason"] or judged.fields["sentence"]),
-    }
+        return []
+    reason = judged.fields["reason"] or judged.fields["sentence"]
+    places = {key: cell[key] for key in ("llm", "dataset", "serializer", "test", "source")}
+    verdicts = {"paper": cell["paper_verdict"], "calibrated": str(judged.verdict)}
+    return [{**places, **verdicts, "group": _cause(cell, judged), "explanation": reason}]
 
 
 def _cause(cell: Cell, judged: Judged) -> str:
     """Why the rule sets differ, in words that cells share."""
+    reason, first = judged.fields["reason"], next(iter(judged.notes), None)
     if judged.verdict is Verdict.CONTAMINATED:
         if cell["test"] not in ROW_TESTS:
             return SAID
         return PREAMBLE if PREAMBLE in judged.notes else PARTLY
     if judged.verdict is Verdict.NO_ANSWER:
-        return "no readable answer"
-    reason = str(judged.fields["reason"] or "")
-    if judged.verdict is Verdict.UNINFORMATIVE and ("not recorded" in reason or "row's number" in reason):
-        return reason
-    return "; ".join((GUESSED if judged.verdict is Verdict.NOT_DETECTED else "too few queries to tell", *judged.notes))
+        return SILENT
+    if "p_value" not in judged.fields:
+        return str(reason)
+    cause = GUESSED if judged.verdict is Verdict.NOT_DETECTED else TOO_FEW
+    return f"{cause}: {first}" if first and cell["paper_verdict"] == Verdict.CONTAMINATED else cause

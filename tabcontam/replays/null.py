@@ -5,8 +5,8 @@ guessed from: the frequencies of the column, those given the asked cells before 
 nearest to what was shown of the row, and where the fifth row is asked the cells of the first four.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import TypeVar
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tabcontam.cards import Card, Edition, find_card
 from tabcontam.datasets import Cell, Table, load_table
-from tabcontam.decide.chance import Guess, bits, marginal
+from tabcontam.decide.chance import Guess, bits
 from tabcontam.decide.reading import value_key
 from tabcontam.edition_files import edition_bytes
 from tabcontam.errors import UsageError
@@ -26,8 +26,8 @@ PRINTED = 46  # characters of a long value that pandas prints
 SHOWN = 4  # the first rows of the file stand in a query about the next one
 NEAR = 20  # neighbours whose cells may hold the asked one
 FAR = 2.0  # standard deviations beyond which two numbers are not less alike
-FEW = 30  # rows that agree with the asked cells so far: fewer are no measure
 Values = Mapping[str, Cell]
+Numbers = NDArray[np.float64]
 Order = TypeVar("Order", float, str)
 
 
@@ -42,6 +42,26 @@ class Hidden:
     typical: float
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column in numbers: `codes` tell its values apart, and `values` is how each is written, None where missing.
+
+    `numbers` are standard deviations where it is numeric, else the codes.
+    """
+
+    codes: NDArray[np.intp]
+    values: tuple[Cell, ...]
+    numbers: Numbers
+
+    def frequencies(self, rows: NDArray[np.bool_]) -> Guess:
+        """The frequencies of the values in these rows, for one row more: a value that none has is one in n + 1."""
+        counts = np.bincount(self.codes[rows], minlength=len(self.values))
+        total = int(counts.sum()) + 1
+        listed = np.flatnonzero(counts)
+        values = ((self.values[code], int(counts[code]) / total) for code in listed)
+        return Guess({value: chance for value, chance in values if value is not None}, 1 / total)
+
+
 KNOWN = Hidden(Guess({}, 1.0), 1.0)
 
 
@@ -50,6 +70,7 @@ class Known:
     """An edition at hand, its rows found by their printed values."""
 
     table: Table
+    _found: dict[tuple[int, tuple[str, ...], bool], dict[str, Hidden]] = field(default_factory=dict, repr=False)
 
     def place(self, values: Values) -> int | None:
         """Where the row stands that has these values; None where none does."""
@@ -60,70 +81,56 @@ class Known:
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
-    def guesses(self, place: int, asked: Sequence[str], beside: bool) -> dict[str, Hidden]:
+    def hidden(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Hidden]:
         """Each asked cell of a row, given the rest of the row and the asked ones before it.
 
         `beside`: the query shows four rows, which are the first ones where the fifth is asked.
         """
-        others = [row for row in range(len(self.table.rows)) if row != place]
-        near = self._near(place, asked)
-        alike = others
+        key = (place, asked, beside)
+        if key not in self._found:
+            self._found[key] = self._hidden(place, asked, beside)
+        return self._found[key]
+
+    def _hidden(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Hidden]:
         found: dict[str, Hidden] = {}
+        distances = np.zeros(len(self.table.rows))
+        others = np.arange(len(distances)) != place
+        known = [name for name in self.table.columns if name not in asked]
+        alike = others
+        for name in known:
+            distances += self._apart(name, place)
         for name in asked:
-            options = [self._frequencies(name, rows) for rows in (others, alike, near) if rows]
+            samples = [others, alike]
+            if known:
+                agree = self._columns[known[-1]].codes == self._columns[known[-1]].codes[place]
+                samples += [_nearest(distances, others), others & agree]
+            options = [self._columns[name].frequencies(rows) for rows in samples if rows.any()]
             if beside and place == SHOWN:  # elsewhere the authors shuffled the rows
-                before = {cell for cell in self.table.column(name)[place - SHOWN : place] if cell is not None}
-                options.append(Guess(dict.fromkeys(before, self._kept[name]), 0))
+                options.append(self._repeated(name))
             found[name] = KNOWN if name in self._numbering else _hidden(options)
-            keys = self._keys[name]
-            near = [row for row in near if keys[row] == keys[place]]
-            agree = [row for row in alike if keys[row] == keys[place]]
-            if len(agree) < FEW:
-                agree = [row for row in others if keys[row] == keys[place]]
-            alike = agree if len(agree) >= FEW else others
+            known = [*known, name]
+            distances += self._apart(name, place)
+            alike = alike & (self._columns[name].codes == self._columns[name].codes[place])
         return found
 
-    def _frequencies(self, name: str, rows: Sequence[int]) -> Guess:
-        column = self.table.column(name)
-        return marginal([column[row] for row in rows], self.table.missing)
+    def _apart(self, name: str, place: int) -> Numbers:
+        """How far each row's cell is from this row's, in standard deviations; one category from another is one."""
+        numbers = self._columns[name].numbers
+        apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
+        near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), FAR)
+        return near
 
-    def _near(self, place: int, asked: Sequence[str]) -> list[int]:
-        """The rows whose cells are nearest to the row's, the asked ones aside; none where nothing else is shown."""
-        if set(asked) >= set(self.table.columns):
-            return []
-        distances = np.zeros(len(self.table.rows))
-        for name in self.table.columns:
-            if name not in asked:
-                cells = self._measures[name]
-                apart = np.abs(cells - cells[place]) if self.table.is_numeric(name) else cells != cells[place]
-                distances += np.minimum(np.nan_to_num(apart, nan=1.0), FAR)
-        distances[place] = np.inf
-        order = np.argsort(distances, kind="stable")[: min(NEAR, len(distances) - 1)]
-        return [int(row) for row in order]
+    def _repeated(self, name: str) -> Guess:
+        """The cells of the first rows, each as likely as a cell repeats one of the rows before it."""
+        codes = self._columns[name].codes
+        repeats = [(codes[SHOWN:] == codes[SHOWN - back : len(codes) - back]) for back in range(1, SHOWN + 1)]
+        share = float(np.mean(np.any(repeats, axis=0)))
+        shown = {cell for cell in self.table.column(name)[:SHOWN] if cell is not None}
+        return Guess(dict.fromkeys(shown, share), 0)
 
     @cached_property
-    def _measures(self) -> dict[str, NDArray[np.float64]]:
-        """Each column as numbers: in standard deviations, or a number for each category."""
-
-        def measured(name: str) -> NDArray[np.float64]:
-            keys = self._keys[name]
-            if not self.table.is_numeric(name):
-                number_of = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-                return np.array([number_of[key] for key in keys], dtype=float)
-            cells = np.array([float(key) if key else np.nan for key in keys])
-            return cells / (float(np.nanstd(cells)) or 1.0)
-
-        return {name: measured(name) for name in self.table.columns}
-
-    @cached_property
-    def _kept(self) -> dict[str, float]:
-        """How often a cell repeats one of the rows before it, by column."""
-
-        def share(keys: Sequence[str]) -> float:
-            repeats = sum(keys[row] in keys[row - SHOWN : row] for row in range(SHOWN, len(keys)))
-            return repeats / max(len(keys) - SHOWN, 1)
-
-        return {name: share(keys) for name, keys in self._keys.items()}
+    def _columns(self) -> dict[str, "Column"]:
+        return {name: _column(self.table, name) for name in self.table.columns}
 
     @cached_property
     def _numbering(self) -> frozenset[str]:
@@ -138,23 +145,38 @@ class Known:
         return frozenset(filter(counts, self.table.columns))
 
     @cached_property
-    def _keys(self) -> dict[str, list[str]]:
-        return {name: self._each(name, value_key) for name in self.table.columns}
-
-    @cached_property
     def _places(self) -> dict[tuple[str, ...], int]:
-        columns = [self._each(name, self._printed) for name in self.table.columns]
+        columns = []
+        for name in self.table.columns:
+            printed = {cell: self._printed(cell) for cell in set(self.table.column(name))}
+            columns.append([printed[cell] for cell in self.table.column(name)])
         rows = list(zip(*columns, strict=True))
         return {row: place for place, row in reversed(list(enumerate(rows)))}  # the first of equal rows
-
-    def _each(self, name: str, key: Callable[[str], str]) -> list[str]:
-        column = self.table.column(name)
-        keys = {cell: "" if cell is None or self.table.is_missing(cell) else key(cell) for cell in set(column)}
-        return [keys[cell] for cell in column]
 
     def _printed(self, cell: Cell) -> str:
         """What is left of a cell in print, whatever way a number is written."""
         return "" if cell is None or self.table.is_missing(cell) else value_key(cell[:PRINTED])
+
+
+def _column(table: Table, name: str) -> Column:
+    cells = table.column(name)
+    key_of = {cell: "" if cell is None or table.is_missing(cell) else value_key(cell) for cell in set(cells)}
+    code_of = {key: code for code, key in enumerate(dict.fromkeys(key_of.values()))}
+    codes = np.array([code_of[key_of[cell]] for cell in cells])
+    written = {key: cell for cell, key in key_of.items()}
+    values = tuple(written[key] if key else None for key in code_of)
+    if not table.is_numeric(name):
+        return Column(codes, values, codes.astype(float))
+    sizes = np.array([float(key) if key else np.nan for key in code_of])
+    numbers = sizes[codes]
+    return Column(codes, values, numbers / (float(np.nanstd(numbers)) or 1.0))
+
+
+def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    order = np.argsort(np.where(others, distances, np.inf), kind="stable")
+    nearest = np.zeros(len(distances), dtype=bool)
+    nearest[order[:NEAR]] = True
+    return nearest & others
 
 
 def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:

@@ -25,6 +25,7 @@ TEMPLATE = re.compile(r"(.*)\{feature_name\}(.*\S.*)\{feature_value\}(.*\S.*)", 
 PREAMBLE = "read after a preamble"
 OTHER_FEATURE = "a value of another feature counted (B4)"
 COUNTER = "the feature only counts the rows"
+LIKELIEST = "what is right are the likeliest values"
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Row:
     def trials(self) -> list[tuple[str, float]]:
         """The answered features, each with the guesser's chance of the answer."""
         return [(name, self.hidden[name].guess.of(answer)) for name, answer in self.answers.items()]
+
+    @property
+    def likeliest(self) -> bool:
+        """Whether each right cell is one that the guesser would have named."""
+        return all(chance >= self.hidden[name].guess.surest for name, chance in self.trials if name in self.right)
 
     @property
     def chance(self) -> float:
@@ -67,13 +73,15 @@ def weigh_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) 
         return f"{', '.join(rows[0].hidden)} follows from the row's number"
     groups = tuple(tuple(cell.typical for cell in row.hidden.values()) for row in rows)
     notes = tuple(dict.fromkeys(note for row in rows for note in row.notes))
+    if any(row.right for row in rows) and all(row.likeliest for row in rows):
+        notes = (*notes, LIKELIEST)
     return Weighed(_evidence(rows, f"{known.table.name}@{known.table.edition}"), len(rows), groups, HALF, notes)
 
 
 def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> Row:
     cells = known.row(place)
     truth = {name: cells[name] for name in record.asked}
-    hidden = known.guesses(place, record.asked, record.test != ONE_CELL)
+    hidden = known.hidden(place, record.asked, record.test != ONE_CELL)
     reading, notes = _reading(record, truth, dictionary)
     parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
     answers = {name: cell for name in truth if (cell := parsed.get(name)) and not MISSING.fullmatch(cell)}

@@ -17,7 +17,7 @@ class Weighed:
 
     `groups` are the chances of what was asked, by row or word, before any answer; `share` of them is remembered by the
     model that should be found. `notes` say what the published rules
-    make otherwise of the answers.
+    make otherwise of the answers, the weightiest first.
     """
 
     evidence: Evidence
@@ -31,6 +31,8 @@ class Weighed:
         found = power(self.groups, self.share, level)
         if found >= ENOUGH:
             return None
+        if self.share == 1:
+            return f"even a model that gave all that was asked would not be told from a guesser at p <= {level:.2g}"
         return (
             f"a model that remembers {self.share:.0%} of what was asked would be told from a guesser "
             f"in only {found:.0%} of cases at p <= {level:.2g}"

@@ -25,6 +25,7 @@ INSIDE = "a word stands only inside a longer one"
 ELSEWHERE = "its answers on other datasets hold the words too"
 ENGLISH = "common English words, which the topic suggests"
 SINGLE = "one expected word, which may follow from what the prompt shows (B5, B6)"
+ONE_NAME = "one name, asked once"
 NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 Decoys = Mapping[str, Sequence[str]]  # by dataset, the answers
 
@@ -43,13 +44,17 @@ def weigh_words(records: Sequence[Record], decoys: Decoys, dictionary: Dictionar
         word: max(COMMON if common(word, dictionary) else 0.0, (elsewhere[word] + 1) / (len(others) + 1))
         for word in expected
     }
-    notes = [INSIDE] if any(appears(word, text) for word in said if not said[word] for text in expected[word]) else []
-    notes += [ELSEWHERE] if any(said[word] and elsewhere[word] for word in said) else []
-    notes += [ENGLISH] if any(said[word] and common(word, dictionary) for word in said) else []
-    notes += [SINGLE] if len(said) == 1 else []
+    inside = any(appears(word, text) for word in said if not said[word] for text in expected[word])
+    why = {
+        SINGLE: len(said) == 1,
+        INSIDE: inside,
+        ELSEWHERE: any(said[word] and elsewhere[word] for word in said),
+        ENGLISH: any(said[word] and common(word, dictionary) for word in said),
+    }
+    notes = tuple(note for note, holds in why.items() if holds)
     answers = sum(_readable(record.output) for record in records)
     evidence = _evidence("words that are said of this dataset alone", said, chances, len(others), answers)
-    return Weighed(evidence, len(records), tuple((chance,) for chance in chances.values()), ALL, tuple(notes))
+    return Weighed(evidence, len(records), tuple((chance,) for chance in chances.values()), ALL, notes)
 
 
 def weigh_names(records: Sequence[Record], decoys: Decoys, card: Card) -> Weighed | str:
@@ -62,7 +67,7 @@ def weigh_names(records: Sequence[Record], decoys: Decoys, card: Card) -> Weighe
     chance = (1 + sum(any(_named(each, text, card) for text in own for each in card.names) for own in others)) / (
         len(others) + 1
     )
-    notes = () if name else (NOT_ITS_NAME,)
+    notes = (ONE_NAME if name else NOT_ITS_NAME,)
     answers = sum(map(_readable, texts))
     what = f"the name {name!r}" if name else "a name of the dataset"
     evidence = _evidence(what, {what: name is not None}, {what: chance}, len(others), answers)
