@@ -32,6 +32,7 @@ class Exit(IntEnum):
 
 
 RULES = ("calibrated", "paper")
+ALPHA = 0.01
 FORMS = ("auto", "chat", "completion")
 LISTED = ("datasets", "llms", "tests", "serializers")
 EXAMPLES = """\
@@ -91,6 +92,13 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     how = run.add_argument_group("how it is asked and judged")
     how.add_argument(
         "--rules", choices=RULES, default=RULES[0], help="how answers become verdicts (default: %(default)s)"
+    )
+    how.add_argument(
+        "--alpha",
+        type=_level,
+        default=ALPHA,
+        metavar="A",
+        help="the level of the run's verdicts (default: %(default)s)",
     )
     how.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
@@ -184,6 +192,16 @@ def _positive(text: str) -> int:
     return number
 
 
+def _level(text: str) -> float:
+    try:
+        level = float(text)
+    except ValueError:
+        level = 0.0
+    if not 0 < level < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+    return level
+
+
 def _dollars(text: str) -> Decimal:
     try:
         dollars = Decimal(text)
@@ -232,6 +250,7 @@ def _run(options: argparse.Namespace) -> int:
         options=Options(
             seed=options.seed,
             rules=options.rules,
+            alpha=options.alpha,
             queries=options.queries,
             connections=options.max_connections,
             stop_at_first=options.stop,

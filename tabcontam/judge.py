@@ -1,18 +1,17 @@
 """Trials to results: cells, tables, ranking. `run`, `rescore` and `report` share it."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer
-from tabcontam.suite.base import Kind, Measurement, Test, Trial, Verdict
+from tabcontam.suite.base import Evidence, Kind, Measurement, Test, Trial, Verdict
 from tabcontam.suite.registry import BY_ID
-from tabcontam.suite.verdicts import PAPER, Decision, decide, published, texts
+from tabcontam.suite.verdicts import PAPER, Decision, found, of_table, published, texts, without_evidence
 
 SCHEMA = 1
-ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 Result = dict[str, Any]
 UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
@@ -23,10 +22,12 @@ UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
     "expected_hits": None,
     "answered": 0,
     "queries": 0,
+    "statistic": None,
     "null": None,
     "p_value": None,
     "q_value": None,
     "interval": None,
+    "interval_of": None,
     "recalled_bits": None,
     "detectable_share": None,
     "reason": None,
@@ -61,22 +62,30 @@ def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dic
     return replace(trial, reading=test.read(trial.query, trial.reply, serializer, dictionary))
 
 
-def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, ended: str = "") -> Result:
+def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, at: float, ended: str = "") -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
-    `ended` says why no more were asked, if something is known.
+    `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
+    Under the calibrated rules the verdict stands once `conclude` has seen all cells of the LLM.
     """
-    measurement = BY_ID[name.test].judge(trials, planned)
-    decision = _whole(decide(measurement, rules), trials, planned, ended)
-    of_paper = all(trial.query.paper for trial in trials)
-    paper = _whole(published(measurement), trials, planned, ended).verdict if of_paper else None
+    test = BY_ID[name.test]
+    evidence = test.weigh(trials, at)
+    own = _whole(without_evidence(evidence, trials, test.decides), trials, planned, ended)
+    of_paper = [trial for trial in trials if trial.query.paper]
+    measurement = test.judge(of_paper, len(of_paper)) if of_paper else None
+    paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
+    if rules == PAPER and measurement is not None:
+        decision, counted = paper, published_counts(measurement)
+    else:
+        decision, counted = own, _counts(evidence)
     return _fields(
         name,
         verdict=decision.verdict,
-        paper_verdict=paper,
+        paper_verdict=paper.verdict,
         queries=planned,
         reason=decision.reason,
-        **counts(measurement, rules),
+        **_weighed(evidence),
+        **counted,
     )
 
 
@@ -89,16 +98,82 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
     )
 
 
-def counts(measurement: Measurement, rules: str) -> Result:
-    """What was counted under the rules, and the sentence that says so."""
-    asked = len(measurement.trials)
-    if rules == PAPER:
-        hits, answered = measurement.paper_hits, texts(measurement)
-    else:
-        hits, answered = measurement.hits, measurement.answered
+def _weighed(evidence: Evidence) -> Result:
+    """What the calibrated rules decide by, recorded under either rules."""
+    return {
+        "statistic": {"name": evidence.statistic, "value": evidence.value, "expected": evidence.expected},
+        "null": evidence.null,
+        "p_value": evidence.p_value,
+        "expected_hits": evidence.expected_hits,
+        "interval": None if evidence.interval is None else [*evidence.interval],
+        "interval_of": evidence.interval_of or None,
+        "recalled_bits": evidence.recalled_bits,
+        "detectable_share": evidence.share,
+    }
+
+
+def _counts(evidence: Evidence) -> Result:
+    """What was counted under the calibrated rules; the score of a test without a verdict is its statistic."""
+    share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
+    return {
+        "hits": evidence.hits,
+        "answered": evidence.answered,
+        "score": share if evidence.p_value is not None else round(evidence.value, 4),
+        "sentence": evidence.sentence,
+    }
+
+
+def published_counts(measurement: Measurement) -> Result:
+    """What was counted under the published rules, and the sentence that says so."""
+    asked, hits, answered = len(measurement.trials), measurement.paper_hits, texts(measurement.trials)
     unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
     sentence = f"{hits} of {asked} {measurement.claim}{unread}"
     return {"hits": hits, "answered": answered, "score": round(hits / asked, 4), "sentence": sentence}
+
+
+def conclude(cells: Sequence[Result], rules: str, alpha: float) -> list[Result]:
+    """The cells with their q-values over all cells of the same LLM and, under the calibrated rules, their verdicts."""
+    return _by_llm(cells, rules, alpha, _concluded)
+
+
+def _by_llm(
+    lines: Sequence[Result], rules: str, alpha: float, decided: Callable[[Result, float, bool, str], Result]
+) -> list[Result]:
+    """The lines with what is decided of those that have a p-value, within the family of their LLM."""
+    families: dict[str, list[int]] = {}
+    for number, line in enumerate(lines):
+        if line["p_value"] is not None:
+            families.setdefault(line["llm"], []).append(number)
+    concluded = list(lines)
+    for numbers in families.values():
+        decisions = found([lines[number]["p_value"] for number in numbers], alpha)
+        for number, (q_value, finding) in zip(numbers, decisions, strict=True):
+            concluded[number] = decided(lines[number], q_value, finding, rules)
+    return concluded
+
+
+def _concluded(cell: Result, q_value: float, finding: bool, rules: str) -> Result:
+    cell = cell | {"q_value": q_value}
+    if rules == PAPER and cell["test"] in BY_ID and BY_ID[cell["test"]].number is not None:
+        return cell
+    if finding:
+        return cell | {"verdict": str(Verdict.CONTAMINATED), "reason": None}
+    if cell["verdict"] == Verdict.CONTAMINATED:  # of a smaller run, whose family this one is larger than
+        cell = cell | {"verdict": str(Verdict.NOT_DETECTED)}
+    if cell["verdict"] == Verdict.NOT_DETECTED:
+        return cell | {"reason": _seen(cell["detectable_share"])}
+    return cell
+
+
+def surely_found(cell: Result, rules: str, at: float) -> bool:
+    """Whether a cell is contaminated whatever the cells that are still to be asked will show."""
+    if rules == PAPER:
+        return bool(cell["verdict"] == Verdict.CONTAMINATED)
+    return cell["p_value"] is not None and cell["p_value"] <= at
+
+
+def _seen(share: float | None) -> str | None:
+    return None if share is None else f"{share:.0%} of the rows would have been seen"
 
 
 def unjudged(name: CellName, verdict: Verdict, reason: str, queries: int = 0) -> Result:
@@ -112,25 +187,26 @@ def _fields(name: CellName, **known: object) -> Result:
     return fields
 
 
-def results(run: Mapping[str, object], cells: Sequence[Result], rules: str) -> Result:
+def results(run: Mapping[str, object], cells: Sequence[Result], rules: str, alpha: float) -> Result:
     """results.json: the run, its cells, a line for each table and the ranking of the LLMs under test."""
+    concluded = conclude(cells, rules, alpha)
     return {
         "schema": SCHEMA,
         "run": dict(run),
-        "cells": list(cells),
-        "tables": tables(cells),
-        "ranking": ranking(cells, rules),
+        "cells": concluded,
+        "tables": tables(concluded, rules, alpha),
+        "ranking": ranking(concluded, rules),
     }
 
 
-def tables(cells: Iterable[Result]) -> list[Result]:
-    """One line for each (LLM, dataset, serializer): what its row tests say."""
+def tables(cells: Iterable[Result], rules: str, alpha: float) -> list[Result]:
+    """One line for each (LLM, dataset, serializer): what its row tests say together, whatever their dependence."""
     grouped: dict[tuple[str, ...], list[Result]] = {}
     for cell in cells:
         key = tuple(str(cell[name]) for name in ("llm", "dataset", "edition", "serializer"))
-        if cell["test"] in ROW_TESTS:
+        if BY_ID[cell["test"]].of_rows:
             grouped.setdefault(key, []).append(cell)
-    return [_table(key, rows) for key, rows in grouped.items()]
+    return _by_llm([_table(key, rows) for key, rows in grouped.items()], rules, alpha, _concluded_table)
 
 
 def _table(key: tuple[str, ...], cells: Sequence[Result]) -> Result:
@@ -138,15 +214,30 @@ def _table(key: tuple[str, ...], cells: Sequence[Result]) -> Result:
     order = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)
     verdict = next((word for word in order if word in verdicts), Verdict.SKIPPED)
     tests = ", ".join(cell["test"] for cell in cells if cell["verdict"] == verdict)
+    shares = [cell["detectable_share"] for cell in cells if cell["detectable_share"] is not None]
+    recalled = [cell["recalled_bits"] for cell in cells if cell["recalled_bits"] is not None]
     return {
         **dict(zip(("llm", "dataset", "edition", "serializer"), key, strict=True)),
         "verdict": str(verdict),
-        "p_value": None,
+        "p_value": of_table([cell["p_value"] for cell in cells if cell["p_value"] is not None]),
         "q_value": None,
-        "recalled_bits": None,
-        "detectable_share": None,
+        "recalled_bits": sum(recalled) if recalled else None,
+        "detectable_share": min(shares, default=None),
         "reason": f"{verdict}: {tests}",
     }
+
+
+def _concluded_table(table: Result, q_value: float, finding: bool, rules: str) -> Result:
+    table = table | {"q_value": q_value}
+    if rules == PAPER:
+        return table
+    if finding:
+        reason = f"the row tests together: p = {table['p_value']:.2g}"
+        return table | {"verdict": str(Verdict.CONTAMINATED), "reason": reason}
+    if table["verdict"] in DECIDED:
+        seen = _seen(table["detectable_share"])
+        return table | {"verdict": str(Verdict.NOT_DETECTED), "reason": seen or "the row tests together find nothing"}
+    return table
 
 
 def ranking(cells: Iterable[Result], rules: str) -> list[Result]:

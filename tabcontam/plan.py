@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from random import Random
 
 from tabcontam.datasets import Table
 from tabcontam.errors import Skip
@@ -11,6 +10,8 @@ from tabcontam.judge import CellName
 from tabcontam.models.base import Model
 from tabcontam.serializers import Serializer
 from tabcontam.suite.base import Query, Test
+from tabcontam.suite.draws import seeded
+from tabcontam.suite.verdicts import ALPHA, CALIBRATED, PAPER, level
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,10 @@ class Subject:
 
 @dataclass(frozen=True)
 class PlannedCell:
-    """A cell with every query that was written for it, or the reason why the table allows none."""
+    """A cell with every query that was written for it, or the reason why the table allows none.
+
+    `blunt` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
+    """
 
     name: CellName
     subject: Subject
@@ -32,6 +36,8 @@ class PlannedCell:
     test: Test
     written: tuple[Query, ...] = ()
     unfit: str | None = None
+    blunt: str | None = None
+    level: float = ALPHA
 
     @property
     def skip(self) -> str | None:
@@ -41,15 +47,20 @@ class PlannedCell:
     @property
     def queries(self) -> tuple[Query, ...]:
         """What is to be asked."""
-        return () if self.skip else self.written
+        return () if self.skip or self.blunt else self.written
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a session runs. `connections`: requests at a time, None to find out; the most requests and dollars."""
+    """How a session runs.
+
+    `alpha`: the level of the run's verdicts; `connections`: requests at a time, None to find out; the most requests and
+    dollars.
+    """
 
     seed: int = 0
-    rules: str = "calibrated"
+    rules: str = CALIBRATED
+    alpha: float = ALPHA
     queries: int | None = None
     connections: int | None = None
     stop_at_first: bool = False
@@ -69,29 +80,69 @@ def plan(
 
     Tests that show no rows are planned once, under the first serializer.
     """
-    cells = []
-    for table in tables:
-        for number, serializer in enumerate(serializers):
-            for test in tests:
-                if number and not test.shows_rows:
-                    continue
-                queries, reason = _queries(test, table, serializer, options)
-                for subject in subjects:
-                    spec = subject.model.spec
-                    name = CellName(spec, table.name, table.edition, serializer.name, test.id, subject.joined)
-                    cells.append(PlannedCell(name, subject, table, serializer, test, queries, reason))
-    order = {id(subject): number for number, subject in enumerate(subjects)}
-    return sorted(cells, key=lambda cell: order[id(cell.subject)])
+    sheets = [
+        _sheet(test, table, serializer, options)
+        for table in tables
+        for number, serializer in enumerate(serializers)
+        for test in tests
+        if test.shows_rows or not number
+    ]
+    at = level_of(sheets, options)
+    blunt = [_blunt(sheet, at, options) for sheet in sheets]
+    return [
+        PlannedCell(
+            CellName(
+                subject.model.spec,
+                sheet.table.name,
+                sheet.table.edition,
+                sheet.serializer.name,
+                sheet.test.id,
+                subject.joined,
+            ),
+            subject,
+            sheet.table,
+            sheet.serializer,
+            sheet.test,
+            sheet.queries,
+            sheet.unfit,
+            reason,
+            at,
+        )
+        for subject in subjects
+        for sheet, reason in zip(sheets, blunt, strict=True)
+    ]
 
 
-def _queries(
-    test: Test, table: Table, serializer: Serializer, options: Options
-) -> tuple[tuple[Query, ...], str | None]:
-    rng = Random(f"{options.seed} {table.sha256} {test.id}")
+@dataclass(frozen=True)
+class Sheet:
+    """The queries of a test about a table, which are the same for every LLM, or why there are none."""
+
+    test: Test
+    table: Table
+    serializer: Serializer
+    queries: tuple[Query, ...]
+    unfit: str | None = None
+
+
+def _sheet(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
+    rng = seeded(table, options.seed, test.id)
     try:
-        return tuple(test.queries(table, serializer, rng))[: options.queries], None
+        queries = tuple(test.queries(table, serializer, rng))[: options.queries]
+        return Sheet(test, table, serializer, queries)
     except Skip as skip:
-        return (), str(skip)
+        return Sheet(test, table, serializer, (), str(skip))
+
+
+def level_of(sheets: Sequence[Sheet], options: Options) -> float:
+    """The p-value that is sure to be a finding in this grid: alpha, divided by the cells of an LLM with a verdict."""
+    return level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
+
+
+def _blunt(sheet: Sheet, at: float, options: Options) -> str | None:
+    """Why a sheet is not worth asking. The published rules ask all the same."""
+    if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
+        return None
+    return sheet.test.blunt(sheet.queries, at)
 
 
 def lacking(model: Model, test: Test) -> str | None:

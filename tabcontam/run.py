@@ -168,7 +168,8 @@ def execute(run: Run, progress: Progress) -> Outcome:
             "interrupted": session.stopping,
             "limit": session.limit(),
         }
-        return results(about, session.results(), run.request.options.rules)
+        options = run.request.options
+        return results(about, session.results(), options.rules, options.alpha)
 
     try:
         asyncio.run(_ask(session, folder, document))
@@ -285,7 +286,8 @@ def describe(run: Run, started: datetime, used: Mapping[str, Result]) -> Result:
         "started": started.isoformat(timespec="seconds"),
         "seed": options.seed,
         "rules": options.rules,
-        "alpha": None,
+        "alpha": options.alpha,
+        "level": run.cells[0].level,
         "dictionary": run.dictionary.name,
         "llms": [
             {

@@ -1,6 +1,7 @@
 """A run's folder read and written: record a document, judge a past run again, merge several runs."""
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -32,8 +33,8 @@ from tabcontam.suite.verdicts import PAPER
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
 Fields = Mapping[str, type | tuple[type, ...]]
 RUN_FIELDS: Fields = {
-    "version": str, "command": str, "seconds": (int, float), "rules": str, "llms": list, "datasets": list,
-    "serializers": list,
+    "version": str, "command": str, "seconds": (int, float), "rules": str, "alpha": (int, float),
+    "level": (int, float), "llms": list, "datasets": list, "serializers": list,
 }  # fmt: skip
 CELL_FIELDS: Fields = {
     "llm": str, "dataset": str, "edition": str, "serializer": str, "test": str, "control": bool, "queries": int,
@@ -103,7 +104,8 @@ def rescore(folder: Path, rules: str | None) -> Result:
     """Judge a past run again from its trials, and record it. Raises `UsageError`."""
     document = load(folder)
     open_folder(folder)
-    rules = rules or document["run"]["rules"]
+    rules, alpha = rules or document["run"]["rules"], document["run"]["alpha"]
+    at = document["run"]["level"]
     dictionary = english()
     templates = {item["name"]: _serializer(folder, item) for item in document["run"]["serializers"]}
     cells, lines = [], {}
@@ -115,12 +117,12 @@ def rescore(folder: Path, rules: str | None) -> Result:
             raise UsageError(f"{folder / TRIALS}: a trial of {name.test} cannot be read: {error!r}") from error
         if cell.get("answered") and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {name.test} on {name.dataset}; it is not whole")
-        cells.append(result(name, trials, cell["queries"], rules) if trials else cell)
+        cells.append(result(name, trials, cell["queries"], rules, at) if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             lines[line_key(line)] = line | judged(trial, rules == PAPER)
     replace_file(folder / TRIALS, _rewritten(folder, lines))
     about = document["run"] | {"rules": rules, "dictionary": dictionary.name, "version": __version__}
-    again = results(about, cells, rules)
+    again = results(about, cells, rules, alpha)
     record(folder, again)
     return again
 
@@ -139,11 +141,15 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     rules = {run["rules"] for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
+    if len(alphas := {run["alpha"] for run in runs}) > 1:
+        levels = ", ".join(f"{alpha:g}" for alpha in sorted(alphas))
+        raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
-    merged = results(about, list(cells.values()), min(rules))
+    about["level"] = min(run["level"] for run in runs)
+    merged = results(about, list(cells.values()), min(rules), about["alpha"])
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines.values()))
     record(out, merged)
@@ -208,7 +214,7 @@ def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:
 
 def _planned(cell: Result, lines: list[Line]) -> list[Line]:
     """The lines of the cell's own queries: an earlier run in the folder may have asked more."""
-    return [line for line in lines if _number(line["query"]) < cell["queries"]]
+    return lines[: cell["queries"]]
 
 
 def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
@@ -240,6 +246,6 @@ def cell_key(cell: Result) -> Key:
     return _name(cell).key
 
 
-def _number(query: str) -> int:
-    digits = query.rpartition("-")[2]
-    return int(digits) if digits.isdecimal() else 0
+def _number(query: str) -> list[int]:
+    """The place of a query in its cell: `-0` before its `-0-decoy-1`, and that before `-1`."""
+    return [int(digits) for digits in re.findall(r"-(\d+)", query)]

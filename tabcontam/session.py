@@ -13,7 +13,7 @@ from tabcontam.engine.estimate import Estimate, estimate
 from tabcontam.engine.limiter import CEILING, START, Limiter
 from tabcontam.engine.progress import Progress
 from tabcontam.errors import Skip, UsageError
-from tabcontam.judge import CellName, Result, read_trial, result, unjudged
+from tabcontam.judge import CellName, Result, read_trial, result, surely_found, unjudged
 from tabcontam.models.base import Form, Model, Settling
 from tabcontam.models.missing import MissingModel
 from tabcontam.models.prices import FREE, Price, price_of
@@ -118,7 +118,7 @@ class Session:
             await subject.model.close()
 
     def results(self) -> list[Result]:
-        """The result of every cell, judged from what was answered."""
+        """The result of every cell, judged by itself from what was answered; see `judge.conclude`."""
         return [self._result(cell) for cell in self.cells]
 
     def failures(self) -> str | None:
@@ -323,19 +323,22 @@ class Session:
         llm = cell.name.llm
         if llm in self.found_by or len(self.trials[cell.name]) < len(cell.queries):
             return
-        if self._result(cell)["verdict"] == Verdict.CONTAMINATED:
+        if surely_found(self._result(cell), self.options.rules, cell.level):
             self.found_by[llm] = cell.name
 
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
         if skip := cell.skip or self.skips.get(cell.name):
             return unjudged(cell.name, Verdict.SKIPPED, skip)
+        if cell.blunt:
+            return unjudged(cell.name, Verdict.UNINFORMATIVE, cell.blunt)
         if not trials:
             unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
             return unjudged(cell.name, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.queries if query.id in trials]
-        return result(cell.name, asked, len(cell.queries), self.options.rules, self._ended(cell.name.llm))
+        ended = self._ended(cell.name.llm)
+        return result(cell.name, asked, len(cell.queries), self.options.rules, cell.level, ended)
 
     def _ended(self, llm: str) -> str:
         """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tabcontam.decide.chance import Guess
 from tabcontam.errors import UsageError
 from tabcontam.models.base import Form
 from tabcontam.suite.base import Message, Prompt, Query, Reply, State, Trial
@@ -194,7 +195,8 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "state": str(reply.state),
         "detail": reply.detail,
         **judged(trial, paper_rules),
-        "chance": None,
+        "decoy_of": query.decoy_of,
+        "chance": {name: {"values": dict(guess.values), "rest": guess.rest} for name, guess in query.chance.items()},
         "tokens": reply.tokens,
         "cached": trial.cached,
     }
@@ -223,6 +225,8 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         max_tokens=0,
         paper=line["paper"],
         not_expected=tuple(line.get("not_expected", ())),
+        chance={name: Guess(item["values"], item["rest"]) for name, item in (line.get("chance") or {}).items()},
+        decoy_of=line.get("decoy_of") or "",
     )
     reply = Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
     return Trial(query, reply, cached=bool(line.get("cached")))

@@ -1,17 +1,20 @@
-"""The one place that turns a measurement into a verdict.
+"""The one place that turns what was measured into verdicts.
 
-`calibrated` decides, for now, at the paper's thresholds, on answers read by feature, and never calls a cell clean whose
-answers could not be read. `paper` repeats the published decisions on the text as it came.
+`calibrated` decides over all cells of an LLM at once: Benjamini-Hochberg on their p-values, at one level for the run.
+`paper` repeats the published decisions on the text as it came, cell by cell.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.suite.base import Measurement, State, Trial, Verdict
+from tabcontam.decide.statistics import any_dependence, benjamini_hochberg
+from tabcontam.suite.base import Evidence, Measurement, State, Trial, Verdict
 
 CALIBRATED = "calibrated"
 PAPER = "paper"
 RULES = (CALIBRATED, PAPER)
+ALPHA = 0.01  # the share of false discoveries among the contaminated cells of an LLM, and among its tables
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 
 
@@ -23,40 +26,50 @@ class Decision:
     reason: str | None = None
 
 
-def decide(measurement: Measurement, rules: str) -> Decision:
-    """The verdict of a measured cell under `rules`."""
-    return published(measurement) if rules == PAPER else calibrated(measurement)
+def level(alpha: float, cells: int) -> float:
+    """The p-value that a cell among so many is sure to be found at, whatever the others show."""
+    return alpha / max(cells, 1)
 
 
-def calibrated(measurement: Measurement) -> Decision:
-    """By the answers as understood."""
-    return _decided(measurement.detected, measurement.answered, measurement)
+def without_evidence(evidence: Evidence, trials: Sequence[Trial], decides: bool) -> Decision:
+    """What a cell is called under the calibrated rules where its p-value is no finding."""
+    if evidence.answered < ENOUGH * evidence.asked or not evidence.answered:
+        return Decision(Verdict.NO_ANSWER, unanswered(trials))
+    return Decision(Verdict.NOT_DETECTED if decides else None)
+
+
+def found(p_values: Sequence[float], alpha: float) -> list[tuple[float, bool]]:
+    """The q-value of each p-value of one LLM, and whether it is a finding (Benjamini and Hochberg 1995)."""
+    return [(q, q <= alpha) for q in benjamini_hochberg(p_values)]
+
+
+def of_table(p_values: Sequence[float]) -> float | None:
+    """The p-value of a table from those of its row tests, of any dependence; None where there is none."""
+    return any_dependence(p_values) if p_values else None
 
 
 def published(measurement: Measurement) -> Decision:
     """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
-    return _decided(measurement.paper_detected, texts(measurement), measurement)
-
-
-def texts(measurement: Measurement) -> int:
-    """How many replies brought a text, which is all that the published algorithms ask for."""
-    return sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in measurement.trials)
-
-
-def _decided(detected: bool | None, answered: int, measurement: Measurement) -> Decision:
-    if detected:
+    if measurement.paper_detected:
         return Decision(Verdict.CONTAMINATED)
+    answered = texts(measurement.trials)
     if answered < ENOUGH * len(measurement.trials) or not answered:
-        return Decision(Verdict.NO_ANSWER, unanswered(measurement))
-    return Decision(None if detected is None else Verdict.NOT_DETECTED)
+        return Decision(Verdict.NO_ANSWER, unanswered(measurement.trials))
+    return Decision(None if measurement.paper_detected is None else Verdict.NOT_DETECTED)
 
 
-def unanswered(measurement: Measurement) -> str:
-    """How many queries had no readable answer, and the most frequent reason."""
-    silent = [trial for trial in measurement.trials if trial.reading is None or not trial.reading.readable]
+def texts(trials: Sequence[Trial]) -> int:
+    """How many replies brought a text, which is all that the published algorithms ask for."""
+    return sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in trials)
+
+
+def unanswered(trials: Sequence[Trial]) -> str:
+    """How many queries, decoys aside, had no readable answer, and the most frequent reason."""
+    own = [trial for trial in trials if not trial.query.decoy_of]
+    silent = [trial for trial in own if trial.reading is None or not trial.reading.readable]
     reasons = Counter(why_silent(trial) for trial in silent)
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
-    return f"no readable answer to {len(silent)} of {len(measurement.trials)} queries ({count}: {reason})"
+    return f"no readable answer to {len(silent)} of {len(own)} queries ({count}: {reason})"
 
 
 def why_silent(trial: Trial) -> str:
