@@ -6,10 +6,10 @@ from typing import Any
 from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
 from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
-from tabcontam.judge import UNKNOWN, counts
+from tabcontam.judge import UNKNOWN, published_counts
 from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.suite.verdicts import PAPER, decide
+from tabcontam.suite.verdicts import PAPER, published
 from tabcontam.suite.words import measured
 
 __all__ = ["Record", "differences", "read_records", "replay", "replay_calibrated"]
@@ -110,13 +110,13 @@ def _cell(group: Sequence[Record], dictionary: Dictionary) -> dict[str, Any]:
     if first.test == MEMBERSHIP:
         return cell | _membership(group)
     measurement = _measurement(group, dictionary)
-    decision = decide(measurement, PAPER)
+    decision = published(measurement)
     return cell | {
         "verdict": _word(decision.verdict),
         "paper_verdict": _word(decision.verdict),
         "reason": decision.reason,
         "queries": len(measurement.trials),
-        **counts(measurement, PAPER),
+        **published_counts(measurement),
     }
 
 

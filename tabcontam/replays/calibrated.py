@@ -6,16 +6,14 @@ from typing import Any
 
 from tabcontam.cards import find_card
 from tabcontam.decide.dictionary import Dictionary
-from tabcontam.decide.statistics import benjamini_hochberg
 from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record
 from tabcontam.replays.null import Known, known_edition
 from tabcontam.replays.rows import PREAMBLE, weigh_rows
 from tabcontam.replays.weighing import Weighed
 from tabcontam.replays.words import weigh_names, weigh_words
 from tabcontam.suite.base import Verdict
+from tabcontam.suite.verdicts import ALPHA, ENOUGH, found, level
 
-ALPHA = 0.01
-ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 GUESSED = "guessing explains it"
 TOO_FEW = "too little was asked to tell memory from guessing"
 SILENT = "no readable answer"
@@ -48,8 +46,8 @@ def judge(groups: Sequence[Group], dictionary: Dictionary) -> list[Judged | None
         families.setdefault((group[0].llm, group[0].serializer is None), []).append(number)
     judged: list[Judged | None] = [None] * len(groups)
     for family in families.values():
-        for number, found in zip(family, _family([weighed[number] for number in family]), strict=True):
-            judged[number] = found
+        for number, own in zip(family, _family([weighed[number] for number in family]), strict=True):
+            judged[number] = own
     return judged
 
 
@@ -83,24 +81,25 @@ def _decoys(first: Record, groups: Iterable[Group]) -> dict[str, list[str]]:
 
 def _family(cells: Sequence[Weighed | str | None]) -> list[Judged | None]:
     """The verdicts of cells that share one error rate; a cell that could not have told is no part of it."""
-    level = ALPHA / max(1, sum(isinstance(cell, Weighed) for cell in cells))
-    blunt = [cell.blunt(level) if isinstance(cell, Weighed) else None for cell in cells]
-    counted = [
-        (number, cell.evidence.p_value)
+    at = level(ALPHA, sum(isinstance(cell, Weighed) for cell in cells))
+    blunt = [cell.blunt(at) if isinstance(cell, Weighed) else None for cell in cells]
+    counted = {
+        number: cell.evidence.p_value
         for number, cell in enumerate(cells)
         if isinstance(cell, Weighed) and not blunt[number] and cell.evidence.answered and cell.evidence.p_value
-    ]
-    q_values = benjamini_hochberg([p_value for _, p_value in counted])
-    q_of = {number: q_value for (number, _), q_value in zip(counted, q_values, strict=True)}
-    return [_judged(cell, blunt[number], q_of.get(number)) for number, cell in enumerate(cells)]
+    }
+    findings = dict(zip(counted, found(list(counted.values()), ALPHA), strict=True))
+    return [_judged(cell, blunt[number], findings.get(number)) for number, cell in enumerate(cells)]
 
 
-def _judged(cell: Weighed | str | None, blunt: str | None, q_value: float | None) -> Judged | None:
+def _judged(cell: Weighed | str | None, blunt: str | None, finding: tuple[float, bool] | None) -> Judged | None:
+    """The verdict of one cell, given its q-value and whether it is a finding."""
     if cell is None:
         return None
     if isinstance(cell, str):
         return Judged(Verdict.UNINFORMATIVE, {"reason": cell, "sentence": cell})
-    verdict, reason = _verdict(cell, blunt, q_value)
+    q_value, is_found = finding or (None, False)
+    verdict, reason = _verdict(cell, blunt, is_found)
     evidence = cell.evidence
     fields = {
         "reason": reason,
@@ -109,20 +108,22 @@ def _judged(cell: Weighed | str | None, blunt: str | None, q_value: float | None
         "hits": evidence.hits,
         "expected_hits": evidence.expected_hits,
         "score": round(evidence.hits / evidence.asked, 4),
+        "statistic": {"name": evidence.statistic, "value": evidence.value, "expected": evidence.expected},
         "null": evidence.null,
         "p_value": evidence.p_value,
         "q_value": q_value,
         "interval": evidence.interval and list(evidence.interval),
+        "interval_of": evidence.interval_of if evidence.interval else None,
         "recalled_bits": evidence.recalled_bits,
         "sentence": evidence.sentence,
     }
     return Judged(verdict, fields, cell.notes)
 
 
-def _verdict(cell: Weighed, blunt: str | None, q_value: float | None) -> tuple[Verdict, str | None]:
+def _verdict(cell: Weighed, blunt: str | None, is_found: bool) -> tuple[Verdict, str | None]:
     if blunt:
         return Verdict.UNINFORMATIVE, blunt
-    if q_value is not None and q_value <= ALPHA:
+    if is_found:
         return Verdict.CONTAMINATED, None
     if cell.evidence.answered < ENOUGH * cell.queries or not cell.evidence.answered:
         silent = cell.queries - cell.evidence.answered

@@ -53,6 +53,12 @@ class Column:
     values: tuple[Cell, ...]
     numbers: Numbers
 
+    @property
+    def missing(self) -> float:
+        """The share of rows whose cell is missing."""
+        absent = np.array([value is None for value in self.values])
+        return float(absent[self.codes].mean())
+
     def frequencies(self, rows: NDArray[np.bool_]) -> Guess:
         """The frequencies of the values in these rows, for one row more: a value that none has is one in n + 1."""
         counts = np.bincount(self.codes[rows], minlength=len(self.values))
@@ -104,10 +110,11 @@ class Known:
             if known:
                 agree = self._columns[known[-1]].codes == self._columns[known[-1]].codes[place]
                 samples += [_nearest(distances, others), others & agree]
-            options = [self._columns[name].frequencies(rows) for rows in samples if rows.any()]
+            column = self._columns[name]
+            options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
             if beside and place == SHOWN:  # elsewhere the authors shuffled the rows
                 options.append(self._repeated(name))
-            found[name] = KNOWN if name in self._numbering else _hidden(options)
+            found[name] = KNOWN if name in self._numbering else _hidden(options, column.missing)
             known = [*known, name]
             distances += self._apart(name, place)
             alike = alike & (self._columns[name].codes == self._columns[name].codes[place])
@@ -213,8 +220,8 @@ def _rises(values: Sequence[Order]) -> bool:
     return len(values) > 1 and all(first < second for first, second in pairwise(values))
 
 
-def _hidden(options: Sequence[Guess]) -> Hidden:
-    """The cell that the first option and the others, which have no word on values that they do not list, guess."""
+def _hidden(options: Sequence[Guess], missing: float) -> Hidden:
+    """The cell that several guesses make; of values that none of them lists, the first one's word holds."""
     most: dict[str, float] = {}
     mixture: dict[str, float] = {}
     for guess in options:
@@ -222,6 +229,6 @@ def _hidden(options: Sequence[Guess]) -> Hidden:
             most[value] = max(most.get(value, 0.0), chance)
             mixture[value] = mixture.get(value, 0.0) + chance / len(options)
     rest = options[0].rest
-    unlisted = max(0.0, 1 - sum(mixture.values()))
+    unlisted = max(0.0, 1 - missing - sum(mixture.values()))
     entropy = sum(chance * bits(chance) for chance in mixture.values() if chance) + unlisted * bits(rest)
     return Hidden(Guess(most, rest), 2.0**-entropy)
