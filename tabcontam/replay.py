@@ -8,6 +8,7 @@ from tabcontam.decide.values import completion_line, decide_values, first_line
 from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
 from tabcontam.judge import UNKNOWN, published_counts
 from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
+from tabcontam.replays.calibrated import contrast, judge
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.suite.verdicts import PAPER, published
 from tabcontam.suite.words import measured
@@ -34,8 +35,6 @@ def replay_calibrated(
     records: Iterable[Record], dictionary: Dictionary
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """The cells under the calibrated rules, and each that the published ones decide otherwise, and why."""
-    from tabcontam.replays.calibrated import contrast, judge  # loads numpy, which the published rules do not need
-
     groups = _groups(records)
     cells: list[dict[str, Any]] = []
     found: list[dict[str, Any]] = []

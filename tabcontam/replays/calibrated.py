@@ -86,7 +86,10 @@ def _family(cells: Sequence[Weighed | str | None]) -> list[Judged | None]:
     counted = {
         number: cell.evidence.p_value
         for number, cell in enumerate(cells)
-        if isinstance(cell, Weighed) and not blunt[number] and cell.evidence.answered and cell.evidence.p_value
+        if isinstance(cell, Weighed)
+        and not blunt[number]
+        and cell.evidence.answered
+        and cell.evidence.p_value is not None
     }
     findings = dict(zip(counted, found(list(counted.values()), ALPHA), strict=True))
     return [_judged(cell, blunt[number], findings.get(number)) for number, cell in enumerate(cells)]
