@@ -15,7 +15,7 @@ import pytest
 
 from tabcontam.decide.words import english
 from tabcontam.errors import UsageError
-from tabcontam.records import row, words
+from tabcontam.records import lines, row, words
 from tabcontam.replay import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differences, read_records, replay
 
 ENGLISH = english()
@@ -160,6 +160,19 @@ class TestPrints:
 
     def test_a_printed_list(self) -> None:
         assert words("['a', nan, 1, 2.5, -1, True, \"b's\"]") == ("a", None, None, None, None, "True", "b's")
+
+    @pytest.mark.parametrize(
+        ("output", "text"),
+        [
+            ("['Sure:', '', 'The \\'Age\\' is 1']", "Sure:\n\nThe 'Age' is 1"),
+            ("[1, 2", "[1, 2"),
+            ("[boston housing]", "[boston housing]"),
+            ("[" * 100_000, "[" * 100_000),
+            ("The Age is 1", "The Age is 1"),
+        ],
+    )
+    def test_an_answer_that_may_be_a_printed_list_of_lines(self, output: str, text: str) -> None:
+        assert lines(output) == text
 
 
 class TestBadRecords:

@@ -136,12 +136,15 @@ class Known:
         return Guess(dict.fromkeys(shown, share), 0)
 
     @cached_property
-    def _columns(self) -> dict[str, "Column"]:
+    def _columns(self) -> dict[str, Column]:
         return {name: _column(self.table, name) for name in self.table.columns}
 
     @cached_property
     def _numbering(self) -> frozenset[str]:
-        """The columns that only count the rows: they rise from each row to the next, as 1, 2, 3 and 0001_01 do."""
+        """The columns that only count the rows: they rise from each row to the next, as 1, 2, 3 and 0001_01 do.
+
+        No row number is recorded, but the first rows are asked, and nobody needs to have seen the table to count.
+        """
 
         def counts(name: str) -> bool:
             cells = [str(cell) for cell in self.table.column(name) if not self.table.is_missing(cell)]
@@ -167,7 +170,7 @@ class Known:
 
 def _column(table: Table, name: str) -> Column:
     cells = table.column(name)
-    key_of = {cell: "" if cell is None or table.is_missing(cell) else value_key(cell) for cell in set(cells)}
+    key_of = {cell: "" if cell is None or table.is_missing(cell) else value_key(cell) for cell in dict.fromkeys(cells)}
     code_of = {key: code for code, key in enumerate(dict.fromkeys(key_of.values()))}
     codes = np.array([code_of[key_of[cell]] for cell in cells])
     written = {key: cell for cell, key in key_of.items()}
