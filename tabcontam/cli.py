@@ -67,6 +67,7 @@ def parser() -> argparse.ArgumentParser:
     _add_run(commands.add_parser("run", help="test LLMs on tables"))
     _add_list(commands.add_parser("list", help="what there is to name"))
     _add_replay(commands.add_parser("replay", help="judge recorded answers, no model asked"))
+    _add_power(commands.add_parser("power", help="what the tests would find on a table, and what they would miss"))
     _add_rescore(commands.add_parser("rescore", help="judge a past run again from its trials"))
     _add_report(commands.add_parser("report", help="one report from several runs"))
     _add_cache(commands.add_parser("cache", help="the stored replies: how many, where, and --clear"))
@@ -177,6 +178,28 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR")
     command.add_argument("--out", type=_folder, metavar="DIR", help="where the report goes (default: reports/<time>)")
     _add_output(command)
+
+
+def _add_power(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Ask answerers of known behaviour, over and over: how often is one found that knows nothing of the rows, how "
+        "often one that remembers a share of them? Nothing is sent anywhere."
+    )
+    command.add_argument(
+        "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
+    )
+    command.add_argument("--serializer", metavar="NAME|FILE", help="see list serializers")
+    command.add_argument("-k", dest="expression", metavar="EXPR", help="only tests whose id matches, as in pytest")
+    command.add_argument(
+        "--alpha", type=_level, default=ALPHA, metavar="A", help="the level of the verdicts (default: %(default)s)"
+    )
+    command.add_argument(
+        "--runs", type=_positive, default=100, metavar="N", help="runs of each answerer (default: %(default)s)"
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
+    command.add_argument("--target", metavar="COLUMN", help="the column to classify, of a FILE")
+    command.add_argument("--name", metavar="TEXT", help="what a FILE is called in prompts (default: its stem)")
+    command.add_argument("--json", action="store_true", help="as JSON")
 
 
 def _folder(text: str) -> Path:
@@ -368,6 +391,31 @@ def _replay(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
+def _power(options: argparse.Namespace) -> int:
+    from tabcontam.power import Study, measure
+    from tabcontam.report.power_text import print_power, telling
+    from tabcontam.run import DATASETS
+    from tabcontam.run_folder import as_json
+    from tabcontam.serializers import DEFAULT
+
+    study = Study(
+        datasets=tuple(options.dataset) or DATASETS,
+        serializer=options.serializer or DEFAULT,
+        expression=options.expression,
+        alpha=options.alpha,
+        runs=options.runs,
+        seed=options.seed,
+        target=options.target,
+        name=options.name,
+    )
+    document = measure(study, telling(sys.stderr))
+    if options.json:
+        print(as_json(document), end="")
+    else:
+        print_power(_console(), document)
+    return Exit.DONE
+
+
 def _list(options: argparse.Namespace) -> int:
     from tabcontam.listing import as_text, listed
 
@@ -403,5 +451,6 @@ def _cache(options: argparse.Namespace) -> int:
 
 
 COMMANDS = {
-    "run": _run, "list": _list, "replay": _replay, "rescore": _rescore, "report": _report, "cache": _cache,
+    "run": _run, "list": _list, "replay": _replay, "power": _power, "rescore": _rescore, "report": _report,
+    "cache": _cache,
 }  # fmt: skip

@@ -16,7 +16,7 @@ from tabcontam.suite.registry import TESTS
 from tests.loopback import LoopbackServer, Response, error, reply
 
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant")
-SIMULATED = ("run", "--llm", "simulated:knows", "--no-controls", "--dataset", "iris")
+SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
 def environment(**changes: str) -> dict[str, str]:
@@ -231,7 +231,7 @@ def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
     rows = "\n".join(f"{number},{number * 37 % 101},{number * number}" for number in range(30))
     for name in ("a.csv", "b.csv"):
         (tmp_path / name).write_text(f"id,score,square\n{rows}\n")
-    arguments = ["run", "--llm", "simulated:knows", "--no-controls", "--dataset", "a.csv", "--dataset", "b.csv"]
+    arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "a.csv", "--dataset", "b.csv"]
     assert tabcontam(*arguments, "--out", "run", cwd=tmp_path).returncode == 0
     found = {(cell["dataset"], cell["verdict"]) for cell in document(tmp_path / "run")["cells"]}
     assert found >= {("a.csv", "contaminated"), ("b.csv", "contaminated")}
@@ -278,7 +278,7 @@ def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
 
 def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) -> None:
     tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
-    arguments = ["run", "--llm", "simulated:knows", "--no-controls", "--out", "run"]
+    arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--out", "run"]
     done = tabcontam(*arguments, "--dataset", "wine", cwd=tmp_path)
     assert done.returncode == 4
     assert "which this run does not ask" in done.stderr
@@ -363,7 +363,7 @@ def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
 
 
 def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
-    tabcontam("run", "--llm", "simulated:rambles", "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
+    tabcontam("run", "--llm", "simulated:formatter", "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
     assert document(tmp_path / "run")["cells"] == before["cells"]
@@ -375,14 +375,14 @@ def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
 
 
 def test_one_report_from_two_runs(tmp_path: Path) -> None:
-    for kind in ("knows", "declines"):
+    for kind in ("oracle", "decliner"):
         llm = f"simulated:{kind}"
         tabcontam("run", "--llm", llm, "--no-controls", "--dataset", "iris", "--out", kind, cwd=tmp_path)
-    done = tabcontam("report", "knows", "declines", "--out", "both", cwd=tmp_path)
+    done = tabcontam("report", "oracle", "decliner", "--out", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     both = document(tmp_path / "both")
     assert len(both["cells"]) == 24
-    assert [line["llm"] for line in both["ranking"]] == ["simulated:knows", "simulated:declines"]
+    assert [line["llm"] for line in both["ranking"]] == ["simulated:oracle", "simulated:decliner"]
 
 
 def slow(latency: float) -> LoopbackServer:

@@ -93,7 +93,7 @@ def planned(model: Model, options: Options | None = None, table: Table | None = 
 
 
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([Subject(Spy()), Subject(open_simulated("knows"))], [ships()], [IS], TESTS, Options())
+    cells = plan([Subject(Spy()), Subject(open_simulated("oracle"))], [ships()], [IS], TESTS, Options())
     half = len(cells) // 2
     assert [cell.queries for cell in cells[:half]] == [cell.queries for cell in cells[half:]]
 
@@ -190,7 +190,7 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
 
 
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
-    model, options = open_simulated("knows"), Options(stop_at_first=True, connections=1)
+    model, options = open_simulated("oracle"), Options(stop_at_first=True, connections=1)
     running = session(planned(model, options), tmp_path, options)
     answer(running)
     first, second = running.results()

@@ -6,30 +6,24 @@
 import asyncio
 import csv
 import io
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Hashable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from random import Random
-from statistics import quantiles
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.models.base import Form, Model, Request
 from tabcontam.models.infinigram import Finish, Generated, InfiniGram, Token, build
 from tabcontam.suite.base import Capability, Query, Reply, State
+from tabcontam.suite.twins import twin
 
 if TYPE_CHECKING:
-    from tabcontam.datasets import Cell, Table
+    from tabcontam.datasets import Table
     from tabcontam.serializers import Serializer
 
 CONSTRUCTION = "infinigram 1"
 KINDS = ("exposed", "unexposed")
 MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a minute, and 2.5 GB while it is read
 LISTED_VALUES = 30  # a column with more distinct values is described by its range
-MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles
-TRIES = 100  # to part a twin's row from the real row that it fell on
 
 _STATES: dict[Finish, State] = {"stop": State.OK, "end": State.OK, "length": State.TRUNCATED}
 
@@ -187,73 +181,3 @@ def _column_line(table: "Table", column: str) -> str:
         ends = f"{min(values, key=float)} to {max(values, key=float)}"
         return f"The attribute {column} runs from {ends} in {len(values)} different numbers."
     return f"The attribute {column} has {len(values)} different entries, such as {values[0]} and {values[1]}."
-
-
-def twin(table: "Table") -> "Table":
-    """A table of the same schema whose columns are shuffled within the classes of the target, without a row of `table`.
-
-    A row that falls on a real one swaps single cells with others of its class, or is dropped. The same table has
-    always the same twin. Raises `Skip` where the table enumerates its domain or keeps less than half of its rows.
-    """
-    if table.enumerates_domain():
-        raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
-    rng = Random(table.sha256)
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for index, row_class in enumerate(_classes(table)):
-        members[row_class].append(index)
-    rows = _shuffled(table, list(members.values()), rng)
-    real = set(table.rows)
-    for indexes in members.values():
-        for index in indexes:
-            _part(rows, index, indexes, real, rng)
-    kept = tuple(row for row in map(tuple, rows) if row not in real)
-    if len(kept) < 2 or 2 * len(kept) < len(table.rows):
-        raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
-    return replace(table, rows=kept)
-
-
-def _classes(table: "Table") -> list[Hashable]:
-    """The class of each row: its target's value, side of the question's threshold or quartile; missing is one."""
-    if table.target is None:
-        return [None] * len(table.rows)
-    cells = table.column(table.target)
-    threshold = table.question.threshold if table.question else None
-    cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
-    if not cuts:
-        return list(cells)
-    return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]
-
-
-def _quartiles(table: "Table", target: str) -> list[float]:
-    """The three cuts of a numeric target with many values; none for another."""
-    if len(table.distinct(target)) <= MANY_TARGETS or not table.is_numeric(target):
-        return []
-    cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
-    return quantiles(map(float, cells), n=4)
-
-
-def _shuffled(table: "Table", groups: Sequence[Sequence[int]], rng: Random) -> "list[list[Cell]]":
-    """The rows with each column shuffled within each group of rows."""
-    columns = [list(column) for column in zip(*table.rows, strict=True)]
-    for group in groups:
-        for column in columns:
-            values = [column[index] for index in group]
-            rng.shuffle(values)
-            for index, value in zip(group, values, strict=True):
-                column[index] = value
-    return [list(row) for row in zip(*columns, strict=True)]
-
-
-def _part(
-    rows: "list[list[Cell]]", index: int, group: Sequence[int], real: "set[tuple[Cell, ...]]", rng: Random
-) -> None:
-    """Swap a cell of a row that is a real one with another row of its group so that neither is one, if that can be."""
-    row = rows[index]
-    if tuple(row) not in real:
-        return
-    for _ in range(TRIES):
-        other, column = rows[rng.choice(group)], rng.randrange(len(row))
-        row[column], other[column] = other[column], row[column]
-        if tuple(row) not in real and tuple(other) not in real:
-            return
-        row[column], other[column] = other[column], row[column]

@@ -34,7 +34,7 @@ class Settings:
 
     The most requests at a time; serializers besides the shipped ones; texts computed at a time by a model loaded
     here; the form of a request, "auto", "chat" or "completion"; what the tests need, so that a model can find out
-    whether its server offers it; how the user named the model, which is to be its `spec`.
+    whether its server offers it; how the user named the model, which is to be its `spec`; the run's seed.
     """
 
     connections: int = 256
@@ -43,6 +43,7 @@ class Settings:
     form: str = "auto"
     needs: frozenset[Capability] = frozenset()
     spec: str = ""
+    seed: int = 0
 
 
 Provider = Callable[[str, Settings], Model]
@@ -109,7 +110,7 @@ def _hf(model: str, settings: Settings) -> Model:
 def _simulated(model: str, settings: Settings) -> Model:
     from tabcontam.models.simulated import open_simulated
 
-    return open_simulated(model)
+    return open_simulated(model, settings.seed)
 
 
 BUILT_IN: dict[str, Provider] = {

@@ -27,10 +27,12 @@ from tabcontam.report.results import (
     evidence,
     expected,
     listed,
+    rounded,
     shorten,
     text,
     typed,
     visible,
+    yes,
 )
 from tabcontam.suite.base import Verdict
 
@@ -54,10 +56,11 @@ NUMBERS = {
     "expected_hits": "hits expected of a guesser",
     "answered": "answered",
     "queries": "queries",
+    "score": "score",
     "p_value": "p",
     "q_value": "q",
     "recalled_bits": "recalled bits",
-    "score": "score",
+    "detectable_share": "detectable share",
 }
 
 
@@ -75,6 +78,7 @@ def render_html(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]])
         summaries=[(block, summary(view, block)) for block in view.blocks],
         evidence=_evidence(view, trials),
         numbers=numbers,
+        rounded=rounded,
         rules=text(view.run.get("rules")),
         warns=lambda note: note.startswith(WARNINGS),
         **_words(),
@@ -128,7 +132,26 @@ def _sentence(claim: str, names: Iterable[str]) -> list[str]:
 
 def numbers(cell: Cell) -> list[str]:
     """The measured numbers of a cell, each with its name."""
-    return [f"{name} {cell.numbers[key]:.4g}" for key, name in NUMBERS.items() if key in cell.numbers]
+    named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
+    return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *_interval(cell)]
+
+
+def _statistic(cell: Cell) -> dict[str, str]:
+    """The statistic with what the null expects; recalled bits are named once."""
+    if cell.statistic is None:
+        return {}
+    name, value, expected = cell.statistic.name, cell.statistic.value, cell.statistic.expected
+    key = name.replace(" ", "_")
+    by_chance = "" if expected is None else f" ({rounded(key, expected)} expected of a guesser)"
+    return {name: rounded(key, value) + by_chance}
+
+
+def _interval(cell: Cell) -> list[str]:
+    if cell.interval is None:
+        return []
+    low, high = cell.interval
+    of = f" ({cell.interval_of})" if cell.interval_of else ""
+    return [f"95% interval {low:.3g} to {high:.3g}{of}"]
 
 
 def _facts(view: Results) -> list[tuple[str, str]]:
@@ -171,12 +194,13 @@ def _shown(trial: Mapping[str, Any]) -> dict[str, str]:
     texts = {
         "prompt": asked(trial),
         "features": listed(trial.get("asked")).replace("\n", ", "),
+        "hit": yes(trial.get("hit")),
         "answer": text(trial.get("reply")),
         "read": "" if trial.get("parsed") is None else listed(trial.get("parsed")),
         "expected": expected(trial),
     }
     # A prompt's question stands at its end.
-    return {name: shorten(value, LONGEST[name], tail=name == "prompt") for name, value in texts.items()}
+    return {name: shorten(value, LONGEST.get(name, len(value)), tail=name == "prompt") for name, value in texts.items()}
 
 
 @dataclass(frozen=True)

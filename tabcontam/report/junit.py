@@ -64,10 +64,23 @@ def _case(column: Column, cell: Cell) -> ElementTree.Element:
 
 
 def _measured(cell: Cell) -> dict[str, str]:
-    facts = {"verdict": cell.outcome, "edition": cell.edition, "serializer": cell.serializer}
-    facts = {name: value for name, value in facts.items() if value}
-    facts |= {name: text(value) for name, value in cell.numbers.items()}
-    return facts | ({"control": "true"} if cell.control else {})
+    statistic, interval = cell.statistic, cell.interval
+    facts = {
+        "verdict": cell.outcome,
+        "paper_verdict": text(cell.paper_verdict),
+        "edition": cell.edition,
+        "serializer": cell.serializer,
+        "statistic": statistic.name if statistic else "",
+        "statistic_value": text(statistic and statistic.value),
+        "statistic_expected": text(statistic and statistic.expected),
+        "null": cell.null,
+        "interval_low": text(interval and interval[0]),
+        "interval_high": text(interval and interval[1]),
+        "interval_of": cell.interval_of,
+        **{name: text(value) for name, value in cell.numbers.items()},
+        "control": "true" if cell.control else "",
+    }
+    return {name: value for name, value in facts.items() if value}
 
 
 def _properties(parent: ElementTree.Element, facts: Mapping[str, str]) -> None:

@@ -30,11 +30,12 @@ TESTS = {
     "full_completion": "8 Full completion",
     "feature_completion": "9 Feature completion",
     "membership": "Membership",
+    "matched_membership": "Matched membership",
     "classification_0shot": "Classification, 0-shot",
     "classification_1shot": "Classification, 1-shot",
 }
 # Only these can show that rows were seen; a page about the dataset is enough to pass the others.
-ROW_TESTS = frozenset({"incomplete_completion", "full_completion", "feature_completion"})
+ROW_TESTS = frozenset({"incomplete_completion", "full_completion", "feature_completion", "matched_membership"})
 
 LETTERS = {
     Verdict.CONTAMINATED: "C",
@@ -48,11 +49,15 @@ LONGEST_SENTENCE = 600
 SCORE_LETTER = "%"
 
 # What a cell of results.json holds: texts, and numbers that may be null.
-_WORDS = ("llm", "dataset", "edition", "serializer", "source", "test", "kind", "reason", "sentence")
+_WORDS = (
+    "llm", "dataset", "edition", "serializer", "source", "test", "kind", "null", "interval_of", "reason", "sentence",
+)  # fmt: skip
 _NUMBERS = (
     "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "recalled_bits",
     "detectable_share",
 )  # fmt: skip
+_TABLE_WORDS = ("llm", "dataset", "edition", "serializer", "source", "reason")
+_TABLE_NUMBERS = ("p_value", "q_value", "recalled_bits", "detectable_share")
 
 WARNINGS = ("no power:", "not known:", "plausibility:")  # how notes about controls begin that warn
 EXPOSED = "control:exposed"
@@ -97,9 +102,34 @@ def shorten(text: str, limit: int, *, tail: bool = False) -> str:
     return f"{text[:limit]}… (+{left_out} characters)"
 
 
+def rounded(key: str, value: float) -> str:
+    """A number of a result as people read it: probabilities to two digits, bits to one decimal, shares in percent.
+
+    >>> rounded("q_value", 0.00123), rounded("recalled_bits", 212.34), rounded("detectable_share", 0.12)
+    ('0.0012', '212.3', '12%')
+    """
+    if key in ("p_value", "q_value"):
+        return f"{value:.2g}" if value else "under 1e-300"
+    if key == "recalled_bits":
+        return f"{value:.1f}"
+    return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """What a test measured, what that came to, and what the null expects, where that is known."""
+
+    name: str
+    value: float
+    expected: float | None
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One judged (LLM, dataset, serializer, test); `verdict` is None where there is only a score."""
+    """One judged (LLM, dataset, serializer, test); `verdict` is None where there is only a score.
+
+    `null` says what is drawn anew under it; `interval` has a confidence of 95% and is of what `interval_of` says.
+    """
 
     llm: str
     dataset: str
@@ -108,12 +138,16 @@ class Cell:
     source: str
     test: str
     kind: str
+    null: str
+    interval_of: str
     reason: str
     sentence: str
     control: bool
     verdict: Verdict | None
     paper_verdict: Verdict | None
     numbers: Mapping[str, float]
+    statistic: Statistic | None
+    interval: tuple[float, float] | None
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -132,10 +166,17 @@ class Cell:
 
     @property
     def why(self) -> str:
-        """The plain sentence; the bare reason where a cell was not measured."""
+        """The plain sentence, and the reason where nothing was detected; the bare reason of what was not measured."""
         unmeasured = self.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE)
         first, second = (self.reason, self.sentence) if unmeasured else (self.sentence, self.reason)
+        if self.verdict is Verdict.NOT_DETECTED and first and second:
+            return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         return shorten(first or second or self.outcome, LONGEST_SENTENCE)
+
+    @property
+    def differs(self) -> bool:
+        """Whether the paper's rules come to another verdict."""
+        return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
 
     @property
     def score(self) -> float | None:
@@ -146,6 +187,30 @@ class Cell:
     def title(self) -> str:
         """The test's name in words."""
         return TESTS.get(self.test, self.test)
+
+
+@dataclass(frozen=True)
+class TableVerdict:
+    """What the row tests say together of one (LLM, dataset, serializer)."""
+
+    llm: str
+    dataset: str
+    edition: str
+    serializer: str
+    source: str
+    reason: str
+    verdict: Verdict | None
+    numbers: Mapping[str, float]
+
+    @property
+    def outcome(self) -> str:
+        """The verdict's word, or that there is only a score."""
+        return SCORE if self.verdict is None else self.verdict.value
+
+    @property
+    def why(self) -> str:
+        """The reason, without the verdict's word before it."""
+        return shorten(self.reason.removeprefix(f"{self.outcome}: "), LONGEST_SENTENCE)
 
 
 @dataclass(frozen=True)
@@ -188,6 +253,7 @@ class Results:
 
     run: Mapping[str, Any]
     cells: tuple[Cell, ...]
+    table_verdicts: tuple[TableVerdict, ...]
     ranked: tuple[Rank, ...]
 
     @cached_property
@@ -208,14 +274,36 @@ class Results:
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """One block an LLM, controls that joined first, then as the run names them."""
-        asked = _order([fact["llm"] for fact in self.llms] + [cell.llm for cell in self.cells])
-        joined = {cell.llm for cell in self.cells if cell.control}
+        asked, joined = self._llm_order, self.joined
         present = sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm]))
         return tuple(Block(llm, llm in joined, self._columns(llm)) for llm in present)
 
+    @cached_property
+    def tables(self) -> tuple[TableVerdict, ...]:
+        """What is said of each table, LLM by LLM as the run names them; controls that joined come last."""
+
+        def place(table: TableVerdict) -> tuple[bool, int, int]:
+            return table.llm in self.joined, self._llm_order[table.llm], self._dataset_order[table.dataset]
+
+        return tuple(sorted(self.table_verdicts, key=place))
+
+    @cached_property
+    def joined(self) -> frozenset[str]:
+        """The controls that joined the run."""
+        return frozenset(cell.llm for cell in self.cells if cell.control)
+
+    @cached_property
+    def _llm_order(self) -> dict[str, int]:
+        found = [cell.llm for cell in self.cells] + [table.llm for table in self.table_verdicts]
+        return _order([fact["llm"] for fact in self.llms] + found)
+
+    @cached_property
+    def _dataset_order(self) -> dict[str, int]:
+        found = [cell.dataset for cell in self.cells] + [table.dataset for table in self.table_verdicts]
+        return _order([fact["dataset"] for fact in self.datasets] + found)
+
     def _columns(self, llm: str) -> tuple[Column, ...]:
-        datasets = _order([fact["dataset"] for fact in self.datasets] + [cell.dataset for cell in self.cells])
-        test_order = _order(self.tests)
+        datasets, test_order = self._dataset_order, _order(self.tests)
         grouped: dict[tuple[str, int], dict[str, Cell]] = {}
         for cell in sorted(self.cells, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             if cell.llm == llm:
@@ -228,13 +316,13 @@ class Results:
             for (label, repeat), cells in grouped.items()
         )
 
-    def label(self, cell: Cell) -> str:
+    def label(self, of: Cell | TableVerdict) -> str:
         """The dataset, and what tells it from another column: edition, serializer, source."""
         editions, serializers, sources = self._told_apart
-        edition = f"@{cell.edition}" if len(editions[cell.dataset]) > 1 and cell.edition else ""
-        serializer = f" {cell.serializer}" if len(serializers) > 1 and cell.serializer else ""
-        source = f" {cell.source}" if len(sources) > 1 and cell.source else ""
-        return f"{cell.dataset}{edition}{serializer}{source}"
+        edition = f"@{of.edition}" if len(editions.get(of.dataset, ())) > 1 and of.edition else ""
+        serializer = f" {of.serializer}" if len(serializers) > 1 and of.serializer else ""
+        source = f" {of.source}" if len(sources) > 1 and of.source else ""
+        return f"{of.dataset}{edition}{serializer}{source}"
 
     @cached_property
     def _told_apart(self) -> tuple[dict[str, set[str]], set[str], set[str]]:
@@ -251,8 +339,7 @@ class Results:
     @property
     def ranking(self) -> list[Rank]:
         """By contamination score, highest first; controls that joined are not ranked."""
-        joined = {cell.llm for cell in self.cells if cell.control}
-        ranks = [rank for rank in self.ranked if rank.llm not in joined]
+        ranks = [rank for rank in self.ranked if rank.llm not in self.joined]
         return sorted(ranks, key=lambda rank: (rank.score is None, -(rank.score or 0.0), rank.llm))
 
     @property
@@ -288,12 +375,7 @@ class Results:
     @property
     def notes(self) -> list[str]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
-        notes = []
-        if self.run.get("rules") == "calibrated":
-            notes.append(
-                "rules calibrated: for now the paper's thresholds, on answers read by feature and by whole words; what "
-                "cannot be read is no answer"
-            )
+        notes = [self._rules] if self.calibrated else []
         if limit := text(self.run.get("limit")):
             notes.append(f"stopped: {limit}; the same command with a higher limit and this --out continues the run")
         for fact in _mappings(self.run.get("llms")):
@@ -308,34 +390,71 @@ class Results:
         return notes
 
     @property
+    def calibrated(self) -> bool:
+        """Whether a level decided over all cells of an LLM; the calibrated rules of older runs had none."""
+        return self.run.get("rules") == "calibrated" and any("q_value" in cell.numbers for cell in self.cells)
+
+    @property
+    def _rules(self) -> str:
+        alpha = text(self.run.get("alpha"))
+        return (
+            f"rules calibrated: one level{alpha and f', {alpha},'} for each LLM over all its cells "
+            "(Benjamini-Hochberg); tests 1 to 6 show that the dataset is known, row tests (7 to 9 and matched "
+            "membership) that rows were seen"
+        )
+
+    @property
     def controls(self) -> list[str]:
-        """What the controls say about the tests themselves; empty where no control took part."""
-        notes = []
+        """What the controls say about the tests themselves; empty where no control took part.
+
+        Both have read a page about the dataset, so only row tests tell them apart.
+        """
         exposed, unexposed = self._measured(EXPOSED), self._measured(UNEXPOSED)
         missed = [cell for cell in exposed if cell.verdict is Verdict.NOT_DETECTED]
         silent = [cell for cell in exposed if cell.verdict is Verdict.NO_ANSWER]
-        flagged = [cell for cell in unexposed if cell.verdict is Verdict.CONTAMINATED]
-        notes += self._by_test(f"no power: {EXPOSED}, which has the table, was missed by", missed)
-        notes += self._by_test(f"not known: {EXPOSED} gave no readable answer to", silent)
-        notes += self._by_test(f"plausibility: {UNEXPOSED}, which has none of its rows, was flagged by", flagged)
-        if exposed and not missed and not silent:
-            notes.append(f"{EXPOSED} has the table, and was found in all {len(exposed)} measured cells")
-        if unexposed and not flagged:
-            notes.append(f"{UNEXPOSED} has none of its rows, and was flagged in none of {len(unexposed)} cells")
-        return notes
+        flagged = _of_rows(cell for cell in unexposed if cell.verdict is Verdict.CONTAMINATED)
+        known = [cell for cell in missed if cell.test not in ROW_TESTS]
+        return [
+            *self._by_test(f"no power: {EXPOSED}, which has the table, was missed by", _of_rows(missed)),
+            *self._by_test(f"not known: {EXPOSED} gave no readable answer to", silent),
+            *self._by_test(f"plausibility: {UNEXPOSED}, which has none of its rows, was flagged by", flagged),
+            *self._by_test(f"{EXPOSED}, which has read a page about the dataset, was missed by", known),
+            *_found(f"{EXPOSED}, which has the table, was found", _of_rows(exposed)),
+            *_found(f"{UNEXPOSED}, which has none of its rows, was flagged", _of_rows(unexposed)),
+        ]
 
     def _by_test(self, what: str, cells: Iterable[Cell]) -> list[str]:
+        """`what` with the tests and the datasets, tests that have the same datasets together."""
         places: dict[str, list[str]] = {}
         for cell in cells:
             places.setdefault(cell.test, []).append(self.label(cell))
         tests: dict[tuple[str, ...], list[str]] = {}
         for test, labels in places.items():
             tests.setdefault(tuple(labels), []).append(test)
-        return [f"{what} {', '.join(names)} on {', '.join(labels)}" for labels, names in tests.items()]
+        return [f"{what} {_both(names)} on {_both(labels)}" for labels, names in tests.items()]
 
     def _measured(self, llm: str) -> list[Cell]:
+        """The cells of an LLM that were asked and decided: neither a score, nor skipped, nor uninformative."""
         cells = [cell for block in self.blocks if block.llm == llm for cell in block.cells]
-        return [cell for cell in cells if cell.verdict not in (None, Verdict.SKIPPED)]
+        return [cell for cell in cells if cell.verdict not in (None, Verdict.SKIPPED, Verdict.UNINFORMATIVE)]
+
+
+def _of_rows(cells: Iterable[Cell]) -> list[Cell]:
+    return [cell for cell in cells if cell.test in ROW_TESTS]
+
+
+def _found(what: str, cells: Sequence[Cell]) -> list[str]:
+    found = sum(cell.verdict is Verdict.CONTAMINATED for cell in cells)
+    return [f"{what} by the row tests in {found} of {len(cells)} measured cells"] if cells else []
+
+
+def _both(names: Sequence[str]) -> str:
+    """The names as a phrase.
+
+    >>> _both(["a", "b", "c"])
+    'a, b and c'
+    """
+    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def count(cells: Iterable[Cell]) -> dict[str, int]:
@@ -348,7 +467,7 @@ def count(cells: Iterable[Cell]) -> dict[str, int]:
 def evidence(
     cells: Iterable[Cell], trials: Iterable[Mapping[str, Any]]
 ) -> dict[tuple[str, ...], list[Mapping[str, Any]]]:
-    """The trials that speak for each cell: its hits, the paper's own first; all trials where none is a hit.
+    """The trials that speak for each cell: hits before the others, the paper's own before further ones, no decoys.
 
     A query asked again counts once, with its last reply.
     """
@@ -361,8 +480,8 @@ def evidence(
 
 
 def _telling(trials: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    hits = [trial for trial in trials if trial.get("hit")] or trials
-    return sorted(hits, key=lambda trial: not trial.get("paper"))
+    own = [trial for trial in trials if not trial.get("decoy_of")]
+    return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
 
 
 def asked(trial: Mapping[str, Any]) -> str:
@@ -433,8 +552,9 @@ def typed(document: object) -> Results:
     run, cells = document.get("run"), document.get("cells")
     if not isinstance(run, Mapping) or not isinstance(cells, list):
         raise UsageError("not a tabcontam result: it needs `run` and a list of `cells`")
+    tables = tuple(_table(number, raw) for number, raw in enumerate(_mappings(document.get("tables")), start=1))
     ranked = tuple(_rank(fact) for fact in _mappings(document.get("ranking")))
-    return Results(run, tuple(_cell(number, raw) for number, raw in enumerate(cells, start=1)), ranked)
+    return Results(run, tuple(_cell(number, raw) for number, raw in enumerate(cells, start=1)), tables, ranked)
 
 
 def _cell(number: int, raw: object) -> Cell:
@@ -442,13 +562,25 @@ def _cell(number: int, raw: object) -> Cell:
         raise UsageError(f"cell {number} needs `llm`, `dataset` and `test`")
     words = {key: text(raw.get(key)) for key in _WORDS}
     try:
-        stated = {key: _number(raw.get(key)) for key in _NUMBERS}
-        verdict, paper_verdict = _verdict(raw.get("verdict")), _verdict(raw.get("paper_verdict"))
+        return Cell(
+            **words,
+            control=raw.get("control") is True,
+            verdict=_verdict(raw.get("verdict")),
+            paper_verdict=_verdict(raw.get("paper_verdict")),
+            numbers=_numbers(raw, _NUMBERS),
+            statistic=_statistic(raw.get("statistic")),
+            interval=_interval(raw.get("interval")),
+        )
     except ValueError as error:
         raise UsageError(f"cell {number}: {error}") from None
-    numbers = {key: value for key, value in stated.items() if value is not None}
-    control = raw.get("control") is True
-    return Cell(**words, control=control, verdict=verdict, paper_verdict=paper_verdict, numbers=numbers)
+
+
+def _table(number: int, raw: Mapping[str, Any]) -> TableVerdict:
+    words = {key: text(raw.get(key)) for key in _TABLE_WORDS}
+    try:
+        return TableVerdict(**words, verdict=_verdict(raw.get("verdict")), numbers=_numbers(raw, _TABLE_NUMBERS))
+    except ValueError as error:
+        raise UsageError(f"table {number}: {error}") from None
 
 
 def _rank(raw: Mapping[str, Any]) -> Rank:
@@ -462,6 +594,30 @@ def _rank(raw: Mapping[str, Any]) -> Rank:
 
 def _verdict(value: object) -> Verdict | None:
     return None if value is None else Verdict(text(value))
+
+
+def _statistic(value: object) -> Statistic | None:
+    if value is None:
+        return None
+    if not isinstance(value, Mapping) or (measured := _number(value.get("value"))) is None:
+        raise ValueError(f"{value!r} is not a statistic with a value")
+    return Statistic(text(value.get("name")), measured, _number(value.get("expected")))
+
+
+def _interval(value: object) -> tuple[float, float] | None:
+    if value is None:
+        return None
+    if isinstance(value, list) and len(value) == 2:
+        low, high = map(_number, value)
+        if low is not None and high is not None:
+            return low, high
+    raise ValueError(f"{value!r} is not an interval")
+
+
+def _numbers(raw: Mapping[str, Any], keys: Iterable[str]) -> dict[str, float]:
+    """Those of the numbers that are known."""
+    stated = {key: _number(raw.get(key)) for key in keys}
+    return {key: value for key, value in stated.items() if value is not None}
 
 
 def _number(value: object) -> float | None:

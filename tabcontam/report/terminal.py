@@ -16,11 +16,13 @@ from tabcontam.report.results import (
     Cell,
     Column,
     Results,
+    TableVerdict,
     count,
     evidence,
     expected,
     listed,
     question,
+    rounded,
     shorten,
     text,
     typed,
@@ -42,6 +44,10 @@ STYLES = {
 GROUPED = (Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)  # in the summary, by their reasons
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 LABEL = 10  # how wide the labels of the evidence are
+VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
+NARROWEST = 30  # the least width of a column of text beside a label; else it stands below it
+INDENT = 4  # there, and of a cell's sentence
+TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240}
 
 
@@ -84,6 +90,7 @@ def print_report(
     if verbosity >= 0:
         (_print_cells if verbosity else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
+        _print_tables(paper, view)
         _print_controls(paper, view)
         _print_ranking(paper, view)
     _print_summary(paper, view)
@@ -131,6 +138,22 @@ class _Paper:
             head = "" if number else label
             self.parts([(head.ljust(LABEL), "bold"), (line.plain.rstrip(), style)])
 
+    def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
+        """A head and a text that is folded in the column beside it; below it where that is too narrow."""
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        if not self.console.is_terminal:
+            self.parts([*head, (value, style)])
+            return
+        start = sum(cell_len(self.printable(part)) for part, _ in head)
+        if start > INDENT and self.width - start < NARROWEST:
+            self.parts(head)
+            head, start = [(" " * INDENT, "")], INDENT
+        folded = Text(self.printable(value)).wrap(self.console, max(self.width - start, 1), overflow="fold")
+        for number, line in enumerate(folded or [Text()]):
+            self.parts([*(head if not number else [(" " * start, "")]), (line.plain.rstrip(), style)])
+
     def printable(self, value: str, *, line: bool = True) -> str:
         """`value` disarmed, and with escapes for what this output's encoding lacks."""
         encoding = self.console.encoding
@@ -152,7 +175,7 @@ def _lines(view: Results) -> Iterator[tuple[Column, list[tuple[Cell, str]]]]:
 def _print_letters(paper: _Paper, view: Results) -> None:
     from rich.cells import cell_len
 
-    legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} score only"]
+    legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
@@ -176,14 +199,17 @@ def _print_cells(paper: _Paper, view: Results) -> None:
         for cell, progress in cells:
             name = f"{column.llm} {column.label} {cell.test} "
             score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
+            other = f" (paper: {cell.paper_verdict})" if cell.differs else ""
             paper.parts(
                 [
                     (name, ""),
                     (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
+                    (f" q {rounded('q_value', cell.numbers['q_value'])}" if "q_value" in cell.numbers else "", ""),
+                    (other, "yellow"),
                     (f" {progress}", "cyan"),
                 ]
             )
-            paper.line(f"    {cell.why}", "dim")
+            paper.beside([(" " * INDENT, "")], cell.why, "dim")
     paper.line()
 
 
@@ -209,6 +235,35 @@ def _print_evidence(paper: _Paper, view: Results, trials: Iterable[Mapping[str, 
     paper.line()
 
 
+def _print_tables(paper: _Paper, view: Results) -> None:
+    """One line a table, by its row tests; controls that joined come last and dimmed."""
+    from rich.cells import cell_len
+
+    if not view.tables:
+        return
+    paper.rule("tables")
+    labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in view.tables]
+    widest = max(map(cell_len, labels))
+    room = paper.width - widest - VERDICT >= NARROWEST or not paper.console.is_terminal
+    for label, table in zip(labels, view.tables, strict=True):
+        control = "dim" if table.llm in view.joined else ""
+        verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {STYLES[table.outcome]}".strip())
+        if room:
+            paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(table), control)
+        else:
+            paper.line(label.rstrip(), control)
+            paper.beside([("  ", ""), verdict], _figures(table), control)
+    paper.line()
+
+
+def _figures(table: TableVerdict) -> str:
+    """What a table's verdict rests on."""
+    numbers = [
+        name.format(rounded(key, table.numbers[key])) for key, name in TABLE_NUMBERS.items() if key in table.numbers
+    ]
+    return ", ".join(filter(None, (*numbers, table.why)))
+
+
 def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
     if not trials:
         paper.line("no trial of this cell was kept", "dim")
@@ -218,7 +273,9 @@ def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
     paper.block("asked", shorten(question(trial).rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
-    paper.block("answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red")
+    paper.block(
+        "answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red" if trial.get("hit") else ""
+    )
     paper.block("expected", shorten(expected(trial).replace("\n", ", "), LONGEST["expected"]), "green")
     if len(trials) > 1:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")

@@ -1,6 +1,6 @@
 """Tests 1 and 2: does the LLM know the names of the features?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import ClassVar
@@ -11,10 +11,12 @@ from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
 from tabcontam.suite.base import Kind, Query
 from tabcontam.suite.checks import drawn, hidden, rendered
+from tabcontam.suite.decoys import decoy, features_of, floors, listed_cards, other_titles
 from tabcontam.suite.words import WordTest
 
 MAX_TOKENS = 256
 FEWEST = 2  # names to be left; a single one such as `target` is too easily guessed
+UNIT = "names of features"
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,10 @@ class FeatureListInformed(WordTest):
     (`sepal width` where `sepal length` and `petal width` are shown) is not expected, two others must be left, and the
     draws are seeded.
 
+    Each query has four decoys: two show the same features under another dataset's title, so that what they imply is
+    said there too, and two the features of another dataset under its own title. Decoys are made of the cards alone,
+    and only of some are the features known without their files.
+
     Passed if, by Algorithm 1, one answer holds an expected name that is no English word, or all of them if all are.
 
     Example: `Dataset: Adult Census Income / Features: sex, race, income,` goes on with `fnlwgt`.
@@ -36,26 +42,44 @@ class FeatureListInformed(WordTest):
     kind: ClassVar[Kind] = Kind.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
     claim: ClassVar[str] = "answers name features of the table that the prompt does not"
+    unit: ClassVar[str] = UNIT
     repeats: int = 3
     shown: int = 5
+    decoys: int = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query a subset. Raises `Skip` where every subset gives the rest away."""
+        """Three subsets, each followed by its decoys. Raises `Skip` where every subset gives the rest away."""
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: some must be shown and two be left to name")
-        return [self._query(table, count, number, rng) for number in range(self.repeats)]
+        asked: list[Query] = []
+        for number in range(self.repeats):
+            true, shown = self._query(table, count, number, rng)
+            decoys = self._decoys(table, true, shown, rng)
+            asked += [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
+        return asked
 
-    def _query(self, table: Table, count: int, number: int, rng: Random) -> Query:
-        def draw() -> Query | None:
-            shown = _open_ended(table.columns, rng.sample(table.columns, count))
+    def _query(self, table: Table, count: int, number: int, rng: Random) -> tuple[Query, list[str]]:
+        def draw() -> tuple[Query, list[str]] | None:
+            shown = rng.sample(sorted(table.columns), count)
             write = partial(prompts.feature_list, table.title, shown)
             expected = hidden((name for name in table.columns if name not in shown), rendered(write()))
             if len(expected) < FEWEST:
                 return None
-            return Query(f"{self.id}-{number}", write, (), expected, MAX_TOKENS)
+            return Query(f"{self.id}-{number}", write, (), expected, MAX_TOKENS), shown
 
         return drawn(draw, "the features that are shown give the names of all others away")
+
+    def _decoys(self, table: Table, true: Query, shown: list[str], rng: Random) -> list[Query]:
+        titles = other_titles(table, self.decoys // 2, rng)
+        asked = [(title, shown) for title in titles]
+        for card in listed_cards(table, self.decoys - len(titles), rng):
+            names = features_of(card)
+            asked.append((card.title, rng.sample(names, min(len(shown), len(names)))))
+        return [
+            decoy(true, number, partial(prompts.feature_list, title, names))
+            for number, (title, names) in enumerate(asked)
+        ]
 
 
 @dataclass(frozen=True)
@@ -63,6 +87,8 @@ class FeatureListUninformed(WordTest):
     """Given the dataset's name alone, the LLM must name its features.
 
     Test 2 of Ronval et al. 2024, section 3.1; one query. Names that the dataset's own name gives away are not expected.
+    Its six decoys ask the same of other datasets. A changed title of the same data is none: what could be meant by it
+    but the data?
 
     Passed if, by Algorithm 1, the answer holds an expected name that is no English word, or all of them if all are.
 
@@ -74,20 +100,18 @@ class FeatureListUninformed(WordTest):
     kind: ClassVar[Kind] = Kind.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
     claim: ClassVar[str] = "answers name features of the table"
+    unit: ClassVar[str] = UNIT
+    decoys: int = 6
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query. Raises `Skip` where the dataset's name gives every feature away."""
+        """One query and its decoys. Raises `Skip` where the dataset's name gives every feature away."""
         write = partial(prompts.feature_list, table.title, ())
         expected = hidden(table.columns, rendered(write()))
         if not expected:
             raise Skip("the dataset's name gives the names of all features away")
-        return [Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)]
-
-
-def _open_ended(columns: tuple[str, ...], shown: list[str]) -> list[str]:
-    """The shown names, last one whose successor in the table is not shown: a list that is to be continued."""
-    for name in shown:
-        following = columns.index(name) + 1
-        if following < len(columns) and columns[following] not in shown:
-            return [*(other for other in shown if other != name), name]
-    return shown
+        true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
+        decoys = [
+            decoy(true, number, partial(prompts.feature_list, title, ()))
+            for number, title in enumerate(other_titles(table, self.decoys, rng))
+        ]
+        return [replace(true, chance=floors(expected, decoys, table.private)), *decoys]

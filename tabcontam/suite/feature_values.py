@@ -1,8 +1,8 @@
 """Tests 5 and 6: does the LLM know which values a feature takes?"""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from random import Random
@@ -14,6 +14,8 @@ from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
 from tabcontam.suite.base import Kind, Prompt, Query
 from tabcontam.suite.checks import drawn, hidden, rendered
+from tabcontam.suite.decoys import decoy, floors, other_titles
+from tabcontam.suite.draws import by_content
 from tabcontam.suite.facts import once
 from tabcontam.suite.words import WordTest
 
@@ -21,6 +23,9 @@ MAX_TOKENS = 128
 FEATURES = 2
 EXAMPLES = 4
 FEWEST = 3  # of two values one shown gives the other away
+DECOYS = 4
+MADE_UP = ("type A", "type B", "type C", "type D")  # categories that say nothing
+UNIT = "values"
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,11 @@ class FeatureValuesInformed(WordTest):
     a single one follows from the shown ones. In the authors' code the rows that were shown and the values that were
     struck off were not the same, so that answers stood in the prompt.
 
+    Each query has four decoys under other datasets' titles, whose rows hold the asked feature alone: by the other
+    features a model that knows the dataset would recognize it, and its knowledge would count against it. Two keep the
+    feature's cells, so that what the shown values imply is said there too (`9th` beside `10th`); in two they are made
+    up, so that what the feature's name implies is (`Divorced` for marital-status).
+
     Passed if, by Algorithm 1, one answer holds an expected value that is no English word, or all of them if all are.
 
     Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
@@ -42,28 +52,32 @@ class FeatureValuesInformed(WordTest):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "answers name values that the rows shown do not"
+    unit: ClassVar[str] = UNIT
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query a feature. Raises `Skip` where no feature is categorical or the rows give all values away."""
+        """One query a feature, with its decoys. Raises `Skip` where none is categorical or the rows give all away."""
         queries: list[Query] = []
         reasons: list[str] = []
-        for feature in _features(table, fewest=FEWEST):
+        for number, feature in enumerate(_features(table, fewest=FEWEST)):
             try:
-                queries.append(self._query(table, serializer, feature, len(queries), rng))
+                true = self._query(table, serializer, feature, number, rng)
             except Skip as skip:
                 reasons.append(str(skip))
+            else:
+                decoys = _altered(table, serializer, true, rng)
+                queries += [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
         if not queries:
             raise Skip(reasons[0])
         return queries
 
     def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
-        values, cells = table.distinct(feature), table.column(feature)
-        rows_of = once(table, ("rows of", feature), lambda: _rows_by_value(cells))
+        values, cells = sorted(table.distinct(feature)), table.column(feature)
+        rows_of = once(table, ("rows of", feature), lambda: _rows_by_value(table, feature))
 
         def draw() -> Query | None:
             # Which values may be shown is drawn first, so that two values are always left to name.
             shown = rng.sample(values, min(EXAMPLES, len(values) - 2))
-            candidates = sorted(chain.from_iterable(rows_of[value] for value in shown))
+            candidates = list(chain.from_iterable(rows_of[value] for value in shown))
             if len(candidates) < EXAMPLES:
                 return None
             rows = tuple(rng.sample(candidates, EXAMPLES))
@@ -77,11 +91,27 @@ class FeatureValuesInformed(WordTest):
         return drawn(draw, f"four rows give away all values of {feature}, or all but one")
 
 
+def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Query]:
+    """Decoys of test 5: half with the asked feature's cells, half with made-up ones, each under another title."""
+    (feature,), cells = true.asked, table.column(true.asked[0])
+    known = [str(cells[row]) for row in true.rows]
+    renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
+    made_up = [renamed[value] for value in known]
+    decoys = []
+    for number, title in enumerate(other_titles(table, DECOYS, rng)):
+        values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
+        texts = [serializer.row((feature,), (value,)) for value in values]
+        write = partial(prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
+        decoys.append(decoy(true, number, write, rows))
+    return decoys
+
+
 @dataclass(frozen=True)
 class FeatureValuesUninformed(WordTest):
     """Given the dataset's name and a categorical feature, the LLM must name the feature's values.
 
-    Test 6 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code.
+    Test 6 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code. Four decoys each ask for the
+    same feature under other datasets' titles, so that what its name implies is said there too.
 
     Passed if, by Algorithm 1, one answer holds an expected value that is no English word, or all of them if all are.
 
@@ -93,23 +123,30 @@ class FeatureValuesUninformed(WordTest):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = False
     claim: ClassVar[str] = "answers name values of the feature"
+    unit: ClassVar[str] = UNIT
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query a feature. Raises `Skip` where no feature is categorical."""
-        queries = []
+        """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""
+        queries: list[Query] = []
         for number, feature in enumerate(_features(table, fewest=2)):
             write = partial(prompts.feature_values, table.title, feature, (), ())
-            if expected := hidden(table.distinct(feature), rendered(write())):
-                queries.append(Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS))
+            if expected := hidden(sorted(table.distinct(feature)), rendered(write())):
+                true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS)
+                decoys = [
+                    decoy(true, place, partial(prompts.feature_values, title, feature, (), ()))
+                    for place, title in enumerate(other_titles(table, DECOYS, rng))
+                ]
+                queries += [replace(true, chance=floors(expected, decoys, table.private)), *decoys]
         if not queries:
             raise Skip("the prompt gives away the values of every categorical feature")
         return queries
 
 
-def _rows_by_value(cells: Iterable[Cell]) -> dict[Cell, list[int]]:
-    rows = defaultdict[Cell, list[int]](list)
-    for index, cell in enumerate(cells):
-        rows[cell].append(index)
+def _rows_by_value(table: Table, feature: str) -> Mapping[Cell, list[int]]:
+    """The rows of each value, by what they hold: the same in any order of the table's rows."""
+    cells, rows = table.column(feature), defaultdict[Cell, list[int]](list)
+    for index in by_content(table):
+        rows[cells[index]].append(index)
     return dict(rows)
 
 
@@ -123,7 +160,7 @@ def _features(table: Table, fewest: int) -> list[str]:
     hinted = (table.hints or {}).get("feature_values", ())
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
     wanted = [name for name in hinted if name in categorical]
-    others = sorted(categorical, key=lambda name: -len(table.distinct(name)))
+    others = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
     ranked = list(dict.fromkeys([*wanted, *others]))
     chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:FEATURES]
     if not chosen:

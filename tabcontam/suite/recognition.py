@@ -1,36 +1,92 @@
 """Tests 3 and 4: does the LLM recognize the dataset?"""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import ClassVar
 
-from tabcontam.datasets import Table
+from tabcontam.datasets import Cell, Table
 from tabcontam.decide.answers import FILLER, NOTHING
 from tabcontam.decide.reading import answer_line
 from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names, stands_in
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Kind, Prompt, Query
+from tabcontam.suite.base import Evidence, Kind, Prompt, Query, Trial
 from tabcontam.suite.checks import drawn, given_away, rendered
-from tabcontam.suite.words import WordTest
+from tabcontam.suite.decoys import decoy, features_of, is_english, listed_cards, other_features
+from tabcontam.suite.draws import by_content
+from tabcontam.suite.facts import once
+from tabcontam.suite.twins import twin_rows
+from tabcontam.suite.words import READ, WordTest, true_ones
 
 MAX_TOKENS = 16
 EXAMPLES = 4
+TRUE = 8
+DECOYS = 10
+LISTED = 2 / 3  # of the features that a list shows
+KEPT = 1 / 3  # of an altered list that is the table's own
+GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
 class RecognitionTest(WordTest):
-    """Reads a name and decides it by Algorithm 1 on the dataset's names; names of other datasets do not count."""
+    """Reads a name and decides it by Algorithm 1 on the dataset's names; names of other datasets do not count.
+
+    Weighed, the answers that name the dataset are counted among those about it and among those about its decoys
+    (Fisher's exact test, one-sided). An answer that declines names nothing, and counts on both sides.
+    """
+
+    unit: ClassVar[str] = "answers"
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
         """Algorithm 1 on the dataset's names; ours after the names of others are struck out."""
         names = [name for name in query.expected if name is not None]
-        for other in query.not_expected if found is stands_in else ():
-            text = re.sub(re.escape(other), " ", text, flags=re.IGNORECASE)
+        text = _struck(text, query.not_expected) if found is stands_in else text
         return decide_names(text, names, dictionary, found)
+
+    def named(self, query: Query, text: str) -> tuple[str, ...]:
+        """The dataset's names that stand in a text, after those of others are struck out."""
+        return super().named(query, _struck(text, query.not_expected))
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """How much oftener the dataset is named for its own features or rows than for its decoys'."""
+        from tabcontam.decide.statistics import clopper_pearson, hypergeometric_tail
+
+        asked = len(true_ones(trials))
+        heard = [trial for trial in trials if trial.reading and (trial.reading.readable or _is_text(trial))]
+        true = true_ones(heard) if len(true_ones(heard)) < len(heard) else []  # without decoys nothing is compared
+        hits, named = sum(map(_names, true)), sum(map(_names, heard))
+        p_value = hypergeometric_tail(hits, len(true), named, len(heard)) if true else 1.0
+        expected = named * len(true) / len(heard) if heard else 0.0
+        counted = f"{hits} of {len(true)} answers name the dataset, and {named - hits} of {len(heard) - len(true)}"
+        return Evidence(
+            statistic="answers that name the dataset",
+            value=hits,
+            null="the dataset is as likely to be named for a decoy",
+            sentence=f"{counted} about decoys (p = {p_value:.2g})",
+            hits=hits,
+            asked=asked,
+            answered=sum(trial.reading is not None and trial.reading.readable for trial in true),
+            p_value=p_value,
+            expected=expected,
+            expected_hits=expected,
+            interval=clopper_pearson(hits, len(true)) if true else None,
+            interval_of="the share of answers that name the dataset",
+        )
+
+    def blunt(self, queries: Sequence[Query], level: float) -> str | None:
+        """Whether even a name said for every true query, and for no decoy, would be too little."""
+        from tabcontam.decide.statistics import hypergeometric_tail
+
+        true = sum(not query.decoy_of for query in queries)
+        if true == len(queries):
+            return "there are no decoys to compare with"
+        least = hypergeometric_tail(true, true, true, len(queries))
+        if least <= level:
+            return None
+        return f"even {true} of {true} answers, and none of the decoys', give p = {least:.2g}, above {level:.2g}"
 
     def is_answer(self, text: str) -> bool:
         """Any text may be a name, but not an announcement of one."""
@@ -42,8 +98,13 @@ class RecognitionTest(WordTest):
 class RecognitionFeatures(RecognitionTest):
     """Given the list of features, the LLM must name the dataset.
 
-    Test 3 of Ronval et al. 2024, section 3.1; one query. Features that hold one of the dataset's names (`diluted_wines`
-    for Wine) are left out of the list: they alone gave T0 its only published detection.
+    Test 3 of Ronval et al. 2024, section 3.1; the paper's query lists all features, seven more two thirds of them, each
+    in an order that is drawn. Features that hold one of the dataset's names (`diluted_wines` for Wine) are left out:
+    they alone gave T0 its only published detection.
+
+    Of ten decoys half list other datasets' features; half a third of this one's, plain English ones first, that is
+    those which its topic implies, among features of others. A name counts only if it is said for the true lists more
+    often. Decoys are made of those cards whose features are known without their files.
 
     Passed if, by Algorithm 1, the answer holds the dataset's name or one of its aliases.
 
@@ -57,21 +118,29 @@ class RecognitionFeatures(RecognitionTest):
     claim: ClassVar[str] = "answers name the dataset from its features"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query. Raises `Skip` where fewer than two features do not hold the name."""
-        features = nameless_features(table)
-        write = partial(prompts.recognition, f"A dataset has these features: {', '.join(features)}")
-        shown = rendered(write())
-        if any(given_away(name, shown) for name in table.names):
+        """Eight lists, with their decoys. Raises `Skip` where fewer than two features do not hold the name."""
+        features = sorted(nameless_features(table))
+        if _shows_name(table, _list_prompt(features)):
             raise Skip("the features' names together give the dataset's name away")
-        return [Query(f"{self.id}-0", write, (), table.names, MAX_TOKENS, not_expected=table.not_names)]
+        count = max(2, round(len(features) * LISTED))
+        lists = [rng.sample(features, len(features)), *(rng.sample(features, count) for _ in range(TRUE - 1))]
+        # Of few features there are few lists: none is asked twice.
+        writers = [partial(_list_prompt, names) for names in dict.fromkeys(map(tuple, lists))]
+        decoys = [partial(_list_prompt, names) for names in _other_lists(table, features, count, rng)]
+        return _paired(self.id, table, [(write, ()) for write in writers], [(write, ()) for write in decoys])
 
 
 @dataclass(frozen=True)
 class RecognitionExamples(RecognitionTest):
     """Given four random rows, the LLM must name the dataset.
 
-    Test 4 of Ronval et al. 2024, section 3.1; one query. The paper's text draws the rows at random, its code takes the
-    first five. Features that hold the name are left out, and rows that give it away are drawn again.
+    Test 4 of Ronval et al. 2024, section 3.1; one query of the paper's and seven more. The paper's text draws the rows
+    at random, its code takes the first five. Features that hold the name are left out, and rows that give it away are
+    drawn again.
+
+    The ten decoys show rows of a twin: a table of the same schema whose columns are shuffled within the classes of the
+    target. So a name counts for the rows that it is said of, and not for their features. Without a twin (car lists all
+    combinations of its values) there is nothing to compare with.
 
     Passed if, by Algorithm 1, the answer holds the dataset's name or one of its aliases.
 
@@ -85,31 +154,107 @@ class RecognitionExamples(RecognitionTest):
     claim: ClassVar[str] = "answers name the dataset from its rows"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query. Raises `Skip` where every draw of rows gives the name away."""
-        count = min(EXAMPLES, len(table.rows))
+        """Eight draws of rows, with their decoys. Raises `Skip` where every draw of rows gives the name away."""
         features = nameless_features(table)
+        rows = once(table, "rows by content", lambda: [(index, table.rows[index]) for index in by_content(table)])
+        try:
+            others = twin_rows(table)
+        except Skip:
+            others = []
+        draw = partial(_rows_drawn, table, serializer, features)
+        true = [drawn(partial(draw, rows, rng), GIVEN_AWAY) for _ in range(TRUE)]
+        decoys = [drawn(partial(draw, others, rng), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
+        return _paired(self.id, table, _distinct(true), _distinct(decoys))
 
-        def draw() -> Query | None:
-            rows = tuple(rng.sample(range(len(table.rows)), count))
-            write = partial(_prompt, table, serializer, features, rows)
-            shown = rendered(write())
-            if any(given_away(name, shown) for name in table.names):
-                return None
-            return Query(f"{self.id}-0", write, (), table.names, MAX_TOKENS, rows=rows, not_expected=table.not_names)
 
-        return [drawn(draw, "the rows' own words hold the dataset's name")]
+Rows = Sequence[tuple[int, tuple[Cell, ...]]]
+Asked = tuple[Callable[[], Prompt], tuple[int, ...]]
 
 
-def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[int]) -> Prompt:
+def _paired(test: str, table: Table, true: Sequence[Asked], decoys: Sequence[Asked]) -> list[Query]:
+    """The true queries, of which the first is the paper's, each followed by its share of the decoys."""
+    queries: list[Query] = []
+    for number, (write, rows) in enumerate(true):
+        query = Query(
+            f"{test}-{number}",
+            write,
+            (),
+            table.names,
+            MAX_TOKENS,
+            paper=number == 0,
+            rows=rows,
+            not_expected=table.not_names,
+        )
+        shared = decoys[number :: len(true)]
+        queries += [query, *(decoy(query, place, other, shown) for place, (other, shown) in enumerate(shared))]
+    return queries
+
+
+def _list_prompt(features: Sequence[str]) -> Prompt:
+    return prompts.recognition(f"A dataset has these features: {', '.join(features)}")
+
+
+def _other_lists(table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
+    """Lists that are not the table's: other cards' features, then some of its own among those."""
+    strangers = other_features(table)
+    lists = [
+        rng.sample(names, min(count, len(names)))
+        for card in listed_cards(table, DECOYS // 2, rng)
+        if (names := [name for name in features_of(card) if name in strangers])
+    ]
+    for _ in range(DECOYS - len(lists)):
+        kept = sorted(rng.sample(features, len(features)), key=lambda name: not is_english(name))[: round(count * KEPT)]
+        mixed = [*kept, *rng.sample(strangers, min(count - len(kept), len(strangers)))]
+        lists.append(rng.sample(mixed, len(mixed)))
+    hidden_name = (names for names in lists if not _shows_name(table, _list_prompt(names)))
+    return list(dict.fromkeys(map(tuple, hidden_name)))
+
+
+def _rows_drawn(table: Table, serializer: Serializer, features: Sequence[str], rows: Rows, rng: Random) -> Asked | None:
+    """A prompt of four of the rows, and the places of these; None where it shows the name."""
+    shown = rng.sample(rows, min(EXAMPLES, len(rows)))
+    write = partial(_prompt, table, serializer, features, [row for _, row in shown])
+    return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
+
+
+def _distinct(asked: Sequence[Asked]) -> list[Asked]:
+    """Of a small table there are few draws: none is asked twice."""
+    return list({write(): (write, rows) for write, rows in asked}.values())
+
+
+def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Prompt:
     places = [table.columns.index(name) for name in features]
-    cells = [[table.rows[index][place] for place in places] for index in rows]
-    text = "\n".join(serializer.row(features, row) for row in cells)
+    text = "\n".join(serializer.row(features, [row[place] for place in places]) for row in rows)
     return prompts.recognition(f"Rows of a dataset:\n{text}")
+
+
+def _shows_name(table: Table, prompt: Prompt) -> bool:
+    text = rendered(prompt)
+    return any(_gives_away(name, text) for name in table.names)
+
+
+def _gives_away(name: str, text: str) -> bool:
+    """Whether a text gives a name away, in the plural or not: `customer_id` does that with customers."""
+    return given_away(name, text) or (name.endswith("s") and given_away(name[:-1], text))
+
+
+def _struck(text: str, others: Sequence[str]) -> str:
+    for other in others:
+        text = re.sub(re.escape(other), " ", text, flags=re.IGNORECASE)
+    return text
+
+
+def _names(trial: Trial) -> bool:
+    return trial.reading is not None and bool(trial.reading.right)
+
+
+def _is_text(trial: Trial) -> bool:
+    return trial.reply.state in READ and bool(trial.reply.text.strip())
 
 
 def nameless_features(table: Table) -> list[str]:
     """The features whose names do not hold one of the dataset's names. Raises `Skip` where fewer than two are left."""
-    features = [feature for feature in table.columns if not any(given_away(name, feature) for name in table.names)]
+    features = [feature for feature in table.columns if not any(_gives_away(name, feature) for name in table.names)]
     if len(features) < 2:
         raise Skip("the features' names hold the dataset's name")
     return features

@@ -26,7 +26,7 @@ from tabcontam.engine.progress import Unheard
 from tabcontam.judge import CellName, Result
 from tabcontam.models.base import Form, Model, Request
 from tabcontam.models.openai import open_openai
-from tabcontam.models.simulated import KINDS, open_simulated
+from tabcontam.models.simulated import open_simulated, reply_of
 from tabcontam.plan import Options, PlannedCell, Subject, plan
 from tabcontam.replies import ReplyStore
 from tabcontam.serializers import load_serializers
@@ -66,7 +66,7 @@ def planned() -> tuple[tuple[PlannedCell, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
-    cells = plan([Subject(open_simulated("knows"))], tables, serializers, TESTS, Options())
+    cells = plan([Subject(open_simulated("oracle"))], tables, serializers, TESTS, Options())
     spent = time.process_time() - start
     return tuple(cells), 1000 * spent / sum(len(cell.queries) for cell in cells)
 
@@ -166,7 +166,7 @@ def latency() -> None:
 
 def peer_rate(url: str) -> float | str:
     """Queries a second of the peer's own way to ask a chat model; or why there is none."""
-    queries = [query for cell in cells_for(open_simulated("knows"), PEER_QUERIES + 1) for query in cell.queries]
+    queries = [query for cell in cells_for(open_simulated("oracle"), PEER_QUERIES + 1) for query in cell.queries]
     given = json.dumps([sent(query.prompt, Form.CHAT) for query in queries])
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
     with tempfile.TemporaryDirectory() as folder:
@@ -299,7 +299,7 @@ class Instant(Model):
         """Make the answers: an answer with talk around it, by the text that is asked."""
         for cell in cells:
             for query in cell.queries:
-                self.replies[query.prompt.chat[-1].content] = KINDS["rambles"](query, cell.table)
+                self.replies[query.prompt.chat[-1].content] = reply_of("formatter", query, cell.table)
 
     async def generate(self, request: Request) -> Reply:
         return self.replies[request.prompt.chat[-1].content]

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from tabcontam.datasets import load_table
 from tabcontam.decide.words import english
-from tabcontam.models.simulated import KINDS, answer_text, open_simulated
+from tabcontam.models.simulated import answer_text, open_simulated, reply_of
 from tabcontam.plan import Options, PlannedCell, Subject, plan
 from tabcontam.serializers import load_serializers
 from tabcontam.suite.base import Query, Reply, State
@@ -24,7 +24,7 @@ Answer = Callable[[PlannedCell, Query], Reply]
 
 def simulated(kind: str) -> Answer:
     """The answers of one simulated kind."""
-    return lambda cell, query: KINDS[kind](query, cell.table)
+    return lambda cell, query: reply_of(kind, query, cell.table)
 
 
 def talk(cell: PlannedCell, query: Query) -> Reply:
@@ -38,7 +38,7 @@ def echo(cell: PlannedCell, query: Query) -> Reply:
 
 
 ANSWERS: Mapping[str, Answer] = {
-    **{kind: simulated(kind) for kind in ("knows", "guesses", "declines", "rambles", "truncates")},
+    **{kind: simulated(kind) for kind in ("oracle", "guesser", "decliner", "rambler", "formatter", "truncates")},
     "talk": talk,
     "echo": echo,
 }
@@ -60,7 +60,7 @@ def readings(cells: Sequence[PlannedCell], answer: Answer) -> Iterator[tuple[str
 def main() -> None:
     """Mean and longest milliseconds of each test and way to answer, and the mean over all queries."""
     tables = [load_table(name) for name in sys.argv[1:] or ["iris", "wine"]]
-    subjects = [Subject(open_simulated("knows"))]
+    subjects = [Subject(open_simulated("oracle"))]
     cells = plan(subjects, tables, list(load_serializers().values()), TESTS, Options())
     taken = {way: list(readings(cells, answer)) for way, answer in ANSWERS.items()}
     print(f"{'mean/longest ms':25}" + "".join(f"{way:>13}" for way in ANSWERS))

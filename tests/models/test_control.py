@@ -18,9 +18,10 @@ from hypothesis import strategies as st
 from tabcontam.datasets import Cell, Question, Table, load_table
 from tabcontam.errors import Skip, UsageError
 from tabcontam.models.base import Form, Model, Request, Scorer
-from tabcontam.models.control import MOST_CHARACTERS, ControlModel, control_documents, open_control, twin
+from tabcontam.models.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
 from tabcontam.serializers import Serializer, load_serializers
 from tabcontam.suite.base import Capability, Prompt, Reply, State
+from tabcontam.suite.twins import twin
 
 COMMAS = Serializer("equals", "", "", " = ", ", ")
 SENTENCES = Serializer("is", "", "The ", " is ", ", ")

@@ -215,7 +215,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
 
 
 def open_known(model: str, settings: Settings) -> Any:
-    opened: Any = open_simulated("knows")
+    opened: Any = open_simulated("oracle")
     opened.spec = f"{settings.spec} of {model}"
     return opened
 
@@ -264,7 +264,7 @@ def test_a_built_in_provider_cannot_be_shadowed(
 ) -> None:
     # hf and gemini neither, whether or not their files are there
     offered(monkeypatch, **dict.fromkeys(registry.BUILT_IN, "tests.models.test_registry:open_known"))
-    assert open_model("simulated:knows", Settings()).spec == "simulated:knows"
+    assert open_model("simulated:oracle", Settings()).spec == "simulated:oracle"
     assert not registry.others()
     complaints = capsys.readouterr().err.splitlines()
     assert len(complaints) == len(registry.BUILT_IN)

@@ -18,9 +18,12 @@ KINDS = {
     "full_completion": "memorization",
     "feature_completion": "memorization",
     "membership": "membership",
+    "matched_membership": "membership",
     "classification_0shot": "classification",
     "classification_1shot": "classification",
 }
+ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion", "matched_membership")
+SCORED = ("membership", "classification_0shot", "classification_1shot")
 VERDICTS = ("contaminated", "not detected", "uninformative", "no answer", "skipped")
 REASONS = {
     "uninformative": "a guesser would be right as often",
@@ -31,7 +34,7 @@ REASONS = {
 
 def cell(llm: str, dataset: str, test: str, verdict: str | None, **changes: Any) -> dict[str, Any]:
     """One cell of results.json."""
-    scored = verdict is None
+    scored, judged = verdict is None, verdict in ("contaminated", "not detected", "no answer")
     sentence = {
         "contaminated": f"3 of 25 queries on {dataset} were answered as only the table could.",
         "not detected": f"0 of 25 queries on {dataset} were answered as only the table could.",
@@ -45,20 +48,78 @@ def cell(llm: str, dataset: str, test: str, verdict: str | None, **changes: Any)
         "kind": KINDS.get(test, "memorization"),
         "control": False,
         "verdict": verdict,
-        "paper_verdict": verdict,
+        "paper_verdict": verdict if judged and test != "matched_membership" else None,
         "score": 0.52 if scored else None,
         "hits": None if verdict == "skipped" else 3,
         "expected_hits": None,
         "answered": None if verdict == "skipped" else 25,
         "queries": None if verdict == "skipped" else 25,
+        "statistic": None,
         "null": None,
         "p_value": None,
         "q_value": None,
         "interval": None,
+        "interval_of": None,
         "recalled_bits": None,
         "detectable_share": None,
         "reason": REASONS.get(verdict or "", ""),
         "sentence": sentence,
+    } | changes
+
+
+def weighed(llm: str, dataset: str, test: str, verdict: str, **changes: Any) -> dict[str, Any]:
+    """One cell with all that the calibrated rules record of a row test that was asked."""
+    found = verdict == "contaminated"
+    value, expected, p_value = (212.3125, 9.07, 3.1e-41) if found else (8.25, 9.07, 0.57)
+    sentence = (
+        "18 of 45 cut rows are right, where guessing gets 0.7: 212 bits recalled, 9 expected by chance (p = 3e-41)"
+        if found
+        else "1 of 45 cut rows is right, where guessing gets 0.7"
+    )
+    return cell(
+        llm,
+        dataset,
+        test,
+        verdict,
+        **{
+            "score": 0.4 if found else 0.0222,
+            "hits": 18 if found else 1,
+            "expected_hits": 0.7,
+            "answered": 45,
+            "queries": 45,
+            "statistic": {"name": "recalled bits", "value": value, "expected": expected},
+            "null": "the hidden cells drawn anew from what the rest of the row tells, the answers as they are",
+            "p_value": p_value,
+            "q_value": 9 * p_value if found else 0.81,
+            "interval": [0.25, 0.55] if found else [0.0, 0.11],
+            "interval_of": "rows remembered",
+            "recalled_bits": value,
+            "detectable_share": 0.12,
+            "reason": None if found else "12% of the rows would have been seen",
+            "sentence": sentence,
+        }
+        | changes,
+    )
+
+
+def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any]:
+    """One line of the tables of results.json."""
+    found, decided = verdict == "contaminated", verdict in ("contaminated", "not detected")
+    reasons = {
+        "contaminated": "the row tests together: p = 1.2e-40",
+        "not detected": "12% of the rows would have been seen",
+    }
+    return {
+        "llm": llm,
+        "dataset": dataset,
+        "edition": "uci",
+        "serializer": "list",
+        "verdict": verdict,
+        "p_value": (1.2e-40 if found else 0.9) if decided else None,
+        "q_value": (2.4e-40 if found else 0.95) if decided else None,
+        "recalled_bits": (424.625 if found else 8.25) if decided else None,
+        "detectable_share": 0.12 if decided else None,
+        "reason": reasons.get(verdict, f"{verdict}: {', '.join(ROW_TESTS)}"),
     } | changes
 
 
@@ -79,7 +140,8 @@ def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
         "detail": "",
         "parsed": {"petal length": "1.4", "petal width": "0.2"},
         "hit": True,
-        "chance": None,
+        "decoy_of": "",
+        "chance": {},
         "tokens": 12,
         "cached": False,
     } | changes
@@ -87,19 +149,24 @@ def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
 
 def results(llms: Sequence[str], datasets: Sequence[str], **changes: Any) -> dict[str, Any]:
     """A run over all tests in which every verdict occurs; an LLM named `control:…` joins as a control."""
-    cells = []
+    cells, tables = [], []
     for first, llm in enumerate(llms):
         for second, dataset in enumerate(datasets):
+            control = llm.startswith("control:")
+            tables.append(table(llm, dataset, VERDICTS[(first + second) % 5]))
             for third, test in enumerate(KINDS):
                 verdict: str | None = VERDICTS[(first + second + third * third) % 5]
-                if KINDS[test] in ("membership", "classification"):
-                    verdict = "skipped" if llm.startswith("control:") else None
-                cells.append(cell(llm, dataset, test, verdict, control=llm.startswith("control:")))
-    return document(cells, **changes)
+                if test in SCORED:
+                    verdict = "skipped" if control else None
+                if verdict in ("contaminated", "not detected") and test in ROW_TESTS:
+                    cells.append(weighed(llm, dataset, test, verdict, control=control))
+                else:
+                    cells.append(cell(llm, dataset, test, verdict, control=control))
+    return document(cells, tables, **changes)
 
 
-def document(cells: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
-    """A results.json around `cells`."""
+def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (), **changes: Any) -> dict[str, Any]:
+    """A results.json around `cells` and `tables`; `changes` are of the run."""
     llms = list(dict.fromkeys(one["llm"] for one in cells))
     datasets = list(dict.fromkeys(one["dataset"] for one in cells))
     run = {
@@ -110,7 +177,7 @@ def document(cells: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
         "seconds": 12.34,
         "seed": 0,
         "rules": "calibrated",
-        "alpha": None,
+        "alpha": 0.01,
         "dictionary": "portable en_US 2020.12.07",
         "llms": [{"spec": llm, "version": "v1", "control": llm.startswith("control:")} for llm in llms],
         "datasets": [
@@ -133,7 +200,7 @@ def document(cells: list[dict[str, Any]], **changes: Any) -> dict[str, Any]:
         {"llm": llm, "score": 0.5 - 0.01 * place, "membership": 0.52, "zero_shot": 0.61, "one_shot": None}
         for place, llm in enumerate(llms)
     ]
-    return {"schema": 1, "run": run | changes, "cells": cells, "tables": [], "ranking": ranking}
+    return {"schema": 1, "run": run | changes, "cells": cells, "tables": [*tables], "ranking": ranking}
 
 
 def trials(of: dict[str, Any], each: int = 5, **changes: Any) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.report.html import render_html, render_svg
-from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials
+from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
 
@@ -53,11 +53,16 @@ def page(of: dict[str, Any], lines: list[dict[str, Any]] | None = None) -> Page:
 
 def hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     verdicts = ("contaminated", "not detected", "uninformative", "no answer", "skipped", None)
-    cells = [
-        cell(HOSTILE, f"{number}{HOSTILE}", HOSTILE, verdict, sentence=HOSTILE, reason=HOSTILE, kind=HOSTILE)
-        for number, verdict in enumerate(verdicts)
-    ]
-    of = document(cells, command=HOSTILE, dictionary=HOSTILE, version=HOSTILE, versions={HOSTILE: HOSTILE})
+    figures = {
+        "statistic": {"name": HOSTILE, "value": 1.0},
+        "interval": [0, 1],
+        "interval_of": HOSTILE,
+        "null": HOSTILE,
+    }
+    words = {"sentence": HOSTILE, "reason": HOSTILE, "kind": HOSTILE, **figures}
+    cells = [cell(HOSTILE, f"{number}{HOSTILE}", HOSTILE, verdict, **words) for number, verdict in enumerate(verdicts)]
+    tables = [table(HOSTILE, HOSTILE, "contaminated", reason=HOSTILE, serializer=HOSTILE)]
+    of = document(cells, tables, command=HOSTILE, dictionary=HOSTILE, version=HOSTILE, versions={HOSTILE: HOSTILE})
     return of, [trial(cells[0], "1", reply=HOSTILE, prompt=HOSTILE, expected=[HOSTILE], asked=[HOSTILE])]
 
 
@@ -108,6 +113,52 @@ def test_the_evidence_shows_three_queries_and_says_how_many_it_leaves_out() -> N
     assert len(found.all("div", **{"class": "trial"})) == 3
     assert "2 more in trials.jsonl" in found.text
     assert "No trial of this cell was kept" in page(of, []).text
+
+
+def test_an_answer_that_is_no_hit_says_so() -> None:
+    of = document([cell("m", "iris", "full_completion", "contaminated")])
+    found = page(of, [trial(of["cells"][0], "1"), trial(of["cells"][0], "2", hit=False)])
+    assert found.text.count("Answer, no hit") == 1
+    assert len(found.all("pre", **{"class": "answer"})) == 1
+
+
+def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
+    of = document([weighed("m", "bank", "incomplete_completion", "not detected", paper_verdict="contaminated")])
+    found = page(of, [])
+    text = " ".join(found.text.split())
+    for figure in (
+        "1 of 45 cut rows is right, where guessing gets 0.7; 12% of the rows would have been seen",
+        "hits 1, hits expected of a guesser 0.7, answered 45", "p 0.57, q 0.81", "detectable share 12%",
+        "recalled bits 8.2 (9.1 expected of a guesser)", "95% interval 0 to 0.11 (rows remembered)",
+        "Null: the hidden cells drawn anew", "(≠ the paper's rules: contaminated)",
+    ):  # fmt: skip
+        assert figure in text
+    assert len(found.all("span", **{"class": "differs"})) == 1
+
+
+def test_the_papers_verdict_is_marked_only_where_it_is_another() -> None:
+    found = page(document([weighed("m", "iris", "full_completion", "contaminated")]), [])
+    assert "(the paper's rules: contaminated)" in found.text
+    assert found.all("span", **{"class": "differs"}) == []
+    assert "the paper's rules" not in page(document([cell("m", "iris", "membership", None)]), []).text
+
+
+def test_each_table_has_its_verdict_line_controls_last() -> None:
+    source = render_html(results(["control:exposed", "gpt-4o"], ["iris", "wine"]), [])
+    lines = source[source.index('class="tables"') : source.index("</table>", source.index('class="tables"'))]
+    rows = [
+        " | ".join(Page(part).text.strip() for part in re.findall(r"<t[hd].*?</t[hd]>", row))
+        for row in re.findall(r"<tr.*?</tr>", lines)[1:]
+    ]
+    assert rows == [
+        "gpt-4o | iris | · not detected | 0.95 | 8.2 | 12% of the rows would have been seen",
+        f"gpt-4o | wine | u uninformative |  |  | {', '.join(ROW_TESTS)}",
+        "control:exposed (control) | iris | C contaminated | 2.4e-40 | 424.6 | the row tests together: p = 1.2e-40",
+        "control:exposed (control) | wine | · not detected | 0.95 | 8.2 | 12% of the rows would have been seen",
+    ]
+    assert "q is over all tables of the LLM" in source
+    assert "q is over" not in render_html(document([], [table("m", "iris", "contaminated")]), [])
+    assert 'class="tables"' not in render_html(document([cell("m", "iris", "membership", None)]), [])
 
 
 def test_the_sentence_tells_seen_rows_from_mere_knowledge() -> None:
@@ -173,7 +224,7 @@ def test_the_page_stays_small_however_long_the_texts_are() -> None:
         one["verdict"] = "contaminated"
     lines = trials(of, 5, reply="r" * 10**5, prompt="p" * 10**5, expected=["e" * 10**5], asked=["a" * 10**5])
     source = render_html(of, lines)
-    assert len(source.encode()) < 300_000
+    assert len(source.encode()) < 330_000
     assert "(+99400 characters)" in source
 
 

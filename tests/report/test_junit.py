@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.report.junit import render_junit
-from tests.report.synthetic import HOSTILE, cell, document, results
+from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
 
 def parsed(of: dict[str, Any]) -> ElementTree.Element:
@@ -62,6 +62,18 @@ def test_a_score_passes_with_a_property() -> None:
     assert properties(case)["score"] == "0.52"
 
 
+def test_the_figures_of_a_cell_are_properties() -> None:
+    of = document([weighed("gpt-4o", "iris", "full_completion", "not detected", paper_verdict="contaminated")])
+    case = parsed(of).find(".//testcase")
+    assert case is not None
+    assert properties(case).items() >= {
+        "paper_verdict": "contaminated", "statistic": "recalled bits", "statistic_value": "8.25",
+        "statistic_expected": "9.07", "p_value": "0.57", "q_value": "0.81", "interval_low": "0.0",
+        "interval_high": "0.11", "interval_of": "rows remembered", "recalled_bits": "8.25", "detectable_share": "0.12",
+    }.items()  # fmt: skip
+    assert "q_value" not in properties(only_case("not detected"))
+
+
 def test_a_suite_an_llm_and_dataset_with_counts_that_add_up() -> None:
     root = parsed(results(["control:exposed", "gpt-4o"], ["iris", "wine"]))
     suites = root.findall("testsuite")
@@ -87,7 +99,7 @@ def test_hostile_text_leaves_the_file_readable(verdict: str | None) -> None:
 
 def test_no_cells_and_many_cells() -> None:
     assert parsed(document([])).get("tests") == "0"
-    assert parsed(results([f"m{n}" for n in range(30)], [f"d{n}" for n in range(15)])).get("tests") == "5400"
+    assert parsed(results([f"m{n}" for n in range(30)], [f"d{n}" for n in range(15)])).get("tests") == "5850"
 
 
 def test_the_same_results_write_the_same_file() -> None:

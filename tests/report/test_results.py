@@ -15,11 +15,13 @@ from tabcontam.report.results import (
     listed,
     question,
     read_results,
+    rounded,
     shorten,
     typed,
     visible,
 )
-from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial
+from tabcontam.suite.base import Verdict
+from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
 
 
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
@@ -41,6 +43,8 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
         ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}', "maybe"),
         ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}', "number"),
         ('{"schema": 1, "run": {}, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
+        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}', "table 1"),
+        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
     ],
 )
 def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | None, says: str) -> None:
@@ -50,6 +54,117 @@ def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | 
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
     assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"statistic": "bits"},
+        {"statistic": {"name": "bits"}},
+        {"statistic": {"name": "bits", "value": "many"}},
+        {"statistic": {"name": "bits", "value": 1, "expected": "few"}},
+        {"interval": 0.5},
+        {"interval": [0.5]},
+        {"interval": [0.5, None]},
+        {"interval": [0.5, "x"]},
+        {"p_value": "small"},
+    ],
+)
+def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"^cell 1: .*is not") as caught:
+        typed(document([weighed("m", "iris", "full_completion", "contaminated", **changes)]))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_figures_of_a_cell_are_typed() -> None:
+    (only,) = typed(document([weighed("m", "iris", "full_completion", "contaminated")])).cells
+    assert only.statistic is not None
+    assert (only.statistic.name, only.statistic.value, only.statistic.expected) == ("recalled bits", 212.3125, 9.07)
+    assert only.interval == (0.25, 0.55)
+    assert only.interval_of == "rows remembered"
+    assert only.null.startswith("the hidden cells drawn anew")
+    assert only.numbers["detectable_share"] == 0.12
+
+
+def test_results_written_before_verdicts_had_a_level_are_read() -> None:
+    later = ("statistic", "null", "interval", "interval_of", "q_value", "p_value", "recalled_bits", "detectable_share")
+    old = {
+        key: value for key, value in cell("m", "iris", "full_completion", "contaminated").items() if key not in later
+    }
+    lines = [{key: value for key, value in trial(old, "1").items() if key not in ("decoy_of", "chance")}]
+    of = document([old], rules="calibrated", alpha=None)
+    del of["tables"]
+    view = typed(of)
+    (only,) = view.cells
+    assert (only.statistic, only.interval, only.null, only.interval_of) == (None, None, "", "")
+    assert view.tables == ()
+    assert view.notes == []
+    assert count(view.subjects) == {"contaminated": 1}
+    assert [len(told) for told in evidence(view.cells, lines).values()] == [1]
+
+
+def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_something_was() -> None:
+    verdicts = ("not detected", "contaminated")
+    clean, found = typed(document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])).cells
+    assert clean.why == "1 of 45 cut rows is right, where guessing gets 0.7; 12% of the rows would have been seen"
+    assert "would have been seen" not in found.why
+    (bare,) = typed(document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])).cells
+    assert bare.why == "None was."
+
+
+@pytest.mark.parametrize(
+    ("own", "papers", "differs"),
+    [
+        ("contaminated", "contaminated", False),
+        ("contaminated", "not detected", True),
+        ("uninformative", "contaminated", True),
+        ("contaminated", None, False),
+        (None, None, False),
+    ],
+)
+def test_another_verdict_of_the_papers_rules_is_told(own: str | None, papers: str | None, differs: bool) -> None:
+    (only,) = typed(document([cell("m", "iris", "full_completion", own, paper_verdict=papers)])).cells
+    assert only.differs is differs
+
+
+def test_tables_follow_the_run_with_controls_last() -> None:
+    llms, datasets = ["control:exposed", "b", "a"], ["wine", "iris"]
+    of = results(llms, datasets)
+    of["tables"].reverse()
+    view = typed(of)
+    assert [(line.llm, view.label(line)) for line in view.tables] == [
+        ("b", "wine"), ("b", "iris"), ("a", "wine"), ("a", "iris"), ("control:exposed", "wine"),
+        ("control:exposed", "iris"),
+    ]  # fmt: skip
+
+
+def test_a_control_under_test_is_a_table_like_any_other() -> None:
+    cells = [cell(llm, "iris", "full_completion", "contaminated") for llm in ("control:exposed", "m")]
+    tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:exposed")]
+    assert [line.llm for line in typed(document(cells, tables)).tables] == ["control:exposed", "m"]
+
+
+def test_a_table_gives_its_reason_without_the_verdict_before_it() -> None:
+    lines = typed(document([], [table("m", "iris", "uninformative"), table("m", "wine", "not detected")])).tables
+    assert lines[0].verdict is Verdict.UNINFORMATIVE
+    assert lines[0].why == "incomplete_completion, full_completion, feature_completion, matched_membership"
+    assert lines[1].why == "12% of the rows would have been seen"
+    assert lines[1].numbers["q_value"] == 0.95
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("p_value", 3.14159e-41, "3.1e-41"),
+        ("q_value", 0.0, "under 1e-300"),
+        ("recalled_bits", 212.3125, "212.3"),
+        ("detectable_share", 0.123, "12%"),
+        ("hits", 18, "18"),
+        ("score", 0.123456, "0.1235"),
+    ],
+)
+def test_numbers_are_rounded_as_people_read_them(key: str, value: float, shown: str) -> None:
+    assert rounded(key, value) == shown
 
 
 def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
@@ -112,7 +227,44 @@ def test_the_controls_say_where_a_test_has_no_power_and_where_it_measures_plausi
     assert notes == [
         "no power: control:exposed, which has the table, was missed by full_completion on iris",
         "plausibility: control:unexposed, which has none of its rows, was flagged by feature_completion on iris",
+        "control:exposed, which has the table, was found by the row tests in 1 of 2 measured cells",
+        "control:unexposed, which has none of its rows, was flagged by the row tests in 1 of 1 measured cells",
     ]
+
+
+def test_what_both_controls_have_read_shows_neither_power_nor_plausibility() -> None:
+    cells = [
+        cell("control:exposed", "iris", "feature_list_informed", "not detected", control=True),
+        cell("control:unexposed", "iris", "feature_list_informed", "contaminated", control=True),
+    ]
+    assert typed(document(cells)).controls == [
+        "control:exposed, which has read a page about the dataset, was missed by feature_list_informed on iris"
+    ]
+
+
+def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
+    cells = [
+        cell("control:exposed", "car", "full_completion", "uninformative", control=True),
+        cell("control:unexposed", "car", "full_completion", "uninformative", control=True),
+    ]
+    assert typed(document(cells)).controls == []
+    measured = cell("control:exposed", "iris", "full_completion", "contaminated", control=True)
+    (found,) = typed(document([*cells, measured])).controls
+    assert found.endswith("in 1 of 1 measured cells")
+
+
+def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
+    tests = ("incomplete_completion", "full_completion", "matched_membership")
+    cells = [
+        cell("control:exposed", dataset, test, "not detected", control=True)
+        for dataset in ("iris", "wine")
+        for test in tests
+    ]
+    assert (
+        typed(document(cells))
+        .controls[0]
+        .endswith("was missed by incomplete_completion, full_completion and matched_membership on iris and wine")
+    )
 
 
 def test_the_controls_say_that_both_are_as_expected() -> None:
@@ -120,9 +272,10 @@ def test_the_controls_say_that_both_are_as_expected() -> None:
         cell("control:exposed", "iris", "full_completion", "contaminated", control=True),
         cell("control:unexposed", "iris", "full_completion", "not detected", control=True),
     ]
-    found, clean = typed(document(cells)).controls
-    assert "found in all 1" in found
-    assert "flagged in none of 1" in clean
+    assert typed(document(cells)).controls == [
+        "control:exposed, which has the table, was found by the row tests in 1 of 1 measured cells",
+        "control:unexposed, which has none of its rows, was flagged by the row tests in 0 of 1 measured cells",
+    ]
 
 
 def _told(of: dict[str, Any], lines: list[dict[str, Any]]) -> list[str]:
@@ -130,17 +283,24 @@ def _told(of: dict[str, Any], lines: list[dict[str, Any]]) -> list[str]:
     return [str(line["query"]) for line in found]
 
 
-def test_evidence_is_the_hits_the_papers_own_first() -> None:
+def test_evidence_has_hits_before_the_others_and_the_papers_own_before_further_ones() -> None:
     of = cell("m", "iris", "full_completion", "contaminated")
     lines = [trial(of, "1", hit=False), trial(of, "2", paper=False), trial(of, "3")]
-    assert _told(of, lines) == ["3", "2"]
+    assert _told(of, lines) == ["3", "2", "1"]
     assert _told(of, lines[:1]) == ["1"]
     assert _told(of, [trial(of | {"llm": "other"}, "1")]) == []
 
 
+def test_a_decoy_that_was_hit_is_no_evidence() -> None:
+    of = cell("m", "iris", "feature_list_informed", "contaminated")
+    lines = [trial(of, "0-decoy-1", decoy_of="0", expected=["twin"]), trial(of, "0", hit=False, decoy_of="")]
+    assert _told(of, lines) == ["0"]
+    assert _told(of, lines[:1]) == []
+
+
 def test_a_query_asked_again_counts_once_with_its_last_reply() -> None:
     of = cell("m", "iris", "full_completion", "contaminated")
-    assert _told(of, [trial(of, "1"), trial(of, "2"), trial(of, "1", hit=False)]) == ["2"]
+    assert _told(of, [trial(of, "1"), trial(of, "2"), trial(of, "1", hit=False)]) == ["2", "1"]
 
 
 @pytest.mark.parametrize("code", [0x00, 0x08, 0x0B, 0x0D, 0x1B, 0x7F, 0x85, 0x9B, 0x202E, 0x2028, 0xD800, 0xFFFE])

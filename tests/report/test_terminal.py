@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tabcontam.report.terminal import print_header, print_report
-from tests.report.synthetic import HOSTILE, cell, document, results, trial, trials
+from tests.report.synthetic import HOSTILE, cell, document, results, table, trial, trials, weighed
 
 
 def printed(of: dict[str, Any], lines: list[dict[str, Any]] | None = None, **options: Any) -> str:
@@ -26,20 +26,21 @@ def test_the_header_names_what_ran() -> None:
     for fact in (
         "tabcontam 0.1.0", "python 3.11.7", "gpt-4o (v1)", "control:exposed (control, v1)",
         "iris@uci (150 x 5, sha256 3f2a91bc)", "seed 0", "rules calibrated", "portable en_US",
-        "on answers read by feature",
+        "one level, 0.01, for each LLM over all its cells", "row tests (7 to 9 and matched membership)",
     ):  # fmt: skip
         assert fact in text
 
 
-def test_the_papers_rules_need_no_note() -> None:
-    assert "this release decides" not in printed(results(["gpt-4o"], ["iris"], rules="paper"))
+def test_what_no_level_decided_claims_none() -> None:
+    assert "one level" not in printed(results(["gpt-4o"], ["iris"], rules="paper"))
+    assert "one level" not in printed(document([cell("gpt-4o", "iris", "full_completion", "contaminated")]))
 
 
 def test_each_column_is_a_line_of_letters_with_progress_at_the_right() -> None:
     lines = printed(results(["gpt-4o"], ["iris", "wine"])).splitlines()
     first = next(line for line in lines if line.startswith("gpt-4o iris"))
     second = next(line for line in lines if line.startswith("gpt-4o wine"))
-    assert first.split() == ["gpt-4o", "iris", "C.ss.C.ss%%%", "[", "50%]"]
+    assert first.split() == ["gpt-4o", "iris", "C.ss.C.ss%C%%", "[", "50%]"]
     assert second.endswith("[100%]")
     assert len(first) == len(second) == 100
 
@@ -92,8 +93,54 @@ def test_many_contaminated_cells_are_left_to_the_page() -> None:
 
 def test_verbose_has_a_line_a_cell_with_its_sentence() -> None:
     text = printed(results(["gpt-4o"], ["iris"]), verbosity=1)
-    assert "gpt-4o iris feature_list_informed CONTAMINATED [  8%]\n    3 of 25 queries" in text
+    assert "gpt-4o iris feature_list_informed CONTAMINATED [  7%]\n    3 of 25 queries" in text
     assert "gpt-4o iris membership SCORED 0.52" in text
+
+
+def test_verbose_has_q_and_the_papers_verdict_where_it_is_another() -> None:
+    cells = [
+        weighed("gpt-4o", "iris", "full_completion", "contaminated"),
+        weighed("gpt-4o", "bank", "incomplete_completion", "not detected", paper_verdict="contaminated"),
+    ]
+    text = printed(document(cells), verbosity=1)
+    assert "gpt-4o iris full_completion CONTAMINATED q 2.8e-40 [ 50%]" in text
+    assert "gpt-4o bank incomplete_completion NOT DETECTED q 0.81 (paper: contaminated) [100%]" in text
+    assert "(paper:" not in printed(document(cells[:1]), verbosity=1)
+
+
+def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
+    of = results(["control:exposed", "gpt-4o"], ["iris", "wine"])
+    text = printed(of)
+    lines = text[text.index("= tables =") :].splitlines()[1:5]
+    assert [line.split("  ")[0] for line in lines] == [
+        "gpt-4o iris", "gpt-4o wine", "control:exposed iris CONTAMINATED", "control:exposed wine NOT DETECTED",
+    ]  # fmt: skip
+    assert lines[0].endswith("NOT DETECTED  q 0.95, 8.2 bits recalled, 12% of the rows would have been seen")
+    assert lines[1].endswith(
+        "UNINFORMATIVE incomplete_completion, full_completion, feature_completion, matched_membership"
+    )
+    assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
+    assert "= tables =" not in printed(document(of["cells"]))
+
+
+def test_tables_of_controls_are_dimmed() -> None:
+    of = results(["control:exposed", "gpt-4o"], ["iris"])
+    lines = printed(of, terminal=True, width=120).splitlines()
+    assert any(line.startswith("\x1b[2mcontrol:exposed iris") for line in lines)
+    assert any(line.startswith("gpt-4o iris") and "\x1b[32mNOT DETECTED" in line for line in lines)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+def test_a_terminal_folds_the_lines_of_tables_and_cells_without_cutting(width: int) -> None:
+    llm, reason = "openai:qwen2.5-7b@http://127.0.0.1:8417/v1", "a reason of many words " * 8
+    of = document(
+        [cell(llm, "iris", "full_completion", "uninformative", reason=reason)],
+        [table(llm, "iris", "uninformative", reason=reason)],
+    )
+    text = printed(of, [], width=width, terminal=True, verbosity=1)
+    plain = re.sub(r"\x1b\[[0-9;]*m", "", text)
+    assert all(len(line) <= width for line in plain.splitlines())
+    assert plain.replace("\n", "").replace(" ", "").count(reason.replace(" ", "")) == 3  # cell, table, summary
 
 
 def test_quiet_has_only_the_summary_and_the_last_line() -> None:
@@ -118,7 +165,7 @@ def test_skipped_cells_are_grouped_by_reason() -> None:
 
 def test_the_last_line_counts_subjects_and_says_when_the_run_was_cut_off() -> None:
     of = results(["control:exposed", "gpt-4o"], ["iris"])
-    counted = "4 contaminated, 2 not detected, 3 uninformative, 3 scored in 12.3s"
+    counted = "4 contaminated, 3 not detected, 3 uninformative, 3 scored in 12.3s"
     assert printed(of).splitlines()[-2].strip("=") == f" {counted} "
     assert ", interrupted in" in printed(of | {"run": of["run"] | {"interrupted": True}})
     assert ", not finished in" in printed(of | {"run": of["run"] | {"finished": False}})
@@ -163,7 +210,7 @@ def _hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         cell(HOSTILE, HOSTILE, "full_completion", verdict, sentence=HOSTILE, reason=f"{HOSTILE}\n==== 0 forged ====")
         for verdict in ("contaminated", "no answer", "skipped", "uninformative")
     ]
-    of = document(cells, command=HOSTILE, dictionary=HOSTILE)
+    of = document(cells, [table(HOSTILE, HOSTILE, "contaminated", reason=HOSTILE)], command=HOSTILE, dictionary=HOSTILE)
     line = trial(cells[0], HOSTILE, reply=HOSTILE, prompt=HOSTILE, expected=[HOSTILE], asked=[HOSTILE])
     return of, [line]
 

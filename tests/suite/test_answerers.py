@@ -33,23 +33,23 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
 
 @pytest.mark.parametrize("serializer", ["is", "equals", "colon", "is-equal-to"])
 def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: str) -> None:
-    results = judged("knows", tmp_path, serializer)
+    results = judged("oracle", tmp_path, serializer)
     assert {results[test]["verdict"] for test in NUMBERED} == {"contaminated"}
     assert {results[test]["paper_verdict"] for test in NUMBERED} == {"contaminated"}
     assert {results[test]["score"] for test in SCORED} == {1.0}
 
 
 def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
-    results = judged("guesses", tmp_path)
+    results = judged("mode", tmp_path)
     assert {results[test]["verdict"] for test in NUMBERED} == {"not detected"}
     assert {results[test]["paper_verdict"] for test in NUMBERED} == {"not detected"}
 
 
 def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
-    assert judged("guesses", tmp_path)["membership"]["score"] == 0.5
+    assert judged("yes", tmp_path)["membership"]["score"] == 0.5
 
 
-@pytest.mark.parametrize("kind", ["declines", "truncates", "refuses", "fails", "empty"])
+@pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
 @pytest.mark.parametrize("test", NUMBERED + SCORED)
 def test_no_answer_is_never_clean(tmp_path: Path, kind: str, test: str) -> None:
     result = judged(kind, tmp_path)[test]
@@ -57,8 +57,8 @@ def test_no_answer_is_never_clean(tmp_path: Path, kind: str, test: str) -> None:
     assert f"no readable answer to {result['queries']} of {result['queries']} queries" in result["reason"]
 
 
-def test_one_that_rambles_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:
-    results = judged("rambles", tmp_path)
+def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:
+    results = judged("formatter", tmp_path)
     assert {results[test]["verdict"] for test in NUMBERED} == {"contaminated"}
     # B1: the first line alone is kept, and a preamble is what it holds
     assert {results[test]["paper_verdict"] for test in ROW_TESTS} == {"not detected"}

@@ -1,0 +1,95 @@
+"""What `power` prints: a line for each test, what is not asked and why, and the verdict on the table last."""
+
+import time
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tabcontam.report.results import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+Document = Mapping[str, Any]
+SOON = 2.0  # seconds before anything is told
+EVERY = 10.0  # seconds between plain lines; on a terminal one line is kept up to date
+NONE = "-"
+
+
+def print_power(console: "Console", document: Document) -> None:
+    """The measured rates of each dataset, 80 characters wide."""
+    for dataset in document["datasets"]:
+        _line(console, f"power of the tests on {dataset['dataset']}@{dataset['edition']}", "bold")
+        _line(console, f"{dataset['rows']:,} rows, {dataset['columns']} columns, serializer {document['serializer']}")
+        _line(
+            console, f"{document['runs']} runs of each answerer, seed {document['seed']}, alpha {document['alpha']:g}"
+        )
+        _line(console)
+        _print_rates(console, dataset)
+        _print_idle(console, dataset)
+        _line(console)
+    _line(console, "false: runs in which one was found that knows nothing of the rows, and the limit")
+    _line(console, "  that the rate is below with 95 % confidence; card: one that knows the schema,")
+    _line(console, "  which cannot tell rows from others of it, as recognition_examples asks;")
+    _line(console, "  5% to 100%: one that remembers so many of the rows and guesses the others")
+
+
+def _print_rates(console: "Console", dataset: Document) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    lines = [line for line in (*dataset["tests"], dataset["table"]) if line and line["asked"]]
+    shares = next((list(line["power"]) for line in lines if line["power"]), [])
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("test", overflow="fold")
+    for head in ("asks", "false", "card", *(f"{float(share):.0%}" for share in shares)):
+        table.add_column(head, justify="right", no_wrap=True)
+    for line in lines:
+        cells = [f"{line['queries']}", _false(line["false_positives"]), _found(line["expert"])]
+        power = line["power"] or {}
+        table.add_row(Text(_name(line)), *cells, *(_found(power.get(share)) for share in shares))
+    if lines:
+        console.print(table)
+
+
+def _name(line: Document) -> str:
+    return "row tests together" if line["test"] == "table" else visible(str(line["test"]), line=True)
+
+
+def _false(rate: Document) -> str:
+    return f"{rate['rate']:.1%} (<{rate['upper']:.1%})" if rate["runs"] else NONE
+
+
+def _found(rate: Document | None) -> str:
+    return f"{rate['rate']:.0%}" if rate and rate["runs"] else NONE
+
+
+def _print_idle(console: "Console", dataset: Document) -> None:
+    """What is not asked, in all runs or in some, with the reason."""
+    for line in dataset["tests"]:
+        if line["not_asked"]:
+            some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
+            _line(console, f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
+
+
+def _line(console: "Console", line: str = "", style: str = "") -> None:
+    from rich.text import Text
+
+    printable = visible(line, line=True).encode(console.encoding, "backslashreplace").decode(console.encoding)
+    console.print(Text(printable, style), soft_wrap=not console.is_terminal)
+
+
+def telling(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
+    """What tells on `stream` how many runs are done, once it takes longer than a moment."""
+    began, told = clock(), float("-inf")
+
+    def tell(done: int, runs: int) -> None:
+        nonlocal told
+        now, terminal = clock(), stream.isatty()
+        if now - began <= SOON or (now - told < EVERY and not terminal):
+            return
+        told = now
+        line = f"{done} of {runs} runs"
+        stream.write(f"\r{line}{'' if done < runs else chr(10)}" if terminal else f"{line}\n")
+        stream.flush()
+
+    return tell

@@ -1,0 +1,346 @@
+"""How often verdicts err, under both rule sets: `python -m tests.benchmarks.verdicts`.
+
+Simulated answerers go through the real prompts, the real reading and the real decision on every shipped table that is
+at hand (TABCONTAM_DATA), 200 seeded runs a table for the row tests and 50 for the others; then both controls, 20 seeds.
+Prints Markdown; with --readme it also takes the place of the README's table. `--part controls` measures only these.
+"""
+
+import argparse
+import asyncio
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+
+from tabcontam.datasets import card_names, load_table
+from tabcontam.decide.statistics import clopper_pearson
+from tabcontam.errors import Skip, UsageError
+from tabcontam.models.base import Model, Request
+from tabcontam.models.control import open_control
+from tabcontam.models.simulated import answer_text, row_form
+from tabcontam.plan import PlannedCell
+from tabcontam.power import EXPERT, IGNORANT, TOGETHER, Outcomes, Planned, ask, outcomes_of, planned
+from tabcontam.serializers import DEFAULT, load_serializer
+from tabcontam.suite.base import Query, Reply, State, Trial, Verdict
+from tabcontam.suite.registry import BY_ID, TESTS
+from tabcontam.suite.verdicts import ALPHA, published
+
+README = Path(__file__).parents[2] / "README.md"
+BEGIN, END = "<!-- error rates: python -m tests.benchmarks.verdicts -->", "<!-- end of error rates -->"
+ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
+CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts
+SILENT = ("decliner", "refuser")
+POWER = ("memoriser:0.5", "memoriser:0.1")
+ANSWERERS = (*IGNORANT, EXPERT, CONSTANT, *POWER, *SILENT, "oracle", "formatter")
+CONTROLS = ("exposed", "unexposed")
+LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
+DECIDED = [test for test in TESTS if test.decides]
+ROWS = [test for test in DECIDED if test.of_rows]
+
+
+@dataclass
+class Counts:
+    """What came of the runs on one table, by answerer and test."""
+
+    dataset: str
+    calibrated: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    paper: Counter[tuple[str, str, str]] = field(default_factory=Counter)
+    low: Counter[tuple[str, float]] = field(default_factory=Counter)  # guesser's p-values at or below each level
+    tests: Counter[str] = field(default_factory=Counter)  # ... of so many
+    queries: dict[str, int] = field(default_factory=dict)
+    idle: dict[str, str] = field(default_factory=dict)
+    unequal: int = 0  # runs in which the formatter's outcome is not the oracle's
+    seconds: float = 0.0
+
+    def add(self, answerer: str, outcomes: Outcomes, paper: Mapping[str, Verdict | None]) -> None:
+        """Count one run."""
+        for test, outcome in outcomes.items():
+            self.calibrated[answerer, test, str(outcome.verdict)] += 1
+            if outcome.queries:
+                self.queries[test] = max(self.queries.get(test, 0), outcome.queries)
+            else:
+                self.idle[test] = f"{outcome.verdict}: {outcome.reason}"
+            if answerer == "guesser" and outcome.p_value is not None and test != TOGETHER:
+                self.tests[test] += 1
+                self.low.update((test, level) for level in LEVELS if outcome.p_value <= level)
+        for test, verdict in paper.items():
+            self.paper[answerer, test, str(verdict)] += 1
+
+
+def simulated(dataset: str, runs: int, word_runs: int) -> Counts:
+    """All runs of every simulated answerer on one table."""
+    counts, table, serializer = Counts(dataset), load_table(dataset), load_serializer(DEFAULT)
+    began = time.perf_counter()
+    for seed in range(runs):
+        run = planned(table, DECIDED if seed < word_runs else ROWS, serializer, seed, ALPHA)
+        of_seed: dict[str, Outcomes] = {}
+        for answerer in ANSWERERS:
+            trials = constant(run) if answerer == CONSTANT else ask(run, answerer, seed)
+            of_seed[answerer] = outcomes_of(run, trials, ALPHA)
+            counts.add(answerer, of_seed[answerer], of_paper(run, trials))
+        told = [{test: each.verdict for test, each in of_seed[name].items()} for name in ("oracle", "formatter")]
+        counts.unequal += told[0] != told[1]
+    counts.seconds = time.perf_counter() - began
+    return counts
+
+
+def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, Verdict | None]:
+    """The published verdicts on the paper's own queries of the same run."""
+    verdicts = {}
+    for cell in run.cells:
+        own = [trial for trial in trials[cell.test.id] if trial.query.paper]
+        if own and cell.test.number is not None:
+            verdicts[cell.test.id] = published(cell.test.judge(own, len(own))).verdict
+    return verdicts
+
+
+def constant(run: Planned) -> dict[str, list[Trial]]:
+    """One answer for each cell that, by all of its prompts together, is right most often; nothing for words."""
+    return {cell.test.id: [_constant_trial(run, cell, query) for query in cell.queries] for cell in run.cells}
+
+
+def _constant_trial(run: Planned, cell: PlannedCell, query: Query) -> Trial:
+    likely = [_likeliest_of_all(cell.queries, name) for name in query.asked]
+    if cell.test.by_feature:
+        text = answer_text(query, likely, row_form(query, query.prompt))
+    else:
+        text = _likeliest_choice(cell.queries) if query.asked == ("Yes", "No") else "id, name, age"
+    reply = Reply(text, State.OK)
+    return Trial(query, reply, run.read(cell, query, reply))
+
+
+def _likeliest_of_all(queries: Sequence[Query], feature: str) -> str:
+    worth: Counter[str] = Counter()
+    for query in queries:
+        if feature in query.chance:
+            worth.update(dict(query.chance[feature].values))
+    return worth.most_common(1)[0][0] if worth else "0"
+
+
+def _likeliest_choice(queries: Sequence[Query]) -> str:
+    yes = sum(query.chance["Yes"].of("Yes") for query in queries)
+    return "Yes" if 2 * yes >= len(queries) else "No"
+
+
+def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
+    """What the row tests make of both controls."""
+    table, serializer = load_table(dataset), load_serializer(DEFAULT)
+    found: dict[str, Counter[tuple[str, str]]] = {}
+    plans = [planned(table, ROWS, serializer, seed, ALPHA) for seed in range(runs)]
+    for kind in CONTROLS:
+        found[kind] = Counter()
+        control = open_control(kind)
+        try:
+            model = control.prepare(table)
+        except Skip as skip:
+            found[kind]["", f"skipped: {skip}"] += 1
+            continue
+        for run in plans:
+            trials = asyncio.run(_controlled(run, model))
+            for test, outcome in outcomes_of(run, trials, ALPHA).items():
+                found[kind][test, str(outcome.verdict)] += 1
+    return found
+
+
+async def _controlled(run: Planned, model: Model) -> dict[str, list[Trial]]:
+    trials: dict[str, list[Trial]] = {}
+    for cell in run.cells:
+        own = trials.setdefault(cell.test.id, [])
+        for query in cell.queries if cell.test.needs <= model.capabilities else ():
+            reply = await model.generate(Request(query.prompt, query.max_tokens))
+            own.append(Trial(query, reply, run.read(cell, query, reply)))
+    return trials
+
+
+def rate(found: int, runs: int) -> str:
+    """A rate with its exact upper limit at 95 % confidence."""
+    if not runs:
+        return "–"
+    return f"{found} of {runs:,} (≤ {100 * clopper_pearson(found, runs, 0.9)[1]:.2f} %)"
+
+
+def share(found: int, runs: int) -> str:
+    """A share in per cent."""
+    return f"{100 * found / runs:.1f} %" if runs else "–"
+
+
+def counted(
+    results: Iterable[Counts], answerers: Sequence[str], test: str, paper: bool = False, verdict: str = "contaminated"
+) -> tuple[int, int]:
+    """How many decided runs came to a verdict, and how many there were, on the tables where the test is asked."""
+    found = runs = 0
+    for counts in results:
+        if test in counts.idle:
+            continue
+        counter = counts.paper if paper else counts.calibrated
+        own = {word: number for (who, what, word), number in counter.items() if who in answerers and what == test}
+        found, runs = found + own.get(verdict, 0), runs + sum(own.values())
+    return found, runs
+
+
+def error_table(results: Sequence[Counts]) -> list[str]:
+    """False positives and power of each test, both rule sets side by side."""
+    lines = [
+        "| test | tables | queries | false positives | paper | found at 50 % | paper | found at 10 % | paper |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for test in [*(test.id for test in DECIDED), TOGETHER]:
+        of_rows = test == TOGETHER or BY_ID[test].of_rows
+        ignorant = (*IGNORANT, CONSTANT, *((EXPERT,) if of_rows else ()))
+        asked = sum(test not in counts.idle for counts in results)
+        queries = max((counts.queries.get(test, 0) for counts in results), default=0)
+        row = [
+            test if test != TOGETHER else "**table**",
+            f"{asked} of {len(results)}",
+            str(queries),
+            rate(*counted(results, ignorant, test)),
+            share(*counted(results, ignorant, test, paper=True)),
+        ]
+        for answerer in POWER:
+            for paper in (False, True):
+                row.append(share(*counted(results, [answerer], test, paper=paper)) if of_rows else "–")
+        lines.append(f"| {' | '.join(row)} |")
+    return lines
+
+
+def false_positives_by(results: Sequence[Counts]) -> list[str]:
+    """False positives by answerer, the worst test of each."""
+    lines = []
+    for answerer in (*IGNORANT, CONSTANT, EXPERT):
+        own = [test for test in DECIDED if answerer != EXPERT or test.of_rows]
+        rates = {test.id: counted(results, [answerer], test.id) for test in own}
+        found, runs = (sum(pair[place] for pair in rates.values()) for place in (0, 1))
+        worst = max(rates, key=lambda test: rates[test][0] / max(rates[test][1], 1))
+        lines.append(f"{answerer}: {rate(found, runs)}; most on {worst}: {rate(*rates[worst])}")
+    return lines
+
+
+def uninformative(results: Sequence[Counts]) -> list[str]:
+    """The tables on which a row test is not asked, and why."""
+    return [
+        f"{counts.dataset} {test}: {reason}"
+        for counts in results
+        for test, reason in counts.idle.items()
+        if test == TOGETHER or BY_ID[test].of_rows
+    ]
+
+
+def table_power(results: Sequence[Counts]) -> list[str]:
+    """The table verdict's power on each table."""
+    return [
+        f"{counts.dataset}: " + ", ".join(f"{name} {share(*counted([counts], [name], TOGETHER))}" for name in POWER)
+        for counts in results
+    ]
+
+
+def uniformity(results: Sequence[Counts]) -> list[str]:
+    """How often the guesser's p-values are at or below each level, by test."""
+    lines = []
+    for test in DECIDED:
+        runs = sum(counts.tests[test.id] for counts in results)
+        shares = [
+            f"{level:g}: {share(sum(counts.low[test.id, level] for counts in results), runs)}" for level in LEVELS
+        ]
+        lines.append(f"{test.id} ({runs} p-values): {', '.join(shares)}")
+    return lines
+
+
+def silence(results: Sequence[Counts]) -> list[str]:
+    """Whether who does not answer is always called so, and the formatter is judged as the oracle."""
+    lines = []
+    for answerer in SILENT:
+        pairs = [counted(results, [answerer], test.id, verdict="no answer") for test in DECIDED]
+        found, runs = (sum(pair[place] for pair in pairs) for place in (0, 1))
+        lines.append(f"{answerer}: no answer in {found:,} of {runs:,} cells")
+    runs = sum(sum(v for (who, _, _), v in counts.calibrated.items() if who == "oracle") for counts in results)
+    unequal = sum(counts.unequal for counts in results)
+    return [*lines, f"formatter: judged otherwise than the oracle in {unequal} runs (of {runs:,} verdicts)"]
+
+
+def control_lines(found: Mapping[str, Mapping[str, Counter[tuple[str, str]]]]) -> list[str]:
+    """How often each row test finds each control."""
+    lines = []
+    for kind in CONTROLS:
+        for test in ROWS:
+            own = {
+                name: {word: n for (what, word), n in by[kind].items() if what == test.id} for name, by in found.items()
+            }
+            decided = {name: words for name, words in own.items() if words and not words.get("uninformative")}
+            decided = {name: words for name, words in decided.items() if not words.get("skipped")}
+            hits = sum(words.get("contaminated", 0) for words in decided.values())
+            runs = sum(sum(words.values()) for words in decided.values())
+            missed = [name for name, words in decided.items() if words.get("contaminated", 0) < sum(words.values())]
+            flagged = [name for name, words in decided.items() if words.get("contaminated", 0)]
+            which = f"; missed on {', '.join(missed)}" if kind == "exposed" and missed else ""
+            which += f"; flagged on {', '.join(flagged)}" if kind == "unexposed" and flagged else ""
+            lines.append(f"control:{kind} {test.id}: {hits} of {runs}{which}")
+    return lines
+
+
+def side_by_side(jobs: Mapping[str, tuple[Callable[..., object], tuple[object, ...]]]) -> dict[str, object]:
+    """The jobs' results by name, in two processes, with a line of progress for each."""
+    done: dict[str, object] = {}
+    with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+        futures = {pool.submit(function, *arguments): name for name, (function, arguments) in jobs.items()}
+        for future in as_completed(futures):
+            done[futures[future]] = future.result()
+            print(f"{len(done)}/{len(jobs)} {futures[future]}", file=sys.stderr, flush=True)
+    return {name: done[name] for name in jobs}
+
+
+def at_hand() -> list[str]:
+    """The shipped tables whose file is on this machine."""
+    names = []
+    for name in card_names():
+        try:
+            load_table(name)
+        except UsageError:
+            continue
+        names.append(name)
+    return names
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--dataset", action="append", help="only these tables")
+    parser.add_argument("--runs", type=int, default=ROW_RUNS)
+    parser.add_argument("--word-runs", type=int, default=WORD_RUNS)
+    parser.add_argument("--control-runs", type=int, default=CONTROL_RUNS)
+    parser.add_argument("--part", choices=("simulated", "controls"))
+    parser.add_argument("--readme", action="store_true", help="put the table into the README")
+    options = parser.parse_args()
+    names, began = options.dataset or at_hand(), time.perf_counter()
+    if options.part != "controls":
+        jobs = {name: (simulated, (name, options.runs, options.word_runs)) for name in names}
+        results: list[Counts] = list(side_by_side(jobs).values())  # type: ignore[arg-type]
+        table = error_table(results)
+        for title, lines in (
+            ("", table),
+            ("False positives by answerer", false_positives_by(results)),
+            ("The table verdict's power", table_power(results)),
+            ("Not asked", uninformative(results)),
+            ("The guesser's p-values at or below", uniformity(results)),
+            ("No answer", silence(results)),
+            ("Seconds", [f"{counts.dataset} {counts.seconds:.0f}" for counts in results]),
+        ):
+            print(f"\n{title}\n" if title else "", *lines, sep="\n")
+        if options.readme:
+            text = README.read_text("utf-8")
+            before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+            README.write_text(f"{before}{BEGIN}\n" + "\n".join(table) + f"\n{END}{after}", "utf-8")
+    if options.part != "simulated":
+        found = side_by_side({name: (controls, (name, options.control_runs)) for name in names})
+        print("\nControls\n", *control_lines(found), sep="\n")  # type: ignore[arg-type]
+        for name, by in found.items():
+            reasons = [word for kind in CONTROLS for (test, word) in by[kind] if not test]  # type: ignore[index]
+            print(*(f"{name}: {reason}" for reason in reasons), sep="\n", end="\n" if reasons else "")
+    print(f"\n{time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
