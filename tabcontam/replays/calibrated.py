@@ -65,7 +65,7 @@ def _weighed(group: Group, groups: Iterable[Group], editions: Editions, dictiona
     if card is None:
         return "not recorded: no card tells the dataset's names"
     decoys = _decoys(first, groups)
-    return weigh_names(group, decoys, card) if first.test in NAME_TESTS else weigh_words(group, decoys, dictionary)
+    return weigh_names(group, decoys, card) if first.test in NAME_TESTS else weigh_words(group, decoys)
 
 
 def _decoys(first: Record, groups: Iterable[Group]) -> dict[str, list[str]]:

@@ -9,10 +9,10 @@ from tabcontam.datasets import Cell
 from tabcontam.decide.chance import bits
 from tabcontam.decide.dictionary import Dictionary
 from tabcontam.decide.reading import same_value
-from tabcontam.decide.statistics import units, weighted_tail
+from tabcontam.decide.statistics import share_interval, units, weighted_tail
 from tabcontam.records import Record, lines
 from tabcontam.replays.null import KNOWN, Hidden, Known
-from tabcontam.replays.weighing import Weighed, interval_of, shown
+from tabcontam.replays.weighing import Weighed, shown
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.suite.base import Evidence, Prompt, Query, Reading, Reply, State
 from tabcontam.suite.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
@@ -30,9 +30,13 @@ LIKELIEST = "what is right are the likeliest values"
 
 @dataclass(frozen=True)
 class Row:
-    """One asked row: each asked cell, the given answers that are no missing mark, and which are right."""
+    """One asked row: each asked cell, and those among them that are not missing in the table.
+
+    `answers` are the given ones that are no missing mark; `right` are the features whose answer is the row's.
+    """
 
     hidden: Mapping[str, Hidden]
+    there: tuple[str, ...]
     answers: Mapping[str, str]
     right: tuple[str, ...]
     whole: bool
@@ -52,8 +56,8 @@ class Row:
     @property
     def chance(self) -> float:
         """The guesser's chance of the whole row as it was answered."""
-        whole = self.answers.keys() == self.hidden.keys()
-        return prod((chance for _, chance in self.trials), start=1.0) if whole else 0.0
+        chances = dict(self.trials)
+        return prod(chances.get(name, 0.0) for name in self.there) if self.there else 0.0
 
 
 def weigh_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) -> Weighed | str:
@@ -88,7 +92,8 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> Ro
     right = tuple(name for name, answer in answers.items() if same_value(answer, truth[name]))
     if any(hidden[name] is KNOWN for name in right):
         notes = (*notes, COUNTER)
-    return Row(hidden, answers, right, reading.hit, reading.readable, notes)
+    there = tuple(name for name, cell in truth.items() if cell is not None)
+    return Row(hidden, there, answers, right, reading.hit, reading.readable, notes)
 
 
 def _reading(record: Record, truth: Mapping[str, Cell], dictionary: Dictionary) -> tuple[Reading, tuple[str, ...]]:
@@ -164,7 +169,7 @@ def _evidence(rows: Sequence[Row], edition: str) -> Evidence:
         answered=answered,
         p_value=p_value,
         expected_hits=sum(chances),
-        interval=interval_of(chances, hits),
-        interval_of="the rows remembered",
+        interval=share_interval(chances, hits),
+        interval_of="of the rows remembered",
         recalled_bits=recalled,
     )

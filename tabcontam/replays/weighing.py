@@ -1,14 +1,11 @@
 """What a recorded cell weighs, and whether its queries could have told memory from guessing."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.decide.statistics import share_interval
 from tabcontam.replays.power import power
 from tabcontam.suite.base import Evidence
 
 ENOUGH = 0.5  # power below which a cell is uninformative
-Interval = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -37,14 +34,6 @@ class Weighed:
             f"a model that remembers {self.share:.0%} of what was asked would be told from a guesser "
             f"in only {found:.0%} of cases at p <= {level:.2g}"
         )
-
-
-def interval_of(chances: Sequence[float], hits: int) -> Interval | None:
-    """The interval of the share that was known; None as long as there is no way to find it."""
-    try:
-        return share_interval(chances, hits)
-    except NotImplementedError:
-        return None
 
 
 def shown(p_value: float) -> str:

@@ -9,17 +9,15 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from tabcontam.cards import Card
-from tabcontam.decide.dictionary import Dictionary
 from tabcontam.decide.reading import declines
 from tabcontam.decide.statistics import clopper_pearson, units, weighted_tail
 from tabcontam.decide.words import appears, pieces, stands_in, without_note
 from tabcontam.records import Record, lines
 from tabcontam.replays.weighing import Weighed, shown
 from tabcontam.suite.base import Evidence
+from tabcontam.suite.decoys import INFERRED, is_english
 
 ALL = 1.0  # of the words
-COMMON = 0.5  # the chance of a word that the topic alone may suggest
-SHORT = 2  # letters of an abbreviation that is common to many tables
 NO_DECOYS = "not recorded: no answers of this LLM to this test on another dataset"
 INSIDE = "a word stands only inside a longer one"
 ELSEWHERE = "its answers on other datasets hold the words too"
@@ -30,7 +28,7 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 Decoys = Mapping[str, Sequence[str]]  # by dataset, the answers
 
 
-def weigh_words(records: Sequence[Record], decoys: Decoys, dictionary: Dictionary) -> Weighed | str:
+def weigh_words(records: Sequence[Record], decoys: Decoys) -> Weighed | str:
     """What the words of a cell's answers weigh, each expected word once; or why that is not known."""
     others = answered(decoys)
     if not others:
@@ -41,15 +39,14 @@ def weigh_words(records: Sequence[Record], decoys: Decoys, dictionary: Dictionar
     said = {word: any(stands_in(word, text) for text in texts) for word, texts in expected.items()}
     elsewhere = {word: _times(others, [word]) for word in expected}
     chances = {
-        word: max(COMMON if common(word, dictionary) else 0.0, (elsewhere[word] + 1) / (len(others) + 1))
-        for word in expected
+        word: max(INFERRED if is_english(word) else 0.0, (elsewhere[word] + 1) / (len(others) + 1)) for word in expected
     }
     inside = any(appears(word, text) for word in said if not said[word] for text in expected[word])
     why = {
         SINGLE: len(said) == 1,
         INSIDE: inside,
         ELSEWHERE: any(said[word] and elsewhere[word] for word in said),
-        ENGLISH: any(said[word] and common(word, dictionary) for word in said),
+        ENGLISH: any(said[word] and is_english(word) for word in said),
     }
     notes = tuple(note for note, holds in why.items() if holds)
     answers = sum(_readable(record.output) for record in records)
@@ -78,11 +75,6 @@ def answered(decoys: Decoys) -> list[list[str]]:
     """The readable answers of each other dataset that has some."""
     texts = ([lines(text) for text in own if _readable(text)] for own in decoys.values())
     return [own for own in texts if own]
-
-
-def common(word: str, dictionary: Dictionary) -> bool:
-    """Whether common English words, numbers and abbreviations of two letters make up a word."""
-    return all(len(piece) <= SHORT or piece.isdigit() or dictionary.knows(piece) for piece in pieces(word))
 
 
 def _expected(records: Iterable[Record]) -> dict[str, list[str]]:
@@ -131,5 +123,5 @@ def _evidence(
         p_value=p_value,
         expected_hits=expected,
         interval=clopper_pearson(hits, len(said)),
-        interval_of="the words said",
+        interval_of="of the words said",
     )

@@ -3,7 +3,6 @@
 import pytest
 
 from tabcontam.cards import Card, load_cards
-from tabcontam.decide.words import english
 from tabcontam.records import Record
 from tabcontam.replays.weighing import Weighed
 from tabcontam.replays.words import (
@@ -12,7 +11,6 @@ from tabcontam.replays.words import (
     NO_DECOYS,
     NOT_ITS_NAME,
     SINGLE,
-    common,
     weigh_names,
     weigh_words,
 )
@@ -26,7 +24,7 @@ def said(output: str, *words: str | None, dataset: str = "ships") -> Record:
 
 
 def weighed(record: Record, decoys: dict[str, list[str]] = OTHERS) -> Weighed:
-    found = weigh_words([record], decoys, english())
+    found = weigh_words([record], decoys)
     assert isinstance(found, Weighed)
     return found
 
@@ -54,7 +52,7 @@ def test_numbers_and_missing_values_are_no_words() -> None:
 
 
 def test_a_word_that_the_dataset_s_name_shows_is_not_asked() -> None:
-    found = weigh_words([said("ships", "ships", dataset="old ships")], OTHERS, english())
+    found = weigh_words([said("ships", "ships", dataset="old ships")], OTHERS)
     assert isinstance(found, str)
     assert found.startswith("not recorded: ")
 
@@ -73,14 +71,7 @@ def test_b3_a_word_inside_a_longer_one_is_not_said() -> None:
 
 def test_an_answer_that_declines_is_no_decoy() -> None:
     silent = {"other": ["I'm sorry, I cannot know that."], "another": [""]}
-    assert weigh_words([said("fnlwgt", "fnlwgt")], silent, english()) == NO_DECOYS
-
-
-@pytest.mark.parametrize(
-    ("word", "known"), [("Credit amount", True), ("capital.gain", True), ("yes", True), ("T4", True), ("fnlwgt", False)]
-)
-def test_common_words(word: str, known: bool) -> None:
-    assert common(word, english()) is known
+    assert weigh_words([said("fnlwgt", "fnlwgt")], silent) == NO_DECOYS
 
 
 class TestNames:
