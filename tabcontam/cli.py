@@ -159,7 +159,11 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
     command.add_argument("--rules", choices=RULES, default="paper", help="(default: %(default)s)")
-    command.add_argument("--differences", action="store_true", help="list where our decision differs from the recorded")
+    command.add_argument(
+        "--differences",
+        action="store_true",
+        help="list where our decision differs from the recorded one, and the calibrated rules from the paper's",
+    )
     command.add_argument("--out", type=_folder, metavar="DIR", help="write a report of the judged cells there")
     command.add_argument("--json", action="store_true", help="print the judged cells as JSON")
 
@@ -365,20 +369,25 @@ def _report(options: argparse.Namespace) -> int:
 
 def _replay(options: argparse.Namespace) -> int:
     from tabcontam.decide.words import english
-    from tabcontam.replay import differences, read_records, replay
+    from tabcontam.replay import differences, read_records, replay, replay_calibrated
     from tabcontam.report.replay_text import render_replay
     from tabcontam.run_folder import as_json, record_replay, replay_document
+    from tabcontam.suite.verdicts import PAPER
 
     records, dictionary = read_records(options.records), english()
-    cells = replay(records, dictionary, options.rules)
-    found = differences(records, dictionary) if options.differences else []
-    document = replay_document(cells, found, options.rules, dictionary.name, _command_line())
+    cells = replay(records, dictionary, PAPER) if options.rules == PAPER else []
+    by_rules: list[dict[str, Any]] = []
+    if options.differences or options.rules != PAPER:
+        calibrated, by_rules = replay_calibrated(records, dictionary)
+        cells = cells or calibrated
+    found = differences(records, dictionary) if options.differences else None
+    document = replay_document(cells, found, by_rules, options.rules, dictionary.name, _command_line())
     if options.out:
         record_replay(options.out, document)
     if options.json:
         print(as_json(document), end="")
     else:
-        print(render_replay(cells, found, options.rules, dictionary.name))
+        print(render_replay(document))
     return Exit.DONE
 
 

@@ -136,6 +136,17 @@ def words(text: str) -> tuple[str | None, ...]:
     return tuple(_word(item) for item in tree.elts)
 
 
+def lines(text: str) -> str:
+    """An answer's text; of one that is recorded as a printed list of lines, the lines."""
+    try:
+        tree = _literal(text) if text.startswith("[") else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return text
+    if not isinstance(tree, ast.List) or not all(isinstance(item, ast.Constant) for item in tree.elts):
+        return text
+    return "\n".join(str(item.value) for item in tree.elts if isinstance(item, ast.Constant))
+
+
 def _literal(text: str) -> ast.expr:
     """A printed Python object, read and never run."""
     with warnings.catch_warnings():

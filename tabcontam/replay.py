@@ -6,13 +6,14 @@ from typing import Any
 from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
 from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
-from tabcontam.judge import UNKNOWN, counts
+from tabcontam.judge import UNKNOWN, published_counts
 from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
+from tabcontam.replays.calibrated import contrast, judge
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.suite.verdicts import PAPER, decide
+from tabcontam.suite.verdicts import PAPER, published
 from tabcontam.suite.words import measured
 
-__all__ = ["Record", "differences", "read_records", "replay"]
+__all__ = ["Record", "differences", "read_records", "replay", "replay_calibrated"]
 
 KNOWLEDGE = ("feature_list_informed", "feature_list_uninformed", "recognition_features")
 SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
@@ -25,7 +26,26 @@ UNEXPLAINED = "unexplained"
 
 def replay(records: Iterable[Record], dictionary: Dictionary, rules: str) -> list[dict[str, Any]]:
     """The cells of a results file, in the order of the records."""
-    return [_cell(group, dictionary, rules) for group in _groups(records)]
+    if rules == PAPER:
+        return [_cell(group, dictionary) for group in _groups(records)]
+    return replay_calibrated(records, dictionary)[0]
+
+
+def replay_calibrated(
+    records: Iterable[Record], dictionary: Dictionary
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """The cells under the calibrated rules, and each that the published ones decide otherwise, and why."""
+    groups = _groups(records)
+    cells: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
+    for group, judged in zip(groups, judge(groups, dictionary), strict=True):
+        cell = _cell(group, dictionary)
+        if judged is not None:
+            asked = {key: cell[key] for key in ("queries", "paper_verdict")}
+            cell |= UNKNOWN | asked | judged.fields | {"verdict": str(judged.verdict)}
+            found += contrast(cell, judged)
+        cells.append(cell)
+    return cells, found
 
 
 def differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
@@ -76,7 +96,8 @@ def _place(record: Record) -> dict[str, str | None]:
     }
 
 
-def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[str, Any]:
+def _cell(group: Sequence[Record], dictionary: Dictionary) -> dict[str, Any]:
+    """A cell under the published rules."""
     first = group[0]
     cell: dict[str, Any] = {
         **_place(first),
@@ -88,13 +109,13 @@ def _cell(group: Sequence[Record], dictionary: Dictionary, rules: str) -> dict[s
     if first.test == MEMBERSHIP:
         return cell | _membership(group)
     measurement = _measurement(group, dictionary)
-    decision = decide(measurement, rules)
+    decision = published(measurement)
     return cell | {
         "verdict": _word(decision.verdict),
-        "paper_verdict": _word(decide(measurement, PAPER).verdict),
+        "paper_verdict": _word(decision.verdict),
         "reason": decision.reason,
         "queries": len(measurement.trials),
-        **counts(measurement, rules),
+        **published_counts(measurement),
     }
 
 

@@ -157,12 +157,23 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
 
 
 def replay_document(
-    cells: Sequence[Result], differences: Sequence[Result], rules: str, dictionary: str, command: str
+    cells: Sequence[Result],
+    differences: Sequence[Result] | None,
+    rule_differences: Sequence[Result],
+    rules: str,
+    dictionary: str,
+    command: str,
 ) -> Result:
-    """results.json of recorded answers: their cells, and where asked for the disagreements with the recorded ones."""
+    """results.json of recorded answers: their cells, and where asked for the disagreements.
+
+    `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
+    left out where `differences` is None.
+    """
     about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
     document = {"schema": SCHEMA, "run": about, "cells": list(cells), "tables": [], "ranking": []}
-    return document | ({"differences": list(differences)} if differences else {})
+    if differences is None:
+        return document
+    return document | {"differences": list(differences), "rule_differences": list(rule_differences)}
 
 
 def record_replay(out: Path, document: Result) -> None:

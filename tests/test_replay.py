@@ -15,14 +15,14 @@ import pytest
 
 from tabcontam.decide.words import english
 from tabcontam.errors import UsageError
-from tabcontam.records import row, words
+from tabcontam.records import lines, row, words
 from tabcontam.replay import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differences, read_records, replay
 
 ENGLISH = english()
 
 CELL = """
-llm dataset edition serializer test kind control verdict paper_verdict score hits expected_hits answered queries null
-p_value q_value interval recalled_bits detectable_share reason sentence source
+llm dataset edition serializer test kind control verdict paper_verdict score hits expected_hits answered queries
+statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
 """
 
 PRINTED = """\
@@ -107,11 +107,20 @@ class TestCells:
         assert (cell["hits"], cell["answered"], cell["queries"], cell["kind"]) == (60, 95, 100, "membership")
 
     def test_an_answer_that_declines_is_none_under_the_calibrated_rules(self, judged: Any) -> None:
-        silent = record(output="I'm sorry, I cannot know that."), record(output="")
-        (published,), (calibrated,) = judged(*silent), judged(*silent, rules="calibrated")
+        words = {"test": "feature_list_uninformed", "expected": str(["fnlwgt", "workclass", "capital.loss", "pdays"])}
+        silent = record(dataset="adult income", output="I'm sorry, I cannot know that.", **words)
+        others = [record(dataset=f"other {number}", output="age, name", **words) for number in range(30)]
+        published, calibrated = judged(silent, *others)[0], judged(silent, *others, rules="calibrated")[0]
         assert published["verdict"] == "not detected"
         assert (calibrated["verdict"], calibrated["paper_verdict"]) == ("no answer", "not detected")
         assert calibrated["reason"]
+
+    def test_under_the_calibrated_rules_hold_the_same_keys(self, judged: Any) -> None:
+        cells = judged(record(), row_record(), record(dataset="iris"), record(dataset="wine"), rules="calibrated")
+        for cell in cells:
+            assert sorted(cell) == sorted(CELL.split())
+            assert (cell["verdict"], cell["paper_verdict"]) == ("uninformative", "contaminated")
+        assert json.loads(json.dumps(cells)) == cells
 
     def test_what_the_record_says_was_found_is_not_believed(self, judged: Any) -> None:
         (cell,) = judged(record(output="nothing", decision=True))
@@ -151,6 +160,19 @@ class TestPrints:
 
     def test_a_printed_list(self) -> None:
         assert words("['a', nan, 1, 2.5, -1, True, \"b's\"]") == ("a", None, None, None, None, "True", "b's")
+
+    @pytest.mark.parametrize(
+        ("output", "text"),
+        [
+            ("['Sure:', '', 'The \\'Age\\' is 1']", "Sure:\n\nThe 'Age' is 1"),
+            ("[1, 2", "[1, 2"),
+            ("[boston housing]", "[boston housing]"),
+            ("[" * 100_000, "[" * 100_000),
+            ("The Age is 1", "The Age is 1"),
+        ],
+    )
+    def test_an_answer_that_may_be_a_printed_list_of_lines(self, output: str, text: str) -> None:
+        assert lines(output) == text
 
 
 class TestBadRecords:
@@ -329,12 +351,12 @@ class TestTenLlms:
     def test_the_portable_reader_decides_alike(self) -> None:
         assert cells(True) == cells(False)
 
-    def test_takes_less_than_five_seconds_and_no_heavy_import(self) -> None:
+    def test_published_rules_take_less_than_five_seconds_and_no_heavy_import(self) -> None:
         script = (
             "import sys; from pathlib import Path; from tabcontam.replay import *; "
             "from tabcontam.decide.words import english; records = read_records(Path(sys.argv[1]));"
-            "print(len(replay(records, english(), 'calibrated')), len(differences(records, english())));"
-            "print({'pandas', 'numpy', 'scipy', 'sklearn', 'openai'} & set(sys.modules))"
+            "print(len(replay(records, english(), 'paper')), len(differences(records, english())));"
+            "print({'pandas', 'sklearn', 'openai'} & set(sys.modules))"
         )
         start = time.perf_counter()
         command = [sys.executable, "-c", script, str(Path(FOLDER, "records.jsonl"))]

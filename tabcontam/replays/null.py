@@ -1,0 +1,237 @@
+"""The null of recorded rows: what a guesser makes of a hidden cell who knows the table, but not the prompt.
+
+No prompt is recorded and no row number. The row is found in the edition by its values, and is no part of what is
+guessed from: the frequencies of the column, those given the asked cells before it, those among the rows that are
+nearest to what was shown of the row, and where the fifth row is asked the cells of the first four.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import pairwise
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.cards import Card, Edition, find_card
+from tabcontam.datasets import Cell, Table, load_table
+from tabcontam.decide.chance import Guess, bits
+from tabcontam.decide.reading import value_key
+from tabcontam.edition_files import edition_bytes
+from tabcontam.errors import UsageError
+
+PAPER_EDITION = "paper"
+PRINTED = 46  # characters of a long value that pandas prints
+SHOWN = 4  # the first rows of the file stand in a query about the next one
+NEAR = 20  # neighbours whose cells may hold the asked one
+FAR = 2.0  # standard deviations beyond which two numbers are not less alike
+Values = Mapping[str, Cell]
+Numbers = NDArray[np.float64]
+Order = TypeVar("Order", float, str)
+
+
+@dataclass(frozen=True)
+class Hidden:
+    """An asked cell: the most that any way of guessing gives each value, and how sure they are of it on the whole.
+
+    `typical` is the chance of a cell as uncertain as their mixture: 2 to the power of minus its entropy.
+    """
+
+    guess: Guess
+    typical: float
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column in numbers: `codes` tell its values apart, and `values` is how each is written, None where missing.
+
+    `numbers` are standard deviations where it is numeric, else the codes.
+    """
+
+    codes: NDArray[np.intp]
+    values: tuple[Cell, ...]
+    numbers: Numbers
+
+    @property
+    def missing(self) -> float:
+        """The share of rows whose cell is missing."""
+        absent = np.array([value is None for value in self.values])
+        return float(absent[self.codes].mean())
+
+    def frequencies(self, rows: NDArray[np.bool_]) -> Guess:
+        """The frequencies of the values in these rows, for one row more: a value that none has is one in n + 1."""
+        counts = np.bincount(self.codes[rows], minlength=len(self.values))
+        total = int(counts.sum()) + 1
+        listed = np.flatnonzero(counts)
+        values = ((self.values[code], int(counts[code]) / total) for code in listed)
+        return Guess({value: chance for value, chance in values if value is not None}, 1 / total)
+
+
+KNOWN = Hidden(Guess({}, 1.0), 1.0)
+
+
+@dataclass(frozen=True)
+class Known:
+    """An edition at hand, its rows found by their printed values."""
+
+    table: Table
+    _found: dict[tuple[int, tuple[str, ...], bool], dict[str, Hidden]] = field(default_factory=dict, repr=False)
+
+    def place(self, values: Values) -> int | None:
+        """Where the row stands that has these values; None where none does."""
+        return self._places.get(tuple(self._printed(values.get(name)) for name in self.table.columns))
+
+    def row(self, place: int) -> dict[str, Cell]:
+        """The row's cells, None for missing ones."""
+        cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
+        return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
+
+    def hidden(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Hidden]:
+        """Each asked cell of a row, given the rest of the row and the asked ones before it.
+
+        `beside`: the query shows four rows, which are the first ones where the fifth is asked.
+        """
+        key = (place, asked, beside)
+        if key not in self._found:
+            self._found[key] = self._hidden(place, asked, beside)
+        return self._found[key]
+
+    def _hidden(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Hidden]:
+        found: dict[str, Hidden] = {}
+        distances = np.zeros(len(self.table.rows))
+        others = np.arange(len(distances)) != place
+        known = [name for name in self.table.columns if name not in asked]
+        alike = others
+        for name in known:
+            distances += self._apart(name, place)
+        for name in asked:
+            samples = [others, alike]
+            if known:
+                agree = self._columns[known[-1]].codes == self._columns[known[-1]].codes[place]
+                samples += [_nearest(distances, others), others & agree]
+            column = self._columns[name]
+            options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
+            if beside and place == SHOWN:  # elsewhere the authors shuffled the rows
+                options.append(self._repeated(name))
+            found[name] = KNOWN if name in self._numbering else _hidden(options, column.missing)
+            known = [*known, name]
+            distances += self._apart(name, place)
+            alike = alike & (self._columns[name].codes == self._columns[name].codes[place])
+        return found
+
+    def _apart(self, name: str, place: int) -> Numbers:
+        """How far each row's cell is from this row's, in standard deviations; one category from another is one."""
+        numbers = self._columns[name].numbers
+        apart = np.abs(numbers - numbers[place]) if self.table.is_numeric(name) else 1.0 * (numbers != numbers[place])
+        near: Numbers = np.minimum(np.nan_to_num(apart, nan=1.0), FAR)
+        return near
+
+    def _repeated(self, name: str) -> Guess:
+        """The cells of the first rows, each as likely as a cell repeats one of the rows before it."""
+        codes = self._columns[name].codes
+        repeats = [(codes[SHOWN:] == codes[SHOWN - back : len(codes) - back]) for back in range(1, SHOWN + 1)]
+        share = float(np.mean(np.any(repeats, axis=0)))
+        shown = {cell for cell in self.table.column(name)[:SHOWN] if cell is not None}
+        return Guess(dict.fromkeys(shown, share), 0)
+
+    @cached_property
+    def _columns(self) -> dict[str, Column]:
+        return {name: _column(self.table, name) for name in self.table.columns}
+
+    @cached_property
+    def _numbering(self) -> frozenset[str]:
+        """The columns that only count the rows: they rise from each row to the next, as 1, 2, 3 and 0001_01 do.
+
+        No row number is recorded, but the first rows are asked, and nobody needs to have seen the table to count.
+        """
+
+        def counts(name: str) -> bool:
+            cells = [str(cell) for cell in self.table.column(name) if not self.table.is_missing(cell)]
+            if len(cells) < len(self.table.rows):
+                return False
+            return _rises(list(map(float, cells))) if self.table.is_numeric(name) else _rises(cells)
+
+        return frozenset(filter(counts, self.table.columns))
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, ...], int]:
+        columns = []
+        for name in self.table.columns:
+            printed = {cell: self._printed(cell) for cell in set(self.table.column(name))}
+            columns.append([printed[cell] for cell in self.table.column(name)])
+        rows = list(zip(*columns, strict=True))
+        return {row: place for place, row in reversed(list(enumerate(rows)))}  # the first of equal rows
+
+    def _printed(self, cell: Cell) -> str:
+        """What is left of a cell in print, whatever way a number is written."""
+        return "" if cell is None or self.table.is_missing(cell) else value_key(cell[:PRINTED])
+
+
+def _column(table: Table, name: str) -> Column:
+    cells = table.column(name)
+    key_of = {cell: "" if cell is None or table.is_missing(cell) else value_key(cell) for cell in dict.fromkeys(cells)}
+    code_of = {key: code for code, key in enumerate(dict.fromkeys(key_of.values()))}
+    codes = np.array([code_of[key_of[cell]] for cell in cells])
+    written = {key: cell for cell, key in key_of.items()}
+    values = tuple(written[key] if key else None for key in code_of)
+    if not table.is_numeric(name):
+        return Column(codes, values, codes.astype(float))
+    sizes = np.array([float(key) if key else np.nan for key in code_of])
+    numbers = sizes[codes]
+    return Column(codes, values, numbers / (float(np.nanstd(numbers)) or 1.0))
+
+
+def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    order = np.argsort(np.where(others, distances, np.inf), kind="stable")
+    nearest = np.zeros(len(distances), dtype=bool)
+    nearest[order[:NEAR]] = True
+    return nearest & others
+
+
+def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
+    """The edition that has these columns, the paper's own first; or why there is none. Nothing is fetched."""
+    card = find_card(dataset)
+    if card is None:
+        return "not recorded: no card tells what the table holds"
+    for edition in sorted(card.editions, key=lambda edition: edition.name != PAPER_EDITION):
+        table = _at_hand(card, edition)
+        if table is not None and set(table.columns) == set(columns):
+            return Known(_in_words(table, edition))
+    return f"not recorded: no edition of {card.name} with these features is on this machine"
+
+
+def _at_hand(card: Card, edition: Edition) -> Table | None:
+    try:
+        edition_bytes(card, replace(edition, addresses=()))
+    except UsageError:
+        return None
+    return load_table(f"{card.name}@{edition.name}")
+
+
+def _in_words(table: Table, edition: Edition) -> Table:
+    """The table with the names of its classes, as the authors write the numbers that scikit-learn has for them."""
+    if edition.loader is None or table.question is None or table.question.threshold is not None:
+        return table
+    index = table.columns.index(str(table.target))
+    answers = table.question.answers
+    rows = tuple((*row[:index], answers.get(str(row[index]), row[index]), *row[index + 1 :]) for row in table.rows)
+    return replace(table, rows=rows)
+
+
+def _rises(values: Sequence[Order]) -> bool:
+    return len(values) > 1 and all(first < second for first, second in pairwise(values))
+
+
+def _hidden(options: Sequence[Guess], missing: float) -> Hidden:
+    """The cell that several guesses make; of values that none of them lists, the first one's word holds."""
+    most: dict[str, float] = {}
+    mixture: dict[str, float] = {}
+    for guess in options:
+        for value, chance in guess.values.items():
+            most[value] = max(most.get(value, 0.0), chance)
+            mixture[value] = mixture.get(value, 0.0) + chance / len(options)
+    rest = options[0].rest
+    unlisted = max(0.0, 1 - missing - sum(mixture.values()))
+    entropy = sum(chance * bits(chance) for chance in mixture.values() if chance) + unlisted * bits(rest)
+    return Hidden(Guess(most, rest), 2.0**-entropy)

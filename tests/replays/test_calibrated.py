@@ -1,0 +1,171 @@
+"""Recorded cells under the calibrated rules: made-up ones always, the ten LLMs' real ones where they are at hand."""
+
+import json
+import os
+import time
+from collections import Counter
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam.datasets import load_table
+from tabcontam.decide.words import english
+from tabcontam.records import Record, read_records
+from tabcontam.replay import replay, replay_calibrated
+from tabcontam.replays.calibrated import GUESSED, PARTLY, judge
+from tabcontam.serializers import load_serializer
+from tabcontam.suite.base import Verdict
+
+ENGLISH = english()
+WINE = load_table("wine@scikit-learn")
+
+
+def asked(row: int, output: str | None = None, llm: str = "m", **given: Any) -> Record:
+    """A made-up answer to test 7 on Wine: right, unless another one is given."""
+    values = dict(zip(WINE.columns, WINE.rows[row], strict=True))
+    values["target"] = f"class_{values['target']}"
+    last = WINE.columns[-3:]
+    told = load_serializer("is").row(last, [values[name] for name in last]) if output is None else output
+    made = Record(row, llm, "wine", None, "incomplete_completion", "f", output=told, values=values, asked=last)
+    return replace(made, **given)
+
+
+def verdict(*records: Record) -> Verdict:
+    (found,) = judge([records], ENGLISH)
+    assert found is not None
+    return found.verdict
+
+
+class TestVerdicts:
+    def test_rows_that_are_remembered(self) -> None:
+        assert verdict(*(asked(row) for row in range(0, 100, 20))) is Verdict.CONTAMINATED
+
+    def test_rows_that_are_not(self) -> None:
+        wrong = "The od280/od315_of_diluted_wines is 9.99, The proline is 1.0, The target is class_1"
+        assert verdict(*(asked(row, wrong) for row in range(0, 100, 20))) is Verdict.NOT_DETECTED
+
+    def test_fewer_than_half_of_the_answers_readable(self) -> None:
+        silent = [asked(row, "I'm sorry, I cannot know that.") for row in range(0, 60, 20)]
+        assert verdict(asked(90, "The proline is 1.0, The target is class_1"), *silent) is Verdict.NO_ANSWER
+
+    def test_rows_that_are_remembered_behind_refusals(self) -> None:
+        silent = [asked(row, "I'm sorry, I cannot know that.") for row in range(0, 60, 20)]
+        assert verdict(asked(90), asked(110), *silent) is Verdict.CONTAMINATED
+
+    def test_what_everybody_guesses_is_uninformative(self) -> None:
+        rows = [asked(row, f"class_{WINE.column('target')[row]}", asked=("target",)) for row in (0, 70)]
+        assert verdict(*rows) is Verdict.UNINFORMATIVE
+
+    def test_another_llm_changes_no_verdict(self) -> None:
+        own = [asked(row) for row in range(0, 100, 20)]
+        (alone,) = judge([own], ENGLISH)
+        beside = judge([own, *([asked(row, "x", llm=f"n{row}")] for row in range(9))], ENGLISH)
+        assert beside[0] == alone
+
+    def test_the_serializer_study_is_another_family(self) -> None:
+        own = [asked(row) for row in range(0, 100, 20)]
+        studied = [[replace(record, serializer="{feature_name} = {feature_value}, ")] for record in own]
+        assert judge([own, *studied], ENGLISH)[0] == judge([own], ENGLISH)[0]
+
+    def test_no_card(self) -> None:
+        record = Record(1, "m", "MathE", None, "feature_list_uninformed", "f", output="x", words=("x",))
+        (found,) = judge([[record]], ENGLISH)
+        assert found is not None
+        assert found.verdict is Verdict.UNINFORMATIVE
+        assert found.fields["reason"].startswith("not recorded: ")
+
+
+FOLDER, DATA = os.environ.get("TABCONTAM_REPLAY", ""), os.environ.get("TABCONTAM_DATA", "")
+recorded = pytest.mark.skipif(not (FOLDER and DATA), reason="TABCONTAM_REPLAY or TABCONTAM_DATA is not set")
+MAIN = {"serializer": None}
+
+
+@cache
+def timed() -> tuple[float, list[dict[str, Any]], list[dict[str, Any]]]:
+    start = time.process_time()
+    cells, told = replay_calibrated(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
+    return time.process_time() - start, cells, told
+
+
+def judged() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    return timed()[1:]
+
+
+def cells(**wanted: str | None) -> list[dict[str, Any]]:
+    found = [cell for cell in judged()[0] if all(cell[key] == value for key, value in wanted.items())]
+    assert found
+    return found
+
+
+@recorded
+class TestTenLlms:
+    def test_b2_no_bank_row_completed_with_the_most_frequent_values_is_memory(self) -> None:
+        bank = cells(dataset="bank marketing", test="incomplete_completion")
+        assert Counter(cell["paper_verdict"] for cell in bank)["contaminated"] == 3
+        assert not any(cell["verdict"] == "contaminated" for cell in bank)
+
+    def test_b3_no_number_inside_a_longer_one_is_memory(self) -> None:
+        for cell in cells(dataset="titanic", test="feature_completion"):
+            assert cell["verdict"] == "uninformative"
+            assert cell["reason"] == "PassengerId follows from the row's number"
+
+    def test_the_fifth_german_row_is_memory(self) -> None:
+        (cell,) = cells(llm="gemini1.0", dataset="german credit", test="full_completion")
+        assert (cell["verdict"], cell["paper_verdict"]) == ("contaminated", "not detected")
+        assert cell["p_value"] < 1e-5
+        assert "7 of 10 answered cells" in cell["sentence"]
+
+    def test_b4_titanic_rows_with_a_wrong_survived_are_judged_by_the_cells_that_are_right(self) -> None:
+        records = read_records(Path(FOLDER, "records.jsonl"))
+        wrong = [
+            record
+            for record in records
+            if (record.dataset, record.test, record.decision) == ("titanic", "full_completion", True)
+            and "Survived is 1" in record.output
+            and record.serializer is None
+        ]
+        assert wrong
+        for record in wrong:
+            (cell,) = cells(llm=record.llm, dataset="titanic", test="full_completion", **MAIN)
+            assert (cell["verdict"], cell["hits"]) == ("contaminated", 0)
+            assert "10 of 11 answered cells" in cell["sentence"]
+
+    def test_b1_an_answer_after_a_preamble_is_read(self) -> None:
+        (bank,) = cells(llm="gpt4", dataset="bank marketing", test="full_completion")
+        assert bank["answered"] == 1
+        assert "17 answered cells" in bank["sentence"]
+
+    def test_b1_an_answer_of_which_the_preamble_alone_was_kept_is_none(self) -> None:
+        for cell in cells(llm="gpt4", test="feature_completion"):
+            assert cell["verdict"] in ("no answer", "uninformative")
+
+    def test_no_row_test_finds_a_dataset_without_card(self) -> None:
+        for dataset in ("MathE", "berkeley admissions"):
+            unknown = [cell for cell in cells(dataset=dataset) if cell["kind"] != "membership"]
+            assert {cell["verdict"] for cell in unknown} == {"uninformative"}
+            assert all(cell["reason"].startswith("not recorded: ") for cell in unknown)
+
+    def test_thyroid_which_none_can_have_seen_stays_clean(self) -> None:
+        assert all(cell["verdict"] != "contaminated" for cell in cells(dataset="thyroid disease recurrence"))
+
+    def test_every_other_verdict_is_told_with_its_reason(self) -> None:
+        every, told = judged()
+        other = [cell for cell in every if cell["verdict"] != cell["paper_verdict"]]
+        assert len(told) == len(other)
+        assert all(difference["group"] and difference["explanation"] for difference in told)
+        groups = {difference["group"] for difference in told}
+        assert PARTLY in groups
+        assert any(group.startswith(GUESSED) for group in groups)
+
+    def test_the_paper_s_verdicts_stand_beside(self) -> None:
+        paper = replay(read_records(Path(FOLDER, "records.jsonl")), ENGLISH, "paper")
+        assert [cell["paper_verdict"] for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
+
+    def test_every_cell_can_be_written_as_json(self) -> None:
+        assert json.loads(json.dumps(judged()[0], allow_nan=False)) == judged()[0]
+
+    def test_takes_less_than_a_minute(self) -> None:
+        assert timed()[0] < 60
