@@ -159,13 +159,13 @@ async def _controlled(run: Planned, model: Model) -> dict[str, list[Trial]]:
 def rate(found: int, runs: int) -> str:
     """A rate with its exact upper limit at 95 % confidence."""
     if not runs:
-        return "–"
+        return "-"
     return f"{found} of {runs:,} (≤ {100 * clopper_pearson(found, runs, 0.9)[1]:.2f} %)"
 
 
 def share(found: int, runs: int) -> str:
     """A share in per cent."""
-    return f"{100 * found / runs:.1f} %" if runs else "–"
+    return f"{100 * found / runs:.1f} %" if runs else "-"
 
 
 def counted(
@@ -202,7 +202,7 @@ def error_table(results: Sequence[Counts]) -> list[str]:
         ]
         for answerer in POWER:
             for paper in (False, True):
-                row.append(share(*counted(results, [answerer], test, paper=paper)) if of_rows else "–")
+                row.append(share(*counted(results, [answerer], test, paper=paper)) if of_rows else "-")
         lines.append(f"| {' | '.join(row)} |")
     return lines
 
