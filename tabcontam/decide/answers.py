@@ -52,7 +52,8 @@ AFTER_NUMBER = re.compile(
     re.IGNORECASE,
 )
 NUMBER = re.compile(
-    r"(?:(?:most )?(?:likely|probably)\s+)?[~\u2248$\u20ac\u00a3]?\s*([-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)",
+    r"(?:(?:most )?(?:likely|probably)\s+)?[~\u2248$\u20ac\u00a3]?\s*"
+    r"([-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)",
     re.IGNORECASE,
 )
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")

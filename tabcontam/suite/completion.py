@@ -26,10 +26,13 @@ from tabcontam.suite.rows import OneCellTest, RowTest, without_missing
 from tabcontam.suite.words import measured
 
 EXAMPLES = 4
+BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
 REPEATS = 5  # the paper's queries of tests 7 and 9
 FURTHER = {7: 40, 8: 29, 9: 60}  # the queries besides the paper's, by the test's number
 COUNTED = 5  # features of the next row whose cells count
-FEATURES = 2  # that the further queries of test 9 are about
+COMPARED = 3  # features that are looked at closely
+WORTH = 0.25  # of what the first is unsure by, for a second to be asked
+FEATURES = 2  # of them, that the further queries of test 9 are about
 GIVE_UP = 50  # rows without fitting examples before a cell is skipped
 PARTS = 3  # of a table's rows, one for each test: no two ask about the same row of a large table
 ROOM = 3  # times as many rows as are asked have to be in a part; else all of the table's are drawn from
@@ -55,6 +58,7 @@ class IncompleteCompletion(RowTest):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "cut rows were completed with the values of the file"
+    whole: ClassVar[str] = "cut rows are right"
     max_tokens: ClassVar[int] = 256
     removed: int = 3
 
@@ -78,7 +82,7 @@ class IncompleteCompletion(RowTest):
                 prefix=serializer.prefix(table.columns, cells, first),
             )
 
-        cut = _Asked(table, places, prompt, self.max_tokens, guessed(table, asked, table.columns[:first], pool))
+        cut = _Asked(table, places, prompt, self.max_tokens, guesses_of(table, asked, table.columns[:first], pool))
         candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
         queries = _papers(rng, candidates, cut)
         queries += islice(cut.further(rng, pool, further), further)
@@ -112,21 +116,21 @@ class FullCompletion(RowTest):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "next rows were written as in the file"
+    whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """The paper's query and 29. Raises `Skip` where every five rows in a row repeat themselves."""
         if once(table, "enumerates domain", table.enumerates_domain):
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
-        lasts = range(EXAMPLES, len(table.rows), EXAMPLES + 1)
-        fitting = once(table, "next rows", lambda: [last for last in lasts if self._fit(table, last)])
+        fitting = once(table, "next rows", lambda: [last for last in self._lasts(table) if self._fit(table, last)])
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         further = FURTHER[self.number]
-        pool = _pool(table, self.number, 0, lambda: fitting, 1 + further)
+        pool = _pool(table, self.number, 0, lambda: fitting, (1 + further) * BLOCK)
         counted = least_sure(table, table.columns, COUNTED, previous=True)
-        guesses = guessed(table, counted, (), list(dict.fromkeys([fitting[0], *pool])), previous=True)
-        repeated = 1 - len(fitting) / len(lasts)
+        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
+        left = len(fitting) / len(self._lasts(table))
 
         def prompt(shown: Sequence[int]) -> Prompt:
             rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
@@ -134,18 +138,26 @@ class FullCompletion(RowTest):
 
         def query(last: int) -> Query:
             shown = tuple(range(last - EXAMPLES, last))
-            chance = {name: raised(guess, 1 - repeated) for name, guess in guesses[last].cells.items()}
+            chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
             paper = last == EXAMPLES
             return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance)
 
-        others = [last for last in _unsure_first(rng, pool, guesses, 1 + further) if last != fitting[0]]
-        queries = (query(last) for last in (fitting[0], *others[:further]))
+        paper = [last for last in fitting[:1] if last == EXAMPLES]
+        wide = len(table.rows) >= ROOM * (1 + further) * BLOCK  # so many that not all places have to be asked
+        remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so no two show the same row
+        others = [last for last in pool if last % BLOCK == remainder and last not in paper]
+        asked = [*paper, *_unsure_first(rng, others, guesses, further)[:further]]
+        queries = (query(last) for last in asked)
         return _numbered(self.id, (without_missing(query, table) for query in queries))
 
     def published_line(self, text: str) -> str:
         """The first line, or the second after a short one."""
         return completion_line(text)
+
+    def _lasts(self, table: Table) -> Sequence[int]:
+        """Where the asked row may stand: at the paper's place, or so that none of the paper's rows is shown."""
+        return (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES]
 
     def _fit(self, table: Table, last: int) -> bool:
         return table.rows[last] not in table.rows[last - EXAMPLES : last]
@@ -172,6 +184,7 @@ class FeatureCompletion(OneCellTest):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "removed values were named as in the file"
+    whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -194,9 +207,7 @@ class FeatureCompletion(OneCellTest):
             )
 
         def removed(place: int) -> _Asked:
-            pool = self._pool(table, place)
-            shown = [name for name in table.columns if name != table.columns[place]]
-            guesses = guessed(table, table.columns[place : place + 1], shown, pool)
+            guesses = self._guesses(table, place)
             return _Asked(table, [place], partial(prompt, place), self.max_tokens, guesses, place, used)
 
         own = self._pool(table, column)
@@ -224,19 +235,27 @@ class FeatureCompletion(OneCellTest):
         raise Skip(f"no feature has {EXAMPLES + 1} values and rows whose features before it fit no other answer")
 
     def _unsure_features(self, table: Table) -> Sequence[str]:
-        """The features that the further queries ask: of those with enough rows the least sure."""
+        """The features that the further queries ask: of those with enough rows the least sure, all others shown."""
 
         def find() -> Sequence[str]:
-            several = [
-                place for place in range(1, len(table.columns)) if len(table.distinct(table.columns[place])) > EXAMPLES
-            ]
-            rows = {table.columns[place]: len(alone_rows(table, place)) for place in several}
-            for enough in (FURTHER[self.number] // FEATURES, 1):
-                if names := [name for name, count in rows.items() if count >= enough]:
-                    return least_sure(table, names, FEATURES)
-            return ()
+            several = [name for name in table.columns[1:] if len(table.distinct(name)) > EXAMPLES]
+            rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
+            enough = [name for name in several if rows[name] >= FURTHER[self.number] // FEATURES]
+            names = enough or [name for name in several if rows[name]]
+            compared = sorted(least_sure(table, names, COMPARED)) if names else ()
+            unsure = {name: self._unsure(table, table.columns.index(name)) for name in compared}
+            ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
+            return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
         return once(table, "unsure features", find)
+
+    def _unsure(self, table: Table, place: int) -> float:
+        guesses = self._guesses(table, place).values()
+        return sum(guess.unsure for guess in guesses) / len(guesses)
+
+    def _guesses(self, table: Table, place: int) -> Mapping[int, Guessed]:
+        shown = [name for name in table.columns if name != table.columns[place]]
+        return guesses_of(table, table.columns[place : place + 1], shown, self._pool(table, place))
 
     def _pool(self, table: Table, place: int) -> list[int]:
         return _pool(table, self.number, place, partial(alone_rows, table, place), REPEATS + FURTHER[self.number])
@@ -328,6 +347,11 @@ def raised(guess: Guess, left: float) -> Guess:
     """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
     return Guess(values, min(1.0, guess.rest / left))
+
+
+def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> Mapping[int, Guessed]:
+    """What the guesser makes of these rows; of none, nothing."""
+    return guessed(table, asked, shown, rows) if rows else {}
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> Sequence[str]:

@@ -3,8 +3,9 @@
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from math import prod
 from typing import ClassVar
 
 from tabcontam.datasets import Cell, Table
@@ -23,11 +24,14 @@ from tabcontam.decide.answers import (
     read_short,
     read_table,
 )
+from tabcontam.decide.chance import Guess, bits
+from tabcontam.decide.power import Odds, detectable_share, row_power
 from tabcontam.decide.reading import declines, plain, same_value
+from tabcontam.decide.statistics import share_interval, units, weighted_tail
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
-from tabcontam.suite.base import Capability, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.suite.base import Capability, Evidence, Measurement, Query, Reading, Reply, State, Trial
 from tabcontam.suite.words import READ, measured
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
@@ -35,6 +39,9 @@ MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
+NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
+SHARE = 0.5  # of the rows that a model remembers
+POWER = 0.5  # with which it has to be found
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
 
 
@@ -42,7 +49,10 @@ class RowTest(ABC):
     """Reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
 
     claim: ClassVar[str]
+    whole: ClassVar[str]  # what a hit is, after "3 of 5"
     by_feature: ClassVar[bool] = True
+    decides: ClassVar[bool] = True
+    of_rows: ClassVar[bool] = True
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
@@ -93,6 +103,49 @@ class RowTest(ABC):
         missing = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
         return decide_values(self.published_line(text), truth, missing_shown=missing).detected
 
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
+        rows = [answered(trial) for trial in trials if trial.query.chance]
+        cells = [cell for row in rows for cell in row.given]
+        weights = [units(cell.chance) for cell in cells]
+        reached = sum(weight for weight, cell in zip(weights, cells, strict=True) if cell.right)
+        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached)
+        recalled = sum(bits(cell.chance) for cell in cells if cell.right)
+        expected = sum(cell.chance * bits(cell.chance) for cell in cells)
+        chances = [row.chance for row in rows]
+        hits = sum(row.hit for row in rows)
+        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {sum(chances):.2g}"
+        gained = f"{recalled:.0f} bits recalled, {expected:.2g} expected by chance (p = {p_value:.1g})"
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{counted}: {gained}",
+            hits=hits,
+            asked=len(rows),
+            answered=sum(row.readable for row in rows),
+            p_value=p_value,
+            expected=expected,
+            expected_hits=sum(chances),
+            interval=share_interval(chances, hits) if rows else None,
+            interval_of="of the rows remembered",
+            recalled_bits=recalled,
+            share=detectable_share([row.odds for row in rows], level) if rows else None,
+        )
+
+    def blunt(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
+        rows = [list(query.chance.values()) for query in queries if query.chance]
+        if not rows:
+            return "no row that is asked has a cell for which guessing and remembering could be told apart"
+        power = row_power(rows, share=SHARE, level=level)
+        if power >= POWER:
+            return None
+        return (
+            f"a model that remembers half of the rows would be told from a guesser in only {power:.0%} of runs "
+            f"at p <= {level:.2g}"
+        )
+
     @abstractmethod
     def published_line(self, text: str) -> str:
         """The part of the answer that the authors' code keeps."""
@@ -123,6 +176,51 @@ class OneCellTest(RowTest):
         lines = [serializer.read_on(line, query.asked)[feature] or "" for line in text.splitlines()]
         value = read_short(lines, sorts[feature])
         return {} if value is None else values_bare({feature: value}, sorts)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answered cell: the guesser's chance of the answer, and whether it is right."""
+
+    chance: float
+    right: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A row as it was answered: the cells given, whether all of its cells are right, and the chance that they are."""
+
+    given: tuple[Given, ...]
+    hit: bool
+    chance: float
+    readable: bool
+    odds: tuple[Odds, ...]
+
+
+def answered(trial: Trial) -> Answered:
+    """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
+    query, reading = trial.query, trial.reading
+    parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
+    truth = dict(zip(query.asked, query.expected, strict=True))
+    given: dict[str, Given] = {}
+    for name, guess in query.chance.items():
+        cell = parsed.get(name)
+        if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
+            right = reading is not None and name in reading.right
+            given[name] = Given(min(1.0, guess.of(cell)), right)
+    known = [name for name in query.chance if truth[name] is not None]
+    return Answered(
+        given=tuple(given.values()),
+        hit=bool(known) and all(name in given and given[name].right for name in known),
+        chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
+        readable=reading is not None and reading.readable,
+        odds=tuple(_odds(guess, truth[name]) for name, guess in query.chance.items()),
+    )
+
+
+def _odds(guess: Guess, truth: Cell) -> Odds:
+    known = None if truth is None else min(1.0, guess.of(truth))
+    return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, truth))
 
 
 def sorts_of(query: Query) -> dict[str, Sort]:
