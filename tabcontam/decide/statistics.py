@@ -1,33 +1,52 @@
-"""The statistics of the calibrated rules: exact tails, intervals, power, and what holds over a whole grid.
+"""The statistics of the calibrated rules: exact tails, intervals, discrimination, and what holds over a whole grid.
 
 A cell of a row test is a Bernoulli trial with the guesser's chance of the value that was answered; it is worth its bits
 where it is right. Tables of them are given as parallel sequences.
 """
 
-from collections.abc import Sequence
-from math import log2
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import comb, log2
+from sys import float_info
 
 import numpy as np
-from scipy import stats
+from numpy.typing import NDArray
+from scipy import optimize, special, stats
 
 UNIT = 8  # bits are counted in eighths, so that the distribution of their sum is exact
 TARGET = 0.95  # the power that a detectable share is stated for
+RATES = 101  # hit rates that an interval of the AUC is the widest over
 
 
 def units(chance: float) -> int:
-    """The bits of a cell in eighths, rounded."""
+    """The bits of a cell in eighths, rounded. Raises ValueError at chance 0: what cannot be guessed has no bits."""
     return round(-log2(chance) * UNIT)
 
 
 def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: int) -> float:
-    """P(sum of weights of the successes >= observed) of independent trials of unequal chance, exactly."""
-    distribution = np.zeros(sum(weights) + 1)
-    distribution[0] = 1.0
-    for weight, chance in zip(weights, chances, strict=True):
-        moved = np.zeros_like(distribution)
-        moved[weight:] = distribution[: len(distribution) - weight]
-        distribution = distribution * (1 - chance) + moved * chance
-    return float(min(1.0, distribution[max(observed, 0) :].sum()))
+    """P(sum of weights of the successes >= observed) of independent trials of unequal chance, exactly.
+
+    Sums positive terms only, so that the smallest tail has all its digits; 0 where the sum cannot come about at all.
+    Raises ValueError at a negative weight.
+    """
+    pairs = sorted((weight, min(chance, 1.0)) for weight, chance in zip(weights, chances, strict=True) if chance > 0)
+    if pairs and pairs[0][0] < 0:
+        raise ValueError(f"a weight is negative: {pairs[0][0]}")
+    left = sum(weight for weight, _ in pairs)
+    if observed <= 0 or left < observed:
+        return 1.0 if observed <= 0 else 0.0
+    state = np.zeros(observed)  # probability of each sum below the observed one
+    state[0] = 1.0
+    tail, top = 0.0, 0
+    for weight, chance in pairs:
+        low = max(0, observed - left)  # a lower sum cannot come up to the observed one any more
+        left -= weight
+        tail += chance * float(state[max(low, observed - weight) : top + 1].sum())
+        moved = state[low : max(low, min(top + 1, observed - weight))] * chance
+        state[low : top + 1] *= 1 - chance
+        state[low + weight : low + weight + len(moved)] += moved
+        top = min(top + weight, observed - 1)
+    return min(1.0, max(tail, float_info.min))
 
 
 def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
@@ -35,20 +54,143 @@ def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
     return weighted_tail([1] * len(chances), chances, hits)
 
 
+def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of each number of successes, to 15 decimals: the transform of the characteristic function.
+
+    Fast, for powers and intervals; a small tail needs `poisson_binomial_tail`.
+    """
+    turns = np.exp(2j * np.pi * np.arange(len(chances) + 1) / (len(chances) + 1)) - 1
+    transform = np.prod(1 + np.multiply.outer(np.asarray(chances, dtype=np.float64), turns), axis=0)
+    return np.asarray(np.clip(np.fft.fft(transform).real / len(turns), 0.0, 1.0))
+
+
 def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float:
     """P(at least `hits` of the `marked` among `drawn` of `total`): Fisher's exact test, one-sided."""
-    return float(stats.hypergeom.sf(hits - 1, total, marked, drawn))
+    ways = sum(
+        comb(marked, found) * comb(total - marked, drawn - found)
+        for found in range(max(hits, 0), min(marked, drawn) + 1)
+    )
+    return ways / comb(total, drawn)
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a binomial share."""
-    interval = stats.binomtest(hits, trials).proportion_ci(confidence, method="exact")
-    return float(interval.low), float(interval.high)
+    """The exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials.
+
+    Raises ValueError where there are more hits than trials.
+    """
+    if not 0 <= hits <= trials:
+        raise ValueError(f"{hits} hits in {trials} trials")
+    level = (1 - confidence) / 2
+    low = float(special.betaincinv(hits, trials - hits + 1, level)) if hits else 0.0
+    high = float(special.betaincinv(hits + 1, trials - hits, 1 - level)) if hits < trials else 1.0
+    return low, high
 
 
 def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of the share of trials that were known, where the others succeed by their chances."""
-    raise NotImplementedError
+    """The exact interval of the share of trials that were known, where the others succeed by their chances.
+
+    Both tails of the Poisson-binomial are inverted, as Clopper and Pearson invert the binomial's. Where fewer succeed
+    than the chances allow, the interval is the point 0. Raises ValueError where there are more hits than trials.
+    """
+    if not 0 <= hits <= len(chances):
+        raise ValueError(f"{hits} hits in {len(chances)} trials")
+    level = (1 - confidence) / 2
+    guessed = np.array(chances)
+
+    def at_least(share: float) -> float:
+        return float(poisson_binomial(share + (1 - share) * guessed)[hits:].sum()) - level
+
+    def at_most(share: float) -> float:
+        return level - float(poisson_binomial(share + (1 - share) * guessed)[: hits + 1].sum())
+
+    return _rise(at_least), _rise(at_most) if hits < len(chances) else 1.0
+
+
+def _rise(excess: Callable[[float], float]) -> float:
+    """Where between 0 and 1 an increasing function crosses 0; 0 where it starts above."""
+    return 0.0 if excess(0.0) >= 0 else float(optimize.brentq(excess, 0.0, 1.0, xtol=1e-9))
+
+
+@dataclass(frozen=True)
+class Discrimination:
+    """How well yes/no answers tell two kinds apart, and how much they lean to yes: the four counts of signal detection.
+
+    A rate without trials is a half.
+    """
+
+    hits: int
+    misses: int
+    false_alarms: int
+    correct_rejections: int
+
+    @property
+    def hit_rate(self) -> float:
+        """The share of yes where yes is right."""
+        return _rate(self.hits, self.misses)
+
+    @property
+    def false_alarm_rate(self) -> float:
+        """The share of yes where no is right."""
+        return _rate(self.false_alarms, self.correct_rejections)
+
+    @property
+    def auc(self) -> float:
+        """The area under the two lines through the one operating point: (H + 1 - F) / 2, whatever the bias."""
+        return (self.hit_rate + 1 - self.false_alarm_rate) / 2
+
+    @property
+    def d_prime(self) -> float:
+        """Sensitivity in standard deviations, with the log-linear correction (Hautus 1995); 0 tells nothing apart."""
+        return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
+
+    @property
+    def criterion(self) -> float:
+        """Bias c, with the same correction: below 0 the answers lean to yes, above 0 to no."""
+        return -(_probit(self.hits, self.misses) + _probit(self.false_alarms, self.correct_rejections)) / 2
+
+    def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """The exact interval of the AUC: each tail inverted where it is widest over the hit rate (Buehler 1957).
+
+        Its coverage holds for every pair of rates, up to the fineness of the grid of rates.
+        """
+        level = (1 - confidence) / 2
+        low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
+        high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)
+        return low, 1 - high
+
+
+def _rate(yes: int, no: int) -> float:
+    return yes / (yes + no) if yes + no else 0.5
+
+
+def _probit(yes: int, no: int) -> float:
+    return float(special.ndtri((yes + 0.5) / (yes + no + 1)))
+
+
+def _least_auc(first: tuple[int, int], second: tuple[int, int], level: float) -> float:
+    """The AUC at which as much is right, or more, with probability `level` at most. Pairs are (right, wrong)."""
+    ones, twos = sum(first), sum(second)
+    observed = first[0] * twos + second[0] * ones
+    if not observed:
+        return 0.0
+    right = np.arange(ones + 1)
+    needed = np.clip(-((right * twos - observed) // ones), 0, twos + 1)
+
+    def excess(auc: float) -> float:
+        rates = np.linspace(max(0.0, 2 * auc - 1), min(1.0, 2 * auc), RATES)
+        tails = np.cumsum(_binomial(twos, 2 * auc - rates)[:, ::-1], axis=1)[:, ::-1]
+        tails = np.concatenate([tails, np.zeros((RATES, 1))], axis=1)
+        return float((_binomial(ones, rates) * tails[:, needed]).sum(axis=1).max()) - level
+
+    return _rise(excess)
+
+
+def _binomial(trials: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The probability of each number of successes, a row for each rate."""
+    hits = np.arange(trials + 1)
+    ways = special.gammaln(trials + 1) - special.gammaln(hits + 1) - special.gammaln(trials - hits + 1)
+    rates = np.clip(rates, 0, 1)[:, None]
+    return np.asarray(np.exp(ways + special.xlogy(hits, rates) + special.xlog1py(trials - hits, -rates)))
 
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
@@ -59,5 +201,5 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 
 
 def any_dependence(p_values: Sequence[float]) -> float:
-    """One p-value for several of any dependence: Bonferroni's."""
-    return min(1.0, len(p_values) * min(p_values))
+    """One p-value for several of any dependence: Bonferroni's. 1 where there are none."""
+    return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
