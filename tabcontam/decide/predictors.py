@@ -20,6 +20,8 @@ from tabcontam.decide.reading import value_key
 NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
 PAIRED = 4  # shown columns of which all pairs are tried
+LEFT = 0.3  # rows that all other predictors count for beside rows that are alike
+MANY = 20  # values of a column that is more than a class
 GRID = 1000  # steps of a column's precision up to which each value between them has a probability
 RATIOS = 4  # multiples of the most frequent kinds that are followed
 FOLLOWED = 8  # values that may follow from one shown cell
@@ -107,6 +109,11 @@ class Fit:
             wholes.update(range(-(-first // unit) * unit, last + 1, unit))
         return [value_key(written(whole, decimals)) for whole in sorted(wholes)]
 
+    @cached_property
+    def distances(self) -> tuple[Floats, Floats]:
+        """The distances of each predicted row to each trained one: the shown columns alike, and by what they tell."""
+        return _distances(self)
+
     @property
     def gridded(self) -> bool:
         """Whether the values between those seen have a probability too."""
@@ -114,17 +121,29 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Follows:
-    """The values that follow from a shown cell: for each predicted row, by key, with their probabilities."""
-
-    values: list[dict[str, float]]
-
-
-@dataclass(frozen=True, eq=False)
 class Dense:
     """Probabilities of the listed values, by predicted row and key."""
 
     matrix: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Probabilities by cases that are like a row; `left` is what remains in each row for all other predictors.
+
+    So a predictor that knows a few rows well and nothing of the others counts in those.
+    """
+
+    matrix: Floats
+    left: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Follows:
+    """The values that follow from a shown cell, with their probabilities: for each predicted row, by key."""
+
+    values: list[dict[str, float]]
+    left: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -157,9 +176,10 @@ def surprise(target: Column, given: Sequence[Column]) -> float:
     return -max(scores)
 
 
-def frequencies(fit: Fit) -> list[Dense]:
-    """Marginal frequencies, those given the best shown column, and those given the best pair."""
-    found = [Dense(np.tile(fit.marginal, (len(fit.predicted), 1)))]
+def frequencies(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:
+    """Marginal frequencies, those given the best shown column, those given the best pair, and given a text's value."""
+    dense = {"marginal": Dense(np.tile(fit.marginal, (len(fit.predicted), 1)))}
+    counted = {}
     singles = [
         (_left_out(codes[fit.train], fit.codes), place, number, codes)
         for place, one in enumerate(fit.shown)
@@ -167,7 +187,10 @@ def frequencies(fit: Fit) -> list[Dense]:
     ]
     singles.sort(key=lambda item: (-item[0], item[1:3]))
     if singles:
-        found.append(_given(fit, singles[0][3]))
+        dense["single"], counted["single"] = _given(fit, singles[0][3])
+    many = [codes for _, _, _, codes in singles if codes.max() > MANY]
+    if many:
+        counted["many"] = _given(fit, many[0])[1]
     pairs = [
         (_left_out(both[fit.train], fit.codes), one[1:3], other[1:3], both)
         for one, other in combinations(singles[:PAIRED], 2)
@@ -175,8 +198,8 @@ def frequencies(fit: Fit) -> list[Dense]:
         for both in [_paired(one[3], other[3])]
     ]
     if pairs:
-        found.append(_given(fit, min(pairs, key=lambda item: (-item[0], *item[1:3]))[3]))
-    return found
+        dense["pair"], counted["pair"] = _given(fit, min(pairs, key=lambda item: (-item[0], *item[1:3]))[3])
+    return dense, counted
 
 
 def follows(fit: Fit, most: int = 2) -> list[Follows]:
@@ -189,30 +212,32 @@ def follows(fit: Fit, most: int = 2) -> list[Follows]:
     scored.sort(key=lambda item: (-item[0], item[1:3]))
     least = _left_out(np.zeros(len(fit.train), dtype=np.int64), fit.codes)
     kept = [relation for score, _, _, relation in scored if score > least][:most]
-    return [Follows([relation.values(row) for row in fit.predicted]) for relation in kept]
+    found = [[relation.values(row) for row in fit.predicted] for relation in kept]
+    return [Follows(values, np.array([1 - sum(one.values()) for one in values])) for values in found]
 
 
-def neighbours(fit: Fit) -> list[Dense]:
-    """The values of rows like this one: of the nearest, of the nearest few, and of twenty, these smoothed too."""
+def neighbours(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:
+    """The values of rows like this one: of the nearest three and twenty, and of those that are close indeed."""
     if not fit.shown:
-        return []
-    found = []
-    alike, by_score = _distances(fit)
-    for distances, count in ((alike, 1), (by_score, 3), (by_score, 20)):
-        weights = _nearest(distances, min(count, len(fit.train) - 1))
-        found.append(_by_weights(fit, weights))
+        return {}, {}
+    alike, by_score = fit.distances
+    near = _nearest(by_score, min(20, len(fit.train) - 1))
+    dense = {"near": _by_weights(fit, near)[0]}
+    dense["few"] = _by_weights(fit, _nearest(by_score, min(3, len(fit.train) - 1)))[0]
     if fit.gridded:
-        found.append(_smoothed(fit, weights))
-    return found
+        dense["smoothed"] = _smoothed(fit, near)
+    counted = {"alike": _by_weights(fit, _close(alike))[1], "close": _by_weights(fit, _close(by_score))[1]}
+    return dense, counted
 
 
 def boosted(fit: Fit) -> Dense | None:
-    """Gradient boosting, if few values are at least half of the column; the others have their frequency."""
+    """Gradient boosting of the frequent values; the others share what is left by their frequencies."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     order = np.argsort(-fit.counts, kind="stable")[:FEW]
-    kept = order[fit.counts[order] >= 2]
-    if not fit.shown or fit.counts[kept].sum() < 0.5 * len(fit.train) or len(fit.train) < ROWS_A_CLASS * len(kept):
+    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
+    kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
+    if not fit.shown or not len(kept) or len(fit.train) < ROWS_A_CLASS * len(kept):
         return None
     classes = np.full(len(fit.keys), len(kept))
     classes[kept] = np.arange(len(kept))
@@ -230,8 +255,8 @@ def boosted(fit: Fit) -> Dense | None:
     given = model.predict_proba(features[fit.predicted])
     spread = np.zeros((len(model.classes_), len(fit.keys)))
     for place, label in enumerate(model.classes_):
-        members = (classes == label) & (fit.counts > 0)
-        spread[place, members] = fit.counts[members] / fit.counts[members].sum()
+        members = (classes == label) & (fit.marginal > 0)
+        spread[place, members] = fit.marginal[members] / fit.marginal[members].sum()
     return Dense(given @ spread)
 
 
@@ -309,15 +334,21 @@ def _shrink(given: Ints, fit: Fit) -> float:
     )
 
 
-def _given(fit: Fit, codes: Ints) -> Dense:
+def _given(fit: Fit, codes: Ints) -> tuple[Dense, Counted]:
     from scipy.sparse import csr_matrix
 
     shape = (int(codes.max()) + 1, len(fit.keys))
     counts = csr_matrix((np.ones(len(fit.train)), (codes[fit.train], fit.codes)), shape=shape)
     shrink = _shrink(codes, fit)
     group = np.bincount(codes[fit.train], minlength=shape[0])[codes[fit.predicted]]
-    matrix = np.asarray(counts[codes[fit.predicted]].todense()) + shrink * fit.marginal
-    return Dense(matrix / (group + shrink)[:, None])
+    matrix = np.asarray(counts[codes[fit.predicted]].todense())
+    sizes = np.bincount(codes[fit.train], minlength=shape[0]).astype(np.float64)
+    group = sizes[codes[fit.predicted]][:, None]
+    return Dense((matrix + shrink * fit.marginal) / (group + shrink)), _counted(matrix, group)
+
+
+def _counted(counts: Floats, total: Floats) -> Counted:
+    return Counted(counts / (total + LEFT), (LEFT / (total + LEFT))[:, 0])
 
 
 @dataclass(frozen=True, eq=False)
@@ -449,22 +480,28 @@ def _distances(fit: Fit) -> tuple[Floats, Floats]:
 
 
 def _nearest(distances: Floats, count: int) -> Floats:
-    """Weights that fall with the distance, half of the nearest ones' reach."""
+    """Weights that fall with the distance, by the reach of so many nearest ones."""
     reach = np.partition(distances, count, axis=1)[:, count : count + 1] + 1e-9
-    weights = np.exp(-0.5 * (distances / (0.6 * reach)) ** 2) * (distances <= 2 * reach)
-    found: Floats = weights / weights.sum(axis=1, keepdims=True)
+    found: Floats = np.exp(-0.5 * (distances / (0.6 * reach)) ** 2) * (distances <= 2 * reach)
     return found
 
 
-def _by_weights(fit: Fit, weights: Floats) -> Dense:
+def _close(distances: Floats) -> Floats:
+    """Weights by the distance alone: a row without a close one has none."""
+    reach = 0.5 * float(np.median(distances.min(axis=1))) + 1e-3
+    found: Floats = np.exp(-0.5 * (distances / reach) ** 2)
+    return found
+
+
+def _by_weights(fit: Fit, weights: Floats) -> tuple[Dense, Counted]:
     from scipy.sparse import csr_matrix
 
     values = csr_matrix(
         (np.ones(len(fit.train)), (np.arange(len(fit.train)), fit.codes)), (len(fit.train), len(fit.keys))
     )
-    effective = 1 / (weights**2).sum(axis=1, keepdims=True)
-    shares = np.asarray((values.T @ weights.T).T)
-    return Dense((effective * shares + fit.marginal) / (effective + 1))
+    total = weights.sum(axis=1, keepdims=True)
+    counts = np.asarray((values.T @ weights.T).T)
+    return Dense((counts + fit.marginal) / (total + 1)), _counted(counts, total)
 
 
 def _smoothed(fit: Fit, weights: Floats) -> Dense:
@@ -474,6 +511,7 @@ def _smoothed(fit: Fit, weights: Floats) -> Dense:
     numbers, where = np.unique(fit.numbers[known], return_inverse=True)
     spread = _spread(fit, numbers, 0.5 * bandwidth(fit.numbers[known]))
     grouped = np.zeros((len(numbers), len(fit.predicted)))
+    weights = weights / weights.sum(axis=1, keepdims=True)
     np.add.at(grouped, where, weights[:, known].T)
     matrix = (grouped.T.astype(np.float32) @ spread.astype(np.float32)).astype(np.float64)
     matrix[:, 0] = weights[:, ~known].sum(axis=1)

@@ -26,7 +26,7 @@ from tabcontam.suite import guessing
 from tabcontam.suite.draws import by_content, pool
 from tabcontam.suite.guessing import PREVIOUS, guessed, least_sure
 
-ROWS = 200
+ROWS = 400
 MOST_TIME = 3  # seconds for a new table
 Trial = tuple[float, bool]
 
