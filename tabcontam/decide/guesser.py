@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.decide.chance import LISTED, Cell, Guess, marginal
 from tabcontam.decide.columns import Column, Floats, Ints, as_number, column, with_words
@@ -334,16 +335,28 @@ def _with_errors(target: Column, predicted: Sequence[_Predicted], sample: _Sampl
         weighed &= sample.groups == 0
     if weighed.sum() < LEAST_ROWS:
         return peaks
-    step = float(np.median(predicted[0].fit.step(guess[weighed])))
+    fit = predicted[0].fit
+    step = float(np.median(fit.step(guess[weighed])))
+    if not fit.gridded:
+        return _peaks(fit, guess, weighed, step)
     errors = _Errors(guess[weighed], target.numbers[weighed] - guess[weighed], step)
     own = np.where(weighed, target.numbers, np.nan)
     for one in predicted:
-        rows = one.fit.predicted
-        if one.fit.gridded:
-            _add_distribution(one, errors, guess[rows], own[rows])
-        else:
-            peaks[rows] = errors.peak(guess[rows], one.fit.step(guess[rows]))
+        _add_distribution(one, errors, guess[one.fit.predicted], own[one.fit.predicted])
     return peaks
+
+
+def _peaks(fit: Fit, guess: Floats, weighed: NDArray[np.bool_], step: float) -> Floats:
+    """The most that any value has in each row, but for those that are frequent: they have their own predictors."""
+    assert fit.target.numbers is not None  # noqa: S101 - numbers were predicted
+    counts = {key: fit.counts[place] for key, place in fit.place.items()}
+    rare = np.array([counts.get(key, 0) <= 0.02 * len(fit.train) for key in fit.target.keys])
+    kept = weighed & rare
+    if kept.sum() < LEAST_ROWS:
+        return np.zeros(len(guess))
+    errors = _Errors(guess[kept], fit.target.numbers[kept] - guess[kept], step)
+    found: Floats = np.nan_to_num(errors.peak(guess, fit.step(guess)) * kept.sum() / weighed.sum())
+    return found
 
 
 def _add_distribution(one: _Predicted, errors: "_Errors", guess: Floats, own: Floats) -> None:

@@ -20,7 +20,8 @@ from tabcontam.decide.reading import value_key
 NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
 PAIRED = 4  # shown columns of which all pairs are tried
-LEFT = 0.3  # rows that all other predictors count for beside rows that are alike
+LEFT = 0.3  # rows that all other predictors count for beside each value of close rows
+ESCAPES = (0.3, 0.1, 0.03, 1.0)
 MANY = 20  # values of a column that is more than a class
 GRID = 1000  # steps of a column's precision up to which each value between them has a probability
 RATIOS = 4  # multiples of the most frequent kinds that are followed
@@ -340,15 +341,31 @@ def _given(fit: Fit, codes: Ints) -> tuple[Dense, Counted]:
     shape = (int(codes.max()) + 1, len(fit.keys))
     counts = csr_matrix((np.ones(len(fit.train)), (codes[fit.train], fit.codes)), shape=shape)
     shrink = _shrink(codes, fit)
-    group = np.bincount(codes[fit.train], minlength=shape[0])[codes[fit.predicted]]
-    matrix = np.asarray(counts[codes[fit.predicted]].todense())
-    sizes = np.bincount(codes[fit.train], minlength=shape[0]).astype(np.float64)
-    group = sizes[codes[fit.predicted]][:, None]
-    return Dense((matrix + shrink * fit.marginal) / (group + shrink)), _counted(matrix, group)
+    matrix: Floats = np.asarray(counts[codes[fit.predicted]].todense(), dtype=np.float64)
+    dense = Dense((matrix + shrink * fit.marginal) / (matrix.sum(axis=1, keepdims=True) + shrink))
+    return dense, _counted(matrix, _escape(codes[fit.train], fit))
 
 
-def _counted(counts: Floats, total: Floats) -> Counted:
-    return Counted(counts / (total + LEFT), (LEFT / (total + LEFT))[:, 0])
+def _counted(counts: Floats, escape: float) -> Counted:
+    """Frequencies that leave the more for others the more different values there are (Witten and Bell 1991)."""
+    left = escape * np.maximum(1, (counts > LEFT).sum(axis=1))
+    total = counts.sum(axis=1)
+    return Counted(counts / (total + left)[:, None], left / (total + left))
+
+
+def _escape(given: Ints, fit: Fit) -> float:
+    """How much a different value counts for what is left: what makes the trained rows likeliest, left one out."""
+    pairs = given * len(fit.keys) + fit.codes
+    kinds, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
+    matching, group = both[places] - 1, np.bincount(given)[given] - 1
+    different = np.maximum(1, np.bincount(kinds // len(fit.keys))[given] - (matching == 0))
+    prior = np.maximum((fit.counts[fit.codes] - 1) / len(given), 1 / len(given))
+
+    def likelihood(size: float) -> float:
+        left = size * different
+        return float(np.log((matching + left * prior) / (group + left)).sum())
+
+    return max(ESCAPES, key=likelihood)
 
 
 @dataclass(frozen=True, eq=False)
@@ -501,7 +518,7 @@ def _by_weights(fit: Fit, weights: Floats) -> tuple[Dense, Counted]:
     )
     total = weights.sum(axis=1, keepdims=True)
     counts = np.asarray((values.T @ weights.T).T)
-    return Dense((counts + fit.marginal) / (total + 1)), _counted(counts, total)
+    return Dense((counts + fit.marginal) / (total + 1)), _counted(counts, LEFT)
 
 
 def _smoothed(fit: Fit, weights: Floats) -> Dense:
