@@ -44,16 +44,16 @@ NOTHING = re.compile(
 )
 UNWRAP = re.compile(r"</?answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
 UNIT = r"\s*(?:years?|yrs?|hours?|months?|days?|cm|mm|kg|g|%|dollars?|usd|euros?)?"
-TAKEN_BACK = r"(?:no|not|or|but|however|wait|actually|hmm|wrong|instead|rather)\b"
+TAKEN_BACK = r"(?:or|wait|actually|hmm|wrong|instead|rather)\b"
 AFTER_NUMBER = re.compile(
     rf"{UNIT}(?:,?\s*\(?(?:i think|i believe|i guess|from memory|estimated|guess)\)?)?\.?$"
-    rf"|\.\s+(?!{TAKEN_BACK})[^\d]*$"
+    r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm)\b)[^\d]*$"
     rf"|{UNIT}(?:\s*\(|\s+[-\u2013\u2014]\s|,?\s+(?:because|since|as|which|based)\b)(?!(?:.*\s)?{TAKEN_BACK})[^\d]*$",
     re.IGNORECASE,
 )
 NUMBER = re.compile(
     r"(?:(?:most )?(?:likely|probably)\s+)?[~\u2248$\u20ac\u00a3]?\s*"
-    r"([-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)",
+    r"([-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)[*`]*",
     re.IGNORECASE,
 )
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")

@@ -17,18 +17,17 @@ from tabcontam.decide.chance import Guess
 from tabcontam.decide.values import completion_line, first_line
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
-from tabcontam.suite import draws, guessing, prompts
+from tabcontam.suite import draws, prompts
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Trial
 from tabcontam.suite.checks import alone_rows, determined_rows, shown_rows
 from tabcontam.suite.facts import once
-from tabcontam.suite.guessing import POOL, Guessed, guessed
+from tabcontam.suite.guessing import POOL, Guessed, guessed, least_sure
 from tabcontam.suite.rows import OneCellTest, RowTest, without_missing
 from tabcontam.suite.words import measured
 
 EXAMPLES = 4
 BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
 REPEATS = 5  # the paper's queries of tests 7 and 9
-FURTHER = {7: 40, 8: 29, 9: 60}  # the queries besides the paper's, by the test's number
 COUNTED = 5  # features of the next row whose cells count
 COMPARED = 3  # features that are looked at closely
 WORTH = 0.25  # of what the first is unsure by, for a second to be asked
@@ -54,7 +53,9 @@ class IncompleteCompletion(RowTest):
     """
 
     id: ClassVar[str] = "incomplete_completion"
-    number: ClassVar[int] = 7
+    number: ClassVar[int | None] = 7
+    part: ClassVar[int] = 0  # of the rows
+    further: ClassVar[int] = 40  # queries besides the paper's
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "cut rows were completed with the values of the file"
@@ -68,8 +69,7 @@ class IncompleteCompletion(RowTest):
         if first < 1:
             raise Skip(f"too few features: {self.removed} are asked and one must be shown")
         places = range(first, len(table.columns))
-        further = FURTHER[self.number]
-        pool = _pool(table, self.number, first, partial(alone_rows, table, first), REPEATS + further)
+        pool = _pool(table, self.part, first, partial(alone_rows, table, first), REPEATS + self.further)
         asked = table.columns[first:]
 
         def prompt(row: int, examples: Sequence[int]) -> Prompt:
@@ -85,7 +85,7 @@ class IncompleteCompletion(RowTest):
         cut = _Asked(table, places, prompt, self.max_tokens, guesses_of(table, asked, table.columns[:first], pool))
         candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
         queries = _papers(rng, candidates, cut)
-        queries += islice(cut.further(rng, pool, further), further)
+        queries += islice(cut.further(rng, pool, self.further), self.further)
         return _numbered(self.id, queries)
 
     def published_line(self, text: str) -> str:
@@ -112,7 +112,9 @@ class FullCompletion(RowTest):
     """
 
     id: ClassVar[str] = "full_completion"
-    number: ClassVar[int] = 8
+    number: ClassVar[int | None] = 8
+    part: ClassVar[int] = 1  # of the rows
+    further: ClassVar[int] = 29  # queries besides the paper's
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "next rows were written as in the file"
@@ -126,8 +128,7 @@ class FullCompletion(RowTest):
         fitting = once(table, "next rows", lambda: [last for last in self._lasts(table) if self._fit(table, last)])
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
-        further = FURTHER[self.number]
-        pool = _pool(table, self.number, 0, lambda: fitting, (1 + further) * BLOCK)
+        pool = _pool(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
         counted = least_sure(table, table.columns, COUNTED, previous=True)
         guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
         left = len(fitting) / len(self._lasts(table))
@@ -144,10 +145,10 @@ class FullCompletion(RowTest):
             return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
-        wide = len(table.rows) >= ROOM * (1 + further) * BLOCK  # so many that not all places have to be asked
+        wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked
         remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so no two show the same row
         others = [last for last in pool if last % BLOCK == remainder and last not in paper]
-        asked = [*paper, *_unsure_first(rng, others, guesses, further)[:further]]
+        asked = [*paper, *_unsure_first(rng, others, guesses, self.further)[: self.further]]
         queries = (query(last) for last in asked)
         return _numbered(self.id, (without_missing(query, table) for query in queries))
 
@@ -180,7 +181,9 @@ class FeatureCompletion(OneCellTest):
     """
 
     id: ClassVar[str] = "feature_completion"
-    number: ClassVar[int] = 9
+    number: ClassVar[int | None] = 9
+    part: ClassVar[int] = 2  # of the rows
+    further: ClassVar[int] = 60  # queries besides the paper's
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "removed values were named as in the file"
@@ -191,7 +194,6 @@ class FeatureCompletion(OneCellTest):
         """The paper's five queries and sixty. Raises `Skip` where no feature can be asked."""
         places = {name: place for place, name in enumerate(table.columns)}
         column, candidates = self._feature(table)
-        further = FURTHER[self.number]
         used: set[int] = set()
 
         def prompt(place: int, row: int, examples: Sequence[int]) -> Prompt:
@@ -213,9 +215,9 @@ class FeatureCompletion(OneCellTest):
         own = self._pool(table, column)
         queries = _papers(rng, own if len(own) >= REPEATS else candidates, removed(column))
         features = [removed(places[name]) for name in self._unsure_features(table)]
-        more = [feature.further(rng, list(feature.guesses), further // FEATURES) for feature in features]
-        queries += chain.from_iterable([list(islice(queries, further // FEATURES)) for queries in more])
-        queries += islice(chain.from_iterable(more), REPEATS + further - len(queries))
+        more = [feature.further(rng, list(feature.guesses), self.further // FEATURES) for feature in features]
+        queries += chain.from_iterable([list(islice(queries, self.further // FEATURES)) for queries in more])
+        queries += islice(chain.from_iterable(more), REPEATS + self.further - len(queries))
         return _numbered(self.id, queries)
 
     def published_line(self, text: str) -> str:
@@ -240,7 +242,7 @@ class FeatureCompletion(OneCellTest):
         def find() -> Sequence[str]:
             several = [name for name in table.columns[1:] if len(table.distinct(name)) > EXAMPLES]
             rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
-            enough = [name for name in several if rows[name] >= FURTHER[self.number] // FEATURES]
+            enough = [name for name in several if rows[name] >= self.further // FEATURES]
             names = enough or [name for name in several if rows[name]]
             compared = sorted(least_sure(table, names, COMPARED)) if names else ()
             unsure = {name: self._unsure(table, table.columns.index(name)) for name in compared}
@@ -258,7 +260,7 @@ class FeatureCompletion(OneCellTest):
         return guesses_of(table, table.columns[place : place + 1], shown, self._pool(table, place))
 
     def _pool(self, table: Table, place: int) -> list[int]:
-        return _pool(table, self.number, place, partial(alone_rows, table, place), REPEATS + FURTHER[self.number])
+        return _pool(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)
 
 
 @dataclass(frozen=True)
@@ -354,30 +356,19 @@ def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: S
     return guessed(table, asked, shown, rows) if rows else {}
 
 
-def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> Sequence[str]:
-    """The features that the guesser is least sure of."""
-    find = getattr(guessing, "least_sure", _most_values)
-    key = ("least sure", tuple(columns), count, previous)
-    return once(table, key, lambda: find(table, columns, count, previous=previous))
-
-
-def _most_values(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> Sequence[str]:
-    return sorted(columns, key=lambda name: (-len(table.distinct(name)), name))[:count]
-
-
-def _pool(table: Table, test: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
+def _pool(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
     """At most POOL candidates, the same for every seed: those of the test's own part, if that has room."""
 
     def find() -> list[int]:
         wanted = set(candidates())
         mixed = once(table, "mixed", lambda: _mixed(table))
-        own = [row for row in mixed[test % PARTS :: PARTS] if row in wanted]
+        own = [row for row in mixed[part::PARTS] if row in wanted]
         if len(own) < ROOM * asked:
             taken = set(own)
             own += [row for row in mixed if row in wanted and row not in taken]
         return own[:POOL]
 
-    return once(table, ("pool", test, place), find)
+    return once(table, ("pool", part, place), find)
 
 
 def _mixed(table: Table) -> list[int]:

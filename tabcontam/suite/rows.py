@@ -142,7 +142,7 @@ class RowTest(ABC):
         if power >= POWER:
             return None
         return (
-            f"a model that remembers half of the rows would be told from a guesser in only {power:.0%} of runs "
+            f"a model that remembers half of the rows would be told from a guesser in only {100 * power:.0f} % of runs "
             f"at p <= {level:.2g}"
         )
 
