@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.datasets import Cell, Table
 from tabcontam.decide.answers import (
@@ -25,14 +25,15 @@ from tabcontam.decide.answers import (
     read_table,
 )
 from tabcontam.decide.chance import Guess, bits
-from tabcontam.decide.power import Odds, detectable_share, row_power
 from tabcontam.decide.reading import declines, plain, same_value
-from tabcontam.decide.statistics import share_interval, units, weighted_tail
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
 from tabcontam.suite.base import Capability, Evidence, Measurement, Query, Reading, Reply, State, Trial
 from tabcontam.suite.words import READ, measured
+
+if TYPE_CHECKING:
+    from tabcontam.decide.power import Odds
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
 MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
@@ -105,6 +106,10 @@ class RowTest(ABC):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
+        # numpy is imported where something is weighed: reading and replaying go without
+        from tabcontam.decide.power import detectable_share
+        from tabcontam.decide.statistics import share_interval, units, weighted_tail
+
         rows = [answered(trial) for trial in trials if trial.query.chance]
         cells = [cell for row in rows for cell in row.given]
         weights = [units(cell.chance) for cell in cells]
@@ -135,6 +140,8 @@ class RowTest(ABC):
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
+        from tabcontam.decide.power import row_power
+
         rows = [list(query.chance.values()) for query in queries if query.chance]
         if not rows:
             return "no row that is asked has a cell for which guessing and remembering could be told apart"
@@ -194,7 +201,7 @@ class Answered:
     hit: bool
     chance: float
     readable: bool
-    odds: tuple[Odds, ...]
+    odds: "tuple[Odds, ...]"
 
 
 def answered(trial: Trial) -> Answered:
@@ -218,7 +225,9 @@ def answered(trial: Trial) -> Answered:
     )
 
 
-def _odds(guess: Guess, truth: Cell) -> Odds:
+def _odds(guess: Guess, truth: Cell) -> "Odds":
+    from tabcontam.decide.power import Odds
+
     known = None if truth is None else min(1.0, guess.of(truth))
     return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, truth))
 
