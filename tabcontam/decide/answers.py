@@ -7,20 +7,28 @@ cannot place it leaves out: a text that is no answer gives nothing.
 import csv
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import Any
 
 Cells = dict[str, str | None]
 
 MARKS = r"[\"'`*]*"
-SAID = rf"{MARKS}\s*(?:(?:of|for) this row\s*)?(?:value\s*)?(?:is equal to|is|was|=>|->|[:=])\s*:?\s*{MARKS}"
-BEFORE = r"(?:^|[\n,;{(\[:]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b(?:the|and|of)\s)\s*"
+SAID = (
+    rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:is equal to|is|was|=>|->|[:=])\s*:?\s*"
+    rf"(?:(?:most )?(?:likely|probably)\s+)?{MARKS}"
+)
+BEFORE = r"(?:^|[\n,;{(\[:]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b(?:the|and|of|missing)\s|'s\s)\s*"
 NEXT = re.compile(
-    rf"(?:\s*[,;]\s*|\.\s+|\s+(?:and|-)\s+)(?:and\s+)?(?:the\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*(?:\bis\b|->|[:=])|[\n\r]"
+    rf"(?:\s*[,;]\s*|\.\s+|\s+(?:and|-)\s+)(?:and\s+)?(?:the\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*(?:\bis\b|->|[:=])|[\n\r]",
+    re.IGNORECASE,
 )
 PREFIX = re.compile(
-    r"^(?:(?:the|my|its) )?(?:(?:missing|best|next) )?(?:answer|value|result|guess|row)\s*(?:is|would be|[:=])\s*:?\s*"
+    r"^(?:(?:the|my|its) )?(?:(?:missing|best|next|last) )?(?:\w+ )?(?:answer|value|result|guess|row|feature|cell)s?\s*"
+    r"(?:is|are|would be|[:=])\s*:?\s*"
+    r"|^it(?:['\u2019]s| is| was| would be)\s+(?:(?:most )?(?:likely|probably)\s+)?"
     r"|^(?:i(?: would|'d)? (?:guess|think|say)(?: it is)?|approximately|probably|likely)\s+|^(?:[-*•]|\d+[.)])\s+",
     re.IGNORECASE,
 )
@@ -35,15 +43,49 @@ NOTHING = re.compile(
     re.IGNORECASE,
 )
 UNWRAP = re.compile(r"</?answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
+UNIT = r"\s*(?:years?|yrs?|hours?|months?|days?|cm|mm|kg|g|%|dollars?|usd|euros?)?"
+TAKEN_BACK = r"(?:or|wait|actually|hmm|wrong|instead|rather)\b"
 AFTER_NUMBER = re.compile(
-    r"\s*(?:years?|yrs?|hours?|months?|days?|cm|mm|kg|g|%|dollars?|usd|euros?)?"
-    r"(?:,?\s*\(?(?:i think|i believe|i guess|from memory|estimated|guess)\)?)?\.?$"
-    r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm)\b)[^\d]*$",
+    rf"{UNIT}(?:,?\s*\(?(?:i think|i believe|i guess|from memory|estimated|guess)\)?)?\.?$"
+    r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm)\b)[^\d]*$"
+    rf"|{UNIT}(?:\s*\(|\s+[-\u2013\u2014]\s|,?\s+(?:because|since|as|which|based)\b)(?!(?:.*\s)?{TAKEN_BACK})[^\d]*$",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(
+    r"(?:(?:most )?(?:likely|probably)\s+)?[~\u2248$\u20ac\u00a3]?\s*"
+    r"([-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)[*`]*",
     re.IGNORECASE,
 )
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
 MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
-MOST_WORDS = 8  # of a short answer, unless the expected one is longer
+MOST_WORDS = 8  # of a short answer, unless the feature has longer values
+LOOKED_AT = 8  # likely values that tell a feature of numbers from one of words
+
+
+@dataclass(frozen=True)
+class Sort:
+    """What sort of values a feature has, which is all that a reader may know of it.
+
+    `likely` are values that a guesser lists; where it lists none, `example` is one, and may be the hidden one.
+    """
+
+    likely: Collection[str] = ()
+    example: str | None = None
+
+    @cached_property
+    def numeric(self) -> bool:
+        """Whether the feature is one of numbers."""
+        known = [*islice(self.likely, LOOKED_AT), *([] if self.example is None else [self.example])]
+        return bool(known) and all(map(is_number, known))
+
+    @property
+    def values(self) -> Collection[str]:
+        """What stands for the feature's values."""
+        return self.likely or (() if self.example is None else (self.example,))
+
+    def has(self, value: str) -> bool:
+        """Whether a text is one of the values, whatever its case."""
+        return value.casefold() in map(str.casefold, self.values)
 
 
 def read_json(text: str, asked: Sequence[str]) -> Cells:
@@ -131,22 +173,24 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
     return cells
 
 
-def answers(cells: Cells, expected: Mapping[str, str | None]) -> Cells:
-    """The cells without those that only hold a value's place, or say for a number that there is none."""
+def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
+    """The cells without those that only hold a value's place, or say that there is none and are no value."""
 
     def is_one(name: str, cell: str | None) -> bool:
-        if cell is None:
+        if cell is None or is_number(cell):
             return True
-        truth = expected.get(name)
-        return not PLACEHOLDER.match(cell) and not (truth is not None and is_number(truth) and NOTHING.match(cell))
+        if PLACEHOLDER.match(cell):
+            return False
+        sort = sorts[name]
+        return not NOTHING.match(cell) or not (sort.numeric or sort.likely) or sort.has(cell)
 
     return {name: cell for name, cell in cells.items() if is_one(name, cell)}
 
 
-def read_list(text: str, asked: Sequence[str], expected: Mapping[str, str | None]) -> Cells:
+def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, Sort]) -> Cells:
     """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers."""
     for values in _lists(text):
-        if len(values) == len(asked) > 1 and all(map(fits, values, (expected.get(name) for name in asked))):
+        if len(values) == len(asked) > 1 and all(map(fits, values, (sorts[name] for name in asked))):
             return {name: value or None for name, value in zip(asked, values, strict=True)}
     return {}
 
@@ -158,34 +202,36 @@ def _lists(text: str) -> Iterator[list[str]]:
         for delimiter in (",", ";", "\t"):
             for quote in "\"'":
                 rows = csv.reader([inner], delimiter=delimiter, quotechar=quote, skipinitialspace=True)
-                yield [bare(value) for value in next(rows, [])]
+                yield [bare(value.removeprefix("and ")) for value in next(rows, [])]
     yield [bare(line) for line in lines]
 
 
-def read_short(lines: Iterable[str], expected: str | None) -> str | None:
+def read_short(lines: Iterable[str], sort: Sort) -> str | None:
     """The first line that could be the one value asked for, without what announces it."""
-    numeric = expected is not None and is_number(expected)
     for line in lines:
         said = UNWRAP.sub(lambda match: match.group(1) or "", line.strip())
         value = bare(PREFIX.sub("", said))
-        value = number_in(value.strip("[]")) if numeric else value
-        if value and fits(value, expected):
+        value = number_in(value.strip("[]")) if sort.numeric else value
+        if value and fits(value, sort):
             return value
     return None
 
 
-def fits(value: str, expected: str | None) -> bool:
-    """Whether a text could be a value of the expected one's kind: a number for a number, no talk for a word."""
+def fits(value: str, sort: Sort) -> bool:
+    """Whether a text could be a value of this sort: a number for a number, no talk for a word."""
     if value in ("?", ""):
         return True
-    if (NOTHING.match(value) or PLACEHOLDER.match(value)) and value.casefold() != (expected or "").casefold():
+    if (NOTHING.match(value) or PLACEHOLDER.match(value)) and not sort.has(value):
         return False
-    if expected is not None and is_number(expected):
+    if sort.numeric:
         return is_number(value)
-    longest = max(MOST_WORDS, len((expected or "").split()) + 3)
-    return len(value.split()) <= longest and not FILLER.match(value) and not value.endswith((":", "!", "?"))
+    words = len(value.split())
+    if words > MOST_WORDS and words > max((len(other.split()) for other in sort.values), default=0) + 3:
+        return False
+    return not FILLER.match(value) and not value.endswith((":", "!", "?"))
 
 
+@lru_cache(maxsize=100_000)
 def is_number(text: str) -> bool:
     """Whether a text is a number, thousands separated by commas or not."""
     try:
@@ -197,8 +243,8 @@ def is_number(text: str) -> bool:
 
 def number_in(text: str) -> str:
     """The number of `39. This is a guess.` or `39 years`; the text as it is where other words follow (`39 or 40`)."""
-    match = re.match(r"[-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?", text, re.IGNORECASE)
-    return match.group() if match and AFTER_NUMBER.match(text, match.end()) else text
+    match = NUMBER.match(text)
+    return match.group(1) if match and AFTER_NUMBER.match(text, match.end()) else text
 
 
 def ungrouped(text: str) -> str:

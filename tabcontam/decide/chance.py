@@ -5,7 +5,7 @@ the model's replies stay as they are, the hidden cells are drawn anew from it.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
@@ -13,6 +13,8 @@ from math import log2
 from tabcontam.decide.reading import value_key
 
 Cell = str | None
+
+LISTED = 64  # values of a guess that have a probability of their own
 
 
 @dataclass(frozen=True)
@@ -59,12 +61,4 @@ def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> Guess:
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)
     total = len(known) + 1
-    return Guess({value: count / total for value, count in counts.most_common(64)}, 1 / total)
-
-
-def guess_chain(
-    columns: Mapping[str, Sequence[Cell]], shown: Sequence[str], asked: Sequence[str], rows: Sequence[int]
-) -> list[list[Guess]]:
-    """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it."""
-    guesses = [marginal(columns[name]) for name in asked]
-    return [guesses for _ in rows]
+    return Guess({value: count / total for value, count in counts.most_common(LISTED)}, 1 / total)

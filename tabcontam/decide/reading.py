@@ -26,6 +26,8 @@ def declines(text: str) -> bool:
 
 def plain(text: str) -> str:
     """A text without code fences and the marks of emphasis around its lines."""
+    if text.isprintable() and "`" not in text and "*" not in text:  # a single line without marks
+        return text.strip()
     lines = (line.strip() for line in FENCE.sub("", text).splitlines())
     bare = (line if line.startswith("* ") else line.strip("*`").strip() for line in lines)
     return "\n".join(line for line in bare if line)

@@ -13,6 +13,7 @@ from typing import TypeVar
 from tabcontam.datasets import Table
 from tabcontam.decide.words import PLAIN, pieces, without_note
 from tabcontam.errors import Skip
+from tabcontam.suite import draws
 from tabcontam.suite.base import Prompt
 from tabcontam.suite.facts import once
 
@@ -75,6 +76,29 @@ def _determined(table: Table, shown: Sequence[int], asked: Sequence[int]) -> lis
     return [index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended]
 
 
+def alone_rows(table: Table, column: int) -> list[int]:
+    """The rows that no other row shares all cells before a column with: which they are hangs on no cell from it on."""
+    shared = once(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
+    return [row for row in range(len(table.rows)) if row not in shared]
+
+
+def _shared_beginnings(table: Table) -> list[frozenset[int]]:
+    """For each column the rows that have the cells before it in common with another row."""
+    found = []
+    groups = [list(range(len(table.rows)))]
+    for place in range(len(table.columns)):
+        found.append(frozenset(row for group in groups for row in group))
+        groups = [part for group in groups for part in _parted(table, group, place) if len(part) > 1]
+    return found
+
+
+def _parted(table: Table, group: Iterable[int], place: int) -> Iterable[list[int]]:
+    parts: dict[object, list[int]] = {}
+    for row in group:
+        parts.setdefault(table.rows[row][place], []).append(row)
+    return parts.values()
+
+
 def shown_rows(
     table: Table,
     rng: Random,
@@ -85,16 +109,17 @@ def shown_rows(
 ) -> list[int] | None:
     """`count` random rows that may stand beside the asked one; None where a fair number of draws finds too few.
 
-    Never a duplicate of the asked row; with `distinct`, no two of the same cell in that column.
+    Never a duplicate of the asked row; with `distinct`, no two of the same cell in that column and none without one.
     """
+    order = draws.by_content(table)
     chosen: list[int] = []
     for _ in range(TRIES):
-        index = rng.randrange(len(table.rows))
+        index = order[rng.randrange(len(order))]
         row = table.rows[index]
         rival = any(
             other == index or (distinct is not None and table.rows[other][distinct] == row[distinct])
             for other in chosen
-        )
+        ) or (distinct is not None and table.is_missing(row[distinct]))
         if not rival and row != table.rows[asked] and allowed(asked, index):
             chosen.append(index)
         if len(chosen) == count:

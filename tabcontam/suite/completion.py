@@ -1,27 +1,42 @@
-"""Tests 7 to 9: can the LLM complete rows of the table?"""
+"""Tests 7 to 9: can the LLM complete rows of the table?
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+The first queries are the paper's own. The further ones, which give the calibrated rules their power, are about rows of
+which the guesser is least sure by what the prompt shows. Examples are drawn without a look at the asked cells; where
+they show these all the same, another row is asked, and the guess takes into account that this was not so.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import chain, islice
 from random import Random
 from typing import ClassVar
 
 from tabcontam.datasets import Table
+from tabcontam.decide.chance import Guess
 from tabcontam.decide.values import completion_line, first_line
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
-from tabcontam.suite import prompts
+from tabcontam.suite import draws, prompts
 from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Trial
-from tabcontam.suite.checks import determined_rows, shown_rows
+from tabcontam.suite.checks import alone_rows, determined_rows, shown_rows
 from tabcontam.suite.facts import once
+from tabcontam.suite.guessing import POOL, Guessed, guessed, least_sure
 from tabcontam.suite.rows import OneCellTest, RowTest, without_missing
 from tabcontam.suite.words import measured
 
 EXAMPLES = 4
-REPEATS = 5
+BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
+REPEATS = 5  # the paper's queries of tests 7 and 9
+COUNTED = 5  # features of the next row whose cells count
+COMPARED = 3  # features that are looked at closely
+WORTH = 0.25  # of what the first is unsure by, for a second to be asked
+FEATURES = 2  # of them, that the further queries of test 9 are about
 GIVE_UP = 50  # rows without fitting examples before a cell is skipped
+PARTS = 3  # of a table's rows, one for each test: no two ask about the same row of a large table
+ROOM = 3  # times as many rows as are asked have to be in a part; else all of the table's are drawn from
 Allowed = Callable[[int, int], bool]  # whether an example may stand beside an asked row
-Ask = Callable[[int, Sequence[int]], Query]  # the query about a row beside these examples
+Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside these examples
 
 
 @dataclass(frozen=True)
@@ -29,8 +44,8 @@ class IncompleteCompletion(RowTest):
     """Given four full rows and one that lacks its last three features, the LLM must complete it.
 
     Test 7 of Ronval et al. 2024, section 3.1. All rows are random, as in the text, and drawn anew for each of the five
-    queries of the authors' code. A row is asked only if no other row has the shown cells with another answer, and no
-    example shows the asked values.
+    queries of the authors' code; forty more ask rows of which the guesser is least sure. A row is asked only if no
+    other row has the shown cells with another answer, and no example shows the asked values.
 
     Passed if at least half of the rows are completed: the rule of the authors' last code; the text asks for one.
 
@@ -39,19 +54,23 @@ class IncompleteCompletion(RowTest):
 
     id: ClassVar[str] = "incomplete_completion"
     number: ClassVar[int | None] = 7
+    part: ClassVar[int] = 0  # of the rows
+    further: ClassVar[int] = 40  # queries besides the paper's
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "cut rows were completed with the values of the file"
+    whole: ClassVar[str] = "cut rows are right"
     max_tokens: ClassVar[int] = 256
     removed: int = 3
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Five queries. Raises `Skip` where no row is determined by its shown cells."""
+        """The paper's five queries and forty. Raises `Skip` where no row is determined by its shown cells."""
         first = len(table.columns) - self.removed
         if first < 1:
             raise Skip(f"too few features: {self.removed} are asked and one must be shown")
-        candidates = determined_rows(table, range(first), range(first, len(table.columns)))
-        asked = tuple(table.columns[first:])
+        places = range(first, len(table.columns))
+        pool = _pool(table, self.part, first, partial(alone_rows, table, first), REPEATS + self.further)
+        asked = table.columns[first:]
 
         def prompt(row: int, examples: Sequence[int]) -> Prompt:
             cells = table.rows[row]
@@ -63,14 +82,11 @@ class IncompleteCompletion(RowTest):
                 prefix=serializer.prefix(table.columns, cells, first),
             )
 
-        def query(row: int, examples: Sequence[int]) -> Query:
-            write = partial(prompt, row, examples)
-            return Query("", write, asked, table.rows[row][first:], self.max_tokens, rows=(*examples, row))
-
-        def allowed(row: int, example: int) -> bool:
-            return table.rows[example][first:] != table.rows[row][first:]
-
-        return _numbered(self.id, _asked(table, rng, candidates, allowed, query))
+        cut = _Asked(table, places, prompt, self.max_tokens, guesses_of(table, asked, table.columns[:first], pool))
+        candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
+        queries = _papers(rng, candidates, cut)
+        queries += islice(cut.further(rng, pool, self.further), self.further)
+        return _numbered(self.id, queries)
 
     def published_line(self, text: str) -> str:
         """The first line."""
@@ -85,9 +101,10 @@ class IncompleteCompletion(RowTest):
 class FullCompletion(RowTest):
     """Given the dataset's name, its features and its first four rows, the LLM must write the next row.
 
-    Test 8 of Ronval et al. 2024, section 3.1; one query. It presumes that the published order is what the LLM saw, so
-    the rows are those of the file, in its order; the authors' code shuffles iris, wine and thyroid. Where the fifth row
-    repeats one of the four, the next five rows of the file are taken; that query is not the paper's.
+    Test 8 of Ronval et al. 2024, section 3.1. It presumes that the published order is what the LLM saw, so the rows are
+    those of the file, in its order; the authors' code shuffles iris, wine and thyroid. Their one query shows the first
+    four rows; 29 more ask for other places of the file, of which the guesser, who knows the row before, is least sure.
+    No two show the same row. What counts are the five features of which the guesser is least sure.
 
     Passed if all values of the row are right.
 
@@ -96,36 +113,55 @@ class FullCompletion(RowTest):
 
     id: ClassVar[str] = "full_completion"
     number: ClassVar[int | None] = 8
+    part: ClassVar[int] = 1  # of the rows
+    further: ClassVar[int] = 29  # queries besides the paper's
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "next rows were written as in the file"
+    whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """One query. Raises `Skip` where every five rows in a row repeat themselves."""
-        starts = range(0, len(table.rows) - EXAMPLES, EXAMPLES + 1)
-        start = next((start for start in starts if self._fit(table, start)), None)
+        """The paper's query and 29. Raises `Skip` where every five rows in a row repeat themselves."""
         if once(table, "enumerates domain", table.enumerates_domain):
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
-        if start is None:
+        fitting = once(table, "next rows", lambda: [last for last in self._lasts(table) if self._fit(table, last)])
+        if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
-        shown = range(start, start + EXAMPLES)
-        expected = table.rows[start + EXAMPLES]
+        pool = _pool(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
+        counted = least_sure(table, table.columns, COUNTED, previous=True)
+        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
+        left = len(fitting) / len(self._lasts(table))
 
-        def prompt() -> Prompt:
+        def prompt(shown: Sequence[int]) -> Prompt:
             rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
             return prompts.next_row(table.title, table.columns, rows)
 
-        query = Query(f"{self.id}-0", prompt, table.columns, expected, self.max_tokens, start == 0, tuple(shown))
-        return [without_missing(query, table)]
+        def query(last: int) -> Query:
+            shown = tuple(range(last - EXAMPLES, last))
+            chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
+            write, row = partial(prompt, shown), table.rows[last]
+            paper = last == EXAMPLES
+            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance)
+
+        paper = [last for last in fitting[:1] if last == EXAMPLES]
+        wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked
+        remainder = rng.randrange(BLOCK) if wide else EXAMPLES  # so no two show the same row
+        others = [last for last in pool if last % BLOCK == remainder and last not in paper]
+        asked = [*paper, *_unsure_first(rng, others, guesses, self.further)[: self.further]]
+        queries = (query(last) for last in asked)
+        return _numbered(self.id, (without_missing(query, table) for query in queries))
 
     def published_line(self, text: str) -> str:
         """The first line, or the second after a short one."""
         return completion_line(text)
 
-    def _fit(self, table: Table, start: int) -> bool:
-        following = table.rows[start + EXAMPLES]
-        return following not in table.rows[start : start + EXAMPLES]
+    def _lasts(self, table: Table) -> Sequence[int]:
+        """Where the asked row may stand: at the paper's place, or so that none of the paper's rows is shown."""
+        return (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES]
+
+    def _fit(self, table: Table, last: int) -> bool:
+        return table.rows[last] not in table.rows[last - EXAMPLES : last]
 
 
 @dataclass(frozen=True)
@@ -136,7 +172,8 @@ class FeatureCompletion(OneCellTest):
     feature, as in the text (the authors' code shows no examples and asks the first five rows). The feature is the one
     of the authors' code where it can be asked: it needs five values, and rows whose features up to it fit no other
     answer, since a base model sees no more of the row. So the first column (PassengerId of titanic, in their code) is
-    never asked; the feature of most values is asked instead.
+    never asked; the feature of most values is asked instead. Sixty more are about the two features, and the rows, of
+    which the guesser is least sure; no two about the same row.
 
     Passed if one of the values is right.
 
@@ -145,45 +182,52 @@ class FeatureCompletion(OneCellTest):
 
     id: ClassVar[str] = "feature_completion"
     number: ClassVar[int | None] = 9
+    part: ClassVar[int] = 2  # of the rows
+    further: ClassVar[int] = 60  # queries besides the paper's
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     claim: ClassVar[str] = "removed values were named as in the file"
+    whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """Five queries. Raises `Skip` where no feature can be asked."""
+        """The paper's five queries and sixty. Raises `Skip` where no feature can be asked."""
+        places = {name: place for place, name in enumerate(table.columns)}
         column, candidates = self._feature(table)
-        feature = table.columns[column]
-        others = [index for index in range(len(table.columns)) if index != column]
+        used: set[int] = set()
 
-        def prompt(row: int, examples: Sequence[int]) -> Prompt:
+        def prompt(place: int, row: int, examples: Sequence[int]) -> Prompt:
             cells = table.rows[row]
+            others = [index for index in range(len(table.columns)) if index != place]
             return prompts.missing_feature(
                 title=table.title,
                 features=table.columns,
                 rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
                 shown=serializer.row([table.columns[i] for i in others], [cells[i] for i in others]),
-                asked=feature,
-                prefix=serializer.prefix(table.columns, cells, column),
+                asked=table.columns[place],
+                prefix=serializer.prefix(table.columns, cells, place),
             )
 
-        def query(row: int, examples: Sequence[int]) -> Query:
-            write = partial(prompt, row, examples)
-            return Query("", write, (feature,), (table.rows[row][column],), self.max_tokens, rows=(*examples, row))
+        def removed(place: int) -> _Asked:
+            guesses = self._guesses(table, place)
+            return _Asked(table, [place], partial(prompt, place), self.max_tokens, guesses, place, used)
 
-        def allowed(row: int, example: int) -> bool:
-            return table.rows[example][column] != table.rows[row][column]
-
-        return _numbered(self.id, _asked(table, rng, candidates, allowed, query, distinct=column))
+        own = self._pool(table, column)
+        queries = _papers(rng, own if len(own) >= REPEATS else candidates, removed(column))
+        features = [removed(places[name]) for name in self._unsure_features(table)]
+        more = [feature.further(rng, list(feature.guesses), self.further // FEATURES) for feature in features]
+        queries += chain.from_iterable([list(islice(queries, self.further // FEATURES)) for queries in more])
+        queries += islice(chain.from_iterable(more), REPEATS + self.further - len(queries))
+        return _numbered(self.id, queries)
 
     def published_line(self, text: str) -> str:
         """The first line."""
         return first_line(text)
 
     def _feature(self, table: Table) -> tuple[int, list[int]]:
-        """The column to ask, and the rows in which it can be asked."""
+        """The column that the paper's queries ask, and the rows in which it can be asked."""
         hinted = (table.hints or {}).get(self.id, ())
-        by_values = sorted(table.columns[1:], key=lambda name: -len(table.distinct(name)))
+        by_values = sorted(table.columns[1:], key=lambda name: (-len(table.distinct(name)), name))
         for name in dict.fromkeys([*(name for name in hinted if name in by_values), *by_values]):
             column = table.columns.index(name)
             if len(table.distinct(name)) > EXAMPLES:
@@ -192,27 +236,163 @@ class FeatureCompletion(OneCellTest):
                     return column, rows
         raise Skip(f"no feature has {EXAMPLES + 1} values and rows whose features before it fit no other answer")
 
+    def _unsure_features(self, table: Table) -> Sequence[str]:
+        """The features that the further queries ask: of those with enough rows the least sure, all others shown."""
 
-def _asked(
-    table: Table,
-    rng: Random,
-    candidates: Sequence[int],
-    allowed: Allowed,
-    ask: Ask,
-    distinct: int | None = None,
-) -> list[Query]:
-    """Queries about random candidates, each with random examples that are allowed beside it.
+        def find() -> Sequence[str]:
+            several = [name for name in table.columns[1:] if len(table.distinct(name)) > EXAMPLES]
+            rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
+            enough = [name for name in several if rows[name] >= self.further // FEATURES]
+            names = enough or [name for name in several if rows[name]]
+            compared = sorted(least_sure(table, names, COMPARED)) if names else ()
+            unsure = {name: self._unsure(table, table.columns.index(name)) for name in compared}
+            ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
+            return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
-    With `distinct`, the examples also differ among themselves in that column. Raises `Skip` where none can be made.
+        return once(table, "unsure features", find)
+
+    def _unsure(self, table: Table, place: int) -> float:
+        guesses = self._guesses(table, place).values()
+        return sum(guess.unsure for guess in guesses) / len(guesses)
+
+    def _guesses(self, table: Table, place: int) -> Mapping[int, Guessed]:
+        shown = [name for name in table.columns if name != table.columns[place]]
+        return guesses_of(table, table.columns[place : place + 1], shown, self._pool(table, place))
+
+    def _pool(self, table: Table, place: int) -> list[int]:
+        return _pool(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """The cells that are asked of a row, and how. With `distinct`, no two examples share a cell in that column.
+
+    No row of `used` is asked again.
     """
+
+    table: Table
+    places: Sequence[int]
+    write: Write
+    max_tokens: int
+    guesses: Mapping[int, Guessed]
+    distinct: int | None = None
+    used: set[int] = field(default_factory=set)
+
+    def query(self, rng: Random, row: int, paper: bool) -> Query | None:
+        """The query about a row; None where the examples show the asked cells.
+
+        For the paper's queries others are drawn then, which says something about these cells: they have no chance.
+        """
+        count = min(EXAMPLES, len(self.table.rows) - 1)
+        examples = shown_rows(self.table, rng, count, row, lambda _, example: example != row, self.distinct)
+        blind = examples is not None and all(self._parted(row, example) for example in examples)
+        if paper and not blind:
+            examples = shown_rows(self.table, rng, count, row, self._parted, self.distinct)
+        if examples is None or not (paper or blind):
+            return None
+        names = tuple(self.table.columns[place] for place in self.places)
+        chance = self._chance(row, examples) if blind and row in self.guesses else {}
+        write = partial(self.write, row, examples)
+        query = Query("", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance)
+        return without_missing(query, self.table)
+
+    def further(self, rng: Random, pool: Sequence[int], needed: int) -> Iterator[Query]:
+        """Queries about the rows that were not asked yet, the half of them first that the guesser is least sure of."""
+        for row in _unsure_first(rng, pool, self.guesses, needed):
+            if row not in self.used and (query := self.query(rng, row, paper=False)) is not None:
+                self.used.add(row)
+                yield query
+
+    def _cells(self, row: int) -> tuple[str | None, ...]:
+        cells = self.table.rows[row]
+        return tuple(cells[place] for place in self.places)
+
+    def _parted(self, row: int, example: int) -> bool:
+        return self._cells(row) != self._cells(example)
+
+    def _chance(self, row: int, examples: Sequence[int]) -> dict[str, Guess]:
+        """The guesses, now that the cells are known to be none of the examples'."""
+        guesses = self.guesses[row].cells
+        beside = list(examples)
+        chance = {}
+        for place in self.places:
+            name = self.table.columns[place]
+            cells = [self.table.rows[example][place] for example in beside]
+            chance[name] = self._without(guesses[name], name, set(cells))
+            beside = [example for example in beside if self.table.rows[example][place] == self.table.rows[row][place]]
+        return chance
+
+    def _without(self, guess: Guess, name: str, cells: set[str | None]) -> Guess:
+        """A guess of a cell that cannot go on as rows with these cells do: an upper bound for each value.
+
+        The probability of such a value stays, since the row may go on in another way.
+        """
+        if not cells:
+            return guess
+        away = sum(guess.values.get(cell, 0.0) for cell in cells if cell is not None)
+        away += missing_share(self.table, name) if any(map(self.table.is_missing, cells)) else 0.0
+        left = 1 - min(away, 1.0)
+        values = {
+            value: probability if value in cells else min(1.0, probability / max(left, probability))
+            for value, probability in guess.values.items()
+        }
+        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)))
+
+
+def missing_share(table: Table, column: str) -> float:
+    """The share of a column's cells that are missing."""
+    missing = once(table, ("missing", column), lambda: sum(map(table.is_missing, table.column(column))))
+    return missing / len(table.rows)
+
+
+def raised(guess: Guess, left: float) -> Guess:
+    """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
+    values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
+    return Guess(values, min(1.0, guess.rest / left))
+
+
+def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> Mapping[int, Guessed]:
+    """What the guesser makes of these rows; of none, nothing."""
+    return guessed(table, asked, shown, rows) if rows else {}
+
+
+def _pool(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
+    """At most POOL candidates, the same for every seed: those of the test's own part, if that has room."""
+
+    def find() -> list[int]:
+        wanted = set(candidates())
+        mixed = once(table, "mixed", lambda: _mixed(table))
+        own = [row for row in mixed[part::PARTS] if row in wanted]
+        if len(own) < ROOM * asked:
+            taken = set(own)
+            own += [row for row in mixed if row in wanted and row not in taken]
+        return own[:POOL]
+
+    return once(table, ("pool", part, place), find)
+
+
+def _mixed(table: Table) -> list[int]:
+    rows = draws.by_content(table)
+    return draws.seeded(table, "row tests").sample(rows, len(rows))
+
+
+def _unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, Guessed], needed: int) -> list[int]:
+    """The pool in random order, the half before the rest that the guesser is least sure of."""
+    ranked = sorted(pool, key=lambda row: -guesses[row].unsure)
+    half = max(needed, len(ranked) // 2)
+    first, rest = ranked[:half], ranked[half:]
+    return [*rng.sample(first, len(first)), *rng.sample(rest, len(rest))]
+
+
+def _papers(rng: Random, candidates: Sequence[int], asked: _Asked) -> list[Query]:
+    """The paper's queries about random candidates. Raises `Skip` where none can be made."""
     queries: list[Query] = []
-    count = min(EXAMPLES, len(table.rows) - 1)
     for row in rng.sample(candidates, min(len(candidates), REPEATS + GIVE_UP)):
-        examples = shown_rows(table, rng, count, row, allowed, distinct)
-        if examples is not None:
-            queries.append(without_missing(ask(row, examples), table))
+        if (query := asked.query(rng, row, paper=True)) is not None:
+            asked.used.add(row)
+            queries.append(query)
         if len(queries) == REPEATS:
-            break
+            return queries
     if not queries:
         raise Skip(
             "no row has shown cells that fit no other answer"

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.decide.answers import read_json
+from tabcontam.decide.chance import Guess
 from tabcontam.decide.words import english
 from tabcontam.serializers import load_serializers
 from tabcontam.suite.base import Message, Prompt, Query, Reading, Reply, State
@@ -238,6 +239,109 @@ def test_a_missing_value_is_never_evidence() -> None:
     query = Query("incomplete_completion-0", lambda: PROMPT, ("age", "T"), ("39", None), 99)
     assert read(query, "The age is 39, The T is ").hit
     assert read(query, "The age is 39, The T is ").paper_hit
+
+
+AGES = Guess({"20": 0.3, "39": 0.2}, 0.01)
+PERSON = replace(
+    THREE, chance={"age": AGES, "T": Guess({"2": 0.5}, 0.1), "Smoking": Guess({"No": 0.5, "Yes": 0.4}, 0.01)}
+)
+POUTCOME = Query(
+    "feature_completion-0",
+    lambda: PROMPT,
+    ("poutcome",),
+    ("unknown",),
+    64,
+    chance={"poutcome": Guess({"unknown": 0.8, "failure": 0.1}, 0.01)},
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The age is 39 because he is not young (a guess), The T is 1.50 (typical), The Smoking is No (most do not)",
+        "**age**: 39 (estimated)\n**T**: 1.50 - a common value\n**Smoking**: No, since most do so",
+        "Based on the pattern, I think:\n\n- age: 39\n- T: 1.50\n- Smoking: No\n\nNote that this is a guess.",
+        "I cannot be certain, but the row goes on: The age is 39, The T is 1.50, The Smoking is No.",
+        "age,T,Smoking\n39,1.50,No",
+        "```csv\n39,1.50,No\n```",
+        '{"row": {"age": 39, "T": 1.5, "Smoking": "No"}}',
+        "{'age': 39, 'T': 1.5, 'Smoking': 'No'}",
+        "The missing values are 39, 1.50, and No.",
+        "THE AGE IS 39, THE T IS 1.50, THE SMOKING IS NO",
+        "The age is 39 years, The T is 1.50 cm, The Smoking is No",
+        "The age is 39, The T is 1.50, The Smoking is No, The Hx Smoking is Yes",
+    ],
+)
+def test_cells_are_read_with_what_explains_them(text: str) -> None:
+    """B1: an answer that comes after a preamble is read like any other."""
+    assert read(PERSON, text).right == ("age", "T", "Smoking")
+
+
+@pytest.mark.parametrize(
+    ("text", "right"),
+    [
+        ("The age is 38, The T is 1.50, The Smoking is No", ("T", "Smoking")),
+        ("The T is 39, The age is 1.50, The Smoking is No", ("Smoking",)),
+        ("The age is nan, The T is ?, The Smoking is No", ("Smoking",)),
+        ("The age is , The T is , The Smoking is ", ()),
+        ("I don't know the age. The T is 1.50. Smoking: No", ("T", "Smoking")),
+        ("The age is unknown, The T is unknown, The Smoking is unknown", ()),
+        ("I'm sorry, I cannot know this.", ()),
+    ],
+)
+def test_the_cells_that_are_right_are_told_by_feature(text: str, right: tuple[str, ...]) -> None:
+    assert read(PERSON, text).right == right
+
+
+@pytest.mark.parametrize(
+    "text", ["It is 39.", "It's 39", "The missing age is 39.", "The age of this person is 39", "~39", "$39",
+             "The age is likely 39", "**39** (a guess)", "39 - the most frequent", "39 (since others are 39ish)"]
+)  # fmt: skip
+def test_a_number_is_read_out_of_a_sentence(text: str) -> None:
+    expected = () if text.endswith("39ish)") else ("age",)  # another number may be what is meant
+    assert read(replace(NUMBER, chance={"age": AGES}), text).right == expected
+
+
+def test_a_word_for_nothing_is_a_value_where_the_feature_has_it_and_only_there() -> None:
+    assert read(POUTCOME, "unknown").right == ("poutcome",)
+    for text in ("N/A", "none", "not given"):
+        assert not read(POUTCOME, text).readable
+
+
+@pytest.mark.parametrize("text", ["39", "The age is 39", "unknown", "The age is unknown", "No idea", "39 or 40", "n/a"])
+def test_what_is_read_does_not_hang_on_the_hidden_value(text: str) -> None:
+    """An answer that was read only where it is right would look better than any guesser's."""
+    queries = [replace(NUMBER, chance={"age": AGES}, expected=(value,)) for value in ("39", "40", "-1", None)]
+    assert len({str(read(query, text).parsed) for query in queries}) == 1
+    queries = [replace(POUTCOME, expected=(value,)) for value in ("unknown", "failure", "39", None)]
+    assert len({str(read(query, text).parsed) for query in queries}) == 1
+
+
+@pytest.mark.parametrize("serializer", list(SERIALIZERS))
+@pytest.mark.parametrize("query", [PERSON, ROW], ids=["three", "row"])
+def test_a_row_is_read_the_same_in_every_serializer(query: Query, serializer: str) -> None:
+    text = SERIALIZERS[serializer].row(query.asked, query.expected)
+    for asked_in in SERIALIZERS:
+        for said in (text, f"Sure!\n\n```\n{text}\n```", text.upper(), f"{text}."):
+            assert read(query, said, serializer=asked_in).right == query.asked
+
+
+def test_the_published_algorithm_decides_on_the_papers_queries_alone() -> None:
+    text = SERIALIZERS["is"].row(THREE.asked, THREE.expected)
+    assert read(THREE, text).paper_hit
+    assert not read(replace(THREE, paper=False), text).paper_hit
+
+
+@pytest.mark.parametrize("shape", ["{}", "Sure! Here it is:\n\n```\n{}\n```"])
+def test_a_row_in_the_form_asked_for_is_read_quickly(shape: str) -> None:
+    names = tuple(f"feature number {place}" for place in range(15))
+    query = Query("full_completion-0", lambda: PROMPT, names, tuple(map(str, range(15))), 99, paper=False)
+    text = shape.format(SERIALIZERS["is"].row(names, query.expected))
+    assert read(query, text).hit
+    start = time.perf_counter()
+    for _ in range(100):
+        read(query, text)
+    assert (time.perf_counter() - start) / 100 < 0.001  # a tenth of it on an idle machine
 
 
 WORDS = Query("feature_list_uninformed-0", lambda: PROMPT, (), ("ATA", "fnlwgt"), 256)

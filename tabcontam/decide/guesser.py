@@ -1,0 +1,413 @@
+"""The guesser: a mixture of predictors, each fitted on other rows than those it predicts.
+
+A large table has one fit, on rows that are never asked; a small one is cut into folds, and each is predicted from the
+others. How much each predictor counts is found by expectation and maximisation on rows held out from its fit, and that
+were not asked with the row in question: never by an answer. All of it is deterministic.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.decide.chance import LISTED, Cell, Guess, marginal
+from tabcontam.decide.columns import Column, Floats, Ints, as_number, column, with_words
+from tabcontam.decide.predictors import (
+    NOVEL,
+    Counted,
+    Fit,
+    Follows,
+    bandwidth,
+    boosted,
+    follows,
+    frequencies,
+    heaped,
+    informative,
+    kernel,
+    neighbours,
+    regressed,
+    surprise,
+)
+
+MOST_ROWS = 2000  # that a guesser is fitted on
+HELD = 500  # of them, to weigh the predictors
+FOLDS = 5
+LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
+SHOWN = 14  # shown columns that are looked at, the most informative ones
+ROUNDS = 60
+LEAST = 1e-9
+POWERS = (1.0, 0.9, 1.1, 1.2, 1.35)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
+
+    rows: tuple[int, ...]
+    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
+    groups: Ints
+
+
+def guess_chain(
+    columns: Mapping[str, Sequence[Cell]],
+    shown: Sequence[str],
+    asked: Sequence[str],
+    rows: Sequence[int],
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+) -> list[list[Guess]]:
+    """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
+
+    `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
+    default the table's: with one drawn by content, the table's order does not matter.
+    """
+    drawn = list(order) if order is not None else list(range(len(columns[asked[0]])))
+    sample = _sample(drawn, rows)
+    if sample is None:
+        return [[_alone(columns[name], row, drawn, missing) for name in asked] for row in rows]
+    names = sorted({*shown, *asked})
+    taken = {name: column(name, [columns[name][row] for row in sample.rows], missing) for name in names}
+    places = {row: place for place, row in enumerate(sample.rows)}
+    wanted = np.array([places[row] for row in rows], dtype=np.int64)
+    worded = with_words(taken[name] for name in sorted(set(shown)))
+    chains = []
+    for place, name in enumerate(asked):
+        given = [*worded, *with_words(taken[before] for before in asked[:place])]
+        given.sort(key=lambda one: one.name)
+        chains.append(_guesses(taken[name], given, sample, wanted))
+    return [list(chain) for chain in zip(*chains, strict=True)]
+
+
+def least_sure_of(
+    columns: Mapping[str, Sequence[Cell]],
+    shown: Sequence[str],
+    candidates: Sequence[str],
+    count: int,
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+) -> list[str]:
+    """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
+
+    By the mean bits of a cell under simple frequencies of rows left out, in at most 2,000 rows: no predictor is
+    fitted. A missing cell counts for none.
+    """
+    drawn = list(order) if order is not None else list(range(len(columns[candidates[0]])))
+    rows = drawn[:MOST_ROWS]
+    names = sorted({*shown, *candidates})
+    taken = {name: column(name, [columns[name][row] for row in rows], missing) for name in names}
+    given = [taken[name] for name in sorted(set(shown))]
+    lacking = {name: surprise(taken[name], given) for name in candidates}
+    found: list[str] = []
+    while lacking and len(found) < count:
+        best = min(lacking, key=lambda name: (-lacking[name], name))
+        found.append(best)
+        del lacking[best]
+        for name in lacking:
+            lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
+    return found
+
+
+def _sample(drawn: Sequence[int], rows: Sequence[int]) -> _Sample | None:
+    asked = set(rows)
+    others = [row for row in drawn if row not in asked]
+    if len(others) >= MOST_ROWS - HELD // 2:
+        others = others[:MOST_ROWS]
+        held = np.arange(len(others) - HELD, len(others))
+        final = np.arange(len(others), len(others) + len(asked))
+        taken = (*others, *(row for row in drawn if row in asked))
+        groups = np.where(np.arange(len(taken)) < len(others), 0, 1)
+        return _Sample(taken, ((np.arange(len(others) - HELD), np.concatenate([held, final])),), groups)
+    room = max(0, MOST_ROWS - len(asked))
+    kept = asked | set(others[:room])
+    taken = tuple(row for row in drawn if row in kept)
+    if len(taken) < LEAST_ROWS:
+        return None
+    groups = np.arange(len(taken)) % FOLDS
+    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
+    return _Sample(taken, fits, groups)
+
+
+def _alone(cells: Sequence[Cell], row: int, drawn: Sequence[int], missing: Collection[str]) -> Guess:
+    return marginal([cells[other] for other in drawn if other != row], missing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Predicted:
+    """What the predictors of one fit make of its rows."""
+
+    fit: Fit
+    dense: dict[str, Floats]
+    added: dict[str, Counted | Follows]
+    regressed: Floats | None
+
+
+def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints) -> list[Guess]:
+    """The guesses of the wanted places."""
+    predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
+    peaks = _with_errors(target, predicted, sample)
+    names = sorted({name for one in predicted for name in one.dense})
+    chances = np.full((len(sample.rows), len(names)), np.nan)
+    for one in predicted:
+        truth = _truth(one.fit)
+        for place, name in enumerate(names):
+            matrix = one.dense.get(name, one.dense["marginal"])
+            chances[one.fit.predicted, place] = matrix[np.arange(len(truth)), truth]
+    known = np.isfinite(chances[:, 0])
+    guesses: dict[int, Guess] = {}
+    for group in sorted({int(group) for group in sample.groups[wanted]}):
+        others = np.flatnonzero(known & (sample.groups != group))
+        weights = dict(zip(names, _weights(chances[others]), strict=True))
+        mixed = [_mixed(one, weights) for one in predicted]
+        mixed = _sharpened(predicted, mixed, set(others.tolist()))
+        extra = _extra(predicted, mixed, set(others.tolist()))
+        members = set(wanted[sample.groups[wanted] == group].tolist())
+        for one, matrix in zip(predicted, mixed, strict=True):
+            whole = _with_added(one, matrix, extra)
+            for number, row in enumerate(one.fit.predicted.tolist()):
+                if row in members:
+                    followed = _followed(one, number, extra)
+                    guesses[row] = _guess(one, whole[number], followed, peaks[row], len(others))
+    return [guesses[row] for row in wanted.tolist()]
+
+
+def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> _Predicted:
+    told = informative(target, given, train, SHOWN)
+    fit = Fit(target, tuple(one for one, _ in told), tuple(max(0.0, gain) for _, gain in told), train, places)
+    common, counted = frequencies(fit)
+    near, close = neighbours(fit)
+    matrices = {name: one.matrix for name, one in (common | near).items()}
+    if (found := boosted(fit)) is not None:
+        matrices["boosted"] = found.matrix
+    numbers = regressed(fit)
+    # a law between columns is looked for in all of them
+    laws = follows(Fit(target, tuple(given), (), train, places))
+    added: dict[str, Counted | Follows] = {**counted, **close}
+    added |= {f"law {number}": law for number, law in enumerate(laws)}
+    return _Predicted(fit, matrices, added, None if numbers is None else numbers.numbers)
+
+
+def _mixed(one: _Predicted, weights: Mapping[str, float]) -> Floats:
+    mixed = np.zeros_like(one.dense["marginal"])
+    for name, weight in weights.items():
+        mixed += weight * one.dense.get(name, one.dense["marginal"])
+    return mixed
+
+
+def _sharpened(predicted: Sequence[_Predicted], mixed: Sequence[Floats], others: set[int]) -> list[Floats]:
+    """The mixtures to the power that makes the other rows likeliest: a mean of guesses is less sure than each."""
+    truths = [_truth(one.fit) for one in predicted]
+    weighed = [[row in others for row in one.fit.predicted.tolist()] for one in predicted]
+
+    def likelihood(power: float) -> float:
+        return sum(
+            float(np.log(np.maximum(_power(matrix[those], power)[np.arange(sum(those)), truth[those]], LEAST)).sum())
+            for matrix, truth, those in zip(mixed, truths, weighed, strict=True)
+        )
+
+    best = max(POWERS, key=likelihood)
+    return [_power(matrix, best) for matrix in mixed]
+
+
+def _power(matrix: Floats, power: float) -> Floats:
+    if power == 1:
+        return matrix
+    found = np.maximum(matrix, 1e-12) ** power
+    result: Floats = found / found.sum(axis=1, keepdims=True)
+    return result
+
+
+def _truth(fit: Fit) -> Ints:
+    novel = fit.place[NOVEL]
+    return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
+
+
+def _weights(chances: Floats) -> Floats:
+    """How much each predictor counts, by expectation and maximisation; each begins with one row's worth."""
+    rows, count = chances.shape
+    weights = np.full(count, 1 / count)
+    clipped = np.maximum(chances, LEAST)
+    for _ in range(ROUNDS):
+        shares = clipped * weights
+        shares /= shares.sum(axis=1, keepdims=True)
+        weights = (shares.sum(axis=0) + 1 / count) / (rows + 1)
+    return weights
+
+
+def _extra(predicted: Sequence[_Predicted], mixed: Sequence[Floats], others: set[int]) -> dict[str, float]:
+    """How much the predictors that know some rows only count, beside the mixture of all others (named by "")."""
+    names = ["", *sorted({name for one in predicted for name in one.added})]
+    chances: list[Floats] = []
+    for one, matrix in zip(predicted, mixed, strict=True):
+        truth, rows = _truth(one.fit), np.arange(len(one.fit.predicted))
+        # of all new values together only a share is the one in question
+        base = matrix[rows, truth] / np.where(truth == 1, len(one.fit.train), 1)
+        each = [base, *(_chances(one, one.added.get(name), base, truth) for name in names[1:])]
+        weighed = [row in others for row in one.fit.predicted.tolist()]
+        chances.append(np.column_stack(each)[weighed])
+    return dict(zip(names, _weights(np.vstack(chances)).tolist(), strict=True))
+
+
+def _chances(one: _Predicted, added: Counted | Follows | None, base: Floats, truth: Ints) -> Floats:
+    """The probability of each row's value, where the mixture's is `base`."""
+    if added is None:
+        return base
+    if isinstance(added, Counted):
+        return np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]) + added.left * base
+    keys = [one.fit.target.keys[row] for row in one.fit.predicted]
+    here = [values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)]
+    return np.array(here) + added.left * base
+
+
+def _with_added(one: _Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
+    """The mixture with what is counted in it, less what follows."""
+    base = np.full(len(mixed), extra[""])
+    total = np.zeros_like(mixed)
+    for name, weight in extra.items():
+        added = one.added.get(name)
+        if isinstance(added, Counted):
+            total += weight * added.matrix
+            base += weight * added.left
+        elif isinstance(added, Follows):
+            base += weight * added.left
+        elif name:
+            base += weight
+    found: Floats = total + base[:, None] * mixed
+    return found
+
+
+def _guess(one: _Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
+    """The guess of one row: the mixture, no value below one that was never seen among as many rows.
+
+    Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
+    """
+    floor = 1 / (len(one.fit.train) + 1)
+    best = np.argsort(-chances, kind="stable")[: LISTED + len(followed) + 3].tolist()
+    found = {one.fit.keys[place]: float(chances[place]) for place in best if place > 1}
+    for key, share in followed.items():
+        found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
+    ranked = sorted(((key, _raised(chance, rows)) for key, chance in found.items() if key), key=_order)
+    rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
+    texts = one.fit.target.texts
+    listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
+    return Guess({texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}, rest)
+
+
+def _order(item: tuple[str, float]) -> tuple[float, str]:
+    return -item[1], item[0]
+
+
+def _followed(one: _Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
+    """What follows from the shown cells of a row, by key."""
+    found: dict[str, float] = {}
+    for name, added in one.added.items():
+        if isinstance(added, Follows):
+            for key, share in added.values[number].items():
+                found[key] = found.get(key, 0.0) + extra[name] * share
+    return found
+
+
+def _raised(chance: float, rows: int) -> float:
+    bounded = min(1.0, max(0.0, chance))
+    return min(1.0, bounded + sqrt(bounded * (1 - bounded) / rows))
+
+
+def _plain(key: str) -> str:
+    """A number's key without its exponent; any other as it is."""
+    number = as_number(key)
+    if not isfinite(number):
+        return key
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _with_errors(target: Column, predicted: Sequence[_Predicted], sample: _Sample) -> Floats:
+    """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
+    peaks = np.zeros(len(sample.rows))
+    if target.numbers is None or any(one.regressed is None for one in predicted):
+        return peaks
+    guess = np.full(len(sample.rows), np.nan)
+    for one in predicted:
+        assert one.regressed is not None  # noqa: S101 - looked at above
+        guess[one.fit.predicted] = one.regressed
+    weighed = np.isfinite(guess) & np.isfinite(target.numbers)
+    if len(predicted) == 1:
+        weighed &= sample.groups == 0
+    if weighed.sum() < LEAST_ROWS:
+        return peaks
+    fit = predicted[0].fit
+    step = float(np.median(fit.step(guess[weighed])))
+    if not fit.gridded:
+        return _peaks(fit, guess, weighed, step)
+    errors = _Errors(guess[weighed], target.numbers[weighed] - guess[weighed], step)
+    own = np.where(weighed, target.numbers, np.nan)
+    for one in predicted:
+        _add_distribution(one, errors, guess[one.fit.predicted], own[one.fit.predicted])
+    return peaks
+
+
+def _peaks(fit: Fit, guess: Floats, weighed: NDArray[np.bool_], step: float) -> Floats:
+    """The most that any value has in each row, but for those that are frequent: they have their own predictors."""
+    assert fit.target.numbers is not None  # noqa: S101 - numbers were predicted
+    counts = {key: fit.counts[place] for key, place in fit.place.items()}
+    rare = np.array([counts.get(key, 0) <= 0.02 * len(fit.train) for key in fit.target.keys])
+    kept = weighed & rare
+    if kept.sum() < LEAST_ROWS:
+        return np.zeros(len(guess))
+    errors = _Errors(guess[kept], fit.target.numbers[kept] - guess[kept], step)
+    found: Floats = np.nan_to_num(errors.peak(guess, fit.step(guess)) * kept.sum() / weighed.sum())
+    return found
+
+
+def _add_distribution(one: _Predicted, errors: "_Errors", guess: Floats, own: Floats) -> None:
+    fit = one.fit
+    sizes = fit.step(fit.positions)
+    densities = np.nan_to_num(errors.density(guess, fit.positions, own) * sizes)
+    gone = float(fit.marginal[0])
+    for name, factor in (("regressed", np.ones(len(fit.keys))), ("heaped", heaped(fit))):
+        matrix = densities * factor
+        total = matrix.sum(axis=1, keepdims=True)
+        matrix = np.where(total > LEAST, matrix / np.maximum(total, LEAST) * (1 - gone), fit.marginal)
+        matrix[:, 0] = gone
+        one.dense[name] = matrix
+
+
+class _Errors:
+    """The errors of predicted numbers, by their size around a prediction and, so scaled, their distribution."""
+
+    def __init__(self, guess: Floats, errors: Floats, step: float) -> None:
+        order = np.argsort(guess, kind="stable")
+        window = max(10, len(guess) // 6)
+        sizes = np.convolve(np.abs(errors[order]), np.ones(window) / window, mode="valid")
+        self.at = np.convolve(guess[order], np.ones(window) / window, mode="valid")
+        self.sizes = np.maximum(sizes, max(0.1 * step, 0.02 * float(np.abs(errors).mean())))
+        self.width = max(0.3 * step / float(np.median(self.sizes)), 0.02)
+        self.count = len(errors)
+        self.scaled = np.clip(errors / self._size(guess), -30, 30)
+
+    def density(self, guess: Floats, values: Floats, own: Floats) -> Floats:
+        """The density of each value in each row, by the errors of all rows but its own."""
+        size = self._size(guess)[:, None]
+        width = max(0.7 * bandwidth(self.scaled), self.width)
+        axis = np.arange(-32, 32, width / 4)
+        table = np.histogram(self.scaled, np.append(axis, axis[-1] + width / 4) - width / 8)[0]
+        smooth = np.convolve(table, kernel(np.arange(-16, 17) * width / 4, width), mode="same")
+        places = (values[None, :] - guess[:, None]) / size
+        found = np.interp(places, axis, smooth, left=0, right=0)
+        mine = (own[:, None] - guess[:, None]) / size
+        held = np.isfinite(mine)
+        found = found - np.where(held, kernel(places - np.where(held, mine, 0), width), 0)
+        result: Floats = np.maximum(found, 0) / (self.count - held) / size
+        return result
+
+    def peak(self, guess: Floats, step: Floats) -> Floats:
+        """The most probability that any value has, which is a multiple of the step."""
+        width = max(bandwidth(self.scaled), self.width)
+        axis = np.arange(-3, 3, width / 4)
+        most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
+        found: Floats = np.minimum(1.0, most * step / self._size(guess))
+        return found
+
+    def _size(self, guess: Floats) -> Floats:
+        found: Floats = np.interp(guess, self.at, self.sizes)
+        return found
