@@ -140,7 +140,8 @@ def _step(whole: Ints, otherwise: int) -> int:
     if len(values) < 10:
         return otherwise
     sizes = [base * 10**power for power in range(8) for base in (1, 2, 5)]
-    return max(size for size in sizes if np.mean(values % size == 0) >= 0.95 or size == 1)
+    fitting = [size for size in sizes if np.mean(values % size == 0) >= 0.95]
+    return max(fitting, default=1)
 
 
 def written(whole: int, decimals: int) -> str:

@@ -11,6 +11,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tabcontam.decide.chance import LISTED, Cell, Guess, marginal
 from tabcontam.decide.columns import Column, Floats, Ints, as_number, column, with_words
@@ -75,10 +76,11 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     worded = with_words(taken[name] for name in sorted(set(shown)))
     chains = []
-    for place, name in enumerate(asked):
-        given = [*worded, *with_words(taken[before] for before in asked[:place])]
-        given.sort(key=lambda one: one.name)
-        chains.append(_guesses(taken[name], given, sample, wanted))
+    with threadpool_limits(1):  # sums do not depend on the machine's cores, and so small ones are no slower
+        for place, name in enumerate(asked):
+            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given.sort(key=lambda one: one.name)
+            chains.append(_guesses(taken[name], given, sample, wanted))
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
@@ -153,7 +155,8 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
     guesses: dict[int, Guess] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
         others = told.known & (sample.groups != group)
-        mixed = [_mixed(one, told.weights(others)) for one in predicted]
+        weights = told.weights(others)
+        mixed = [_mixed(one, weights) for one in predicted]
         mixed = _sharpened(predicted, mixed, others)
         extra = told.beside(others, _base(predicted, mixed, len(sample.rows)))
         members = set(wanted[sample.groups[wanted] == group].tolist())
@@ -224,9 +227,8 @@ def _weights(chances: Floats, worth: Floats | None = None) -> Floats:
     clipped = np.maximum(chances, LEAST)
     rows = np.ones(len(chances)) if worth is None else worth
     for _ in range(ROUNDS):
-        shares = clipped * weights
-        shares *= (rows / shares.sum(axis=1))[:, None]
-        weights = (shares.sum(axis=0) + 1 / count) / (rows.sum() + 1)
+        shares = weights * ((rows / (clipped @ weights)) @ clipped)
+        weights = (shares + 1 / count) / (rows.sum() + 1)
     return weights
 
 
@@ -323,8 +325,9 @@ def _guess(one: _Predicted, chances: Floats, followed: Mapping[str, float], peak
     Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
     """
     floor = 1 / (len(one.fit.train) + 1)
-    best = np.argsort(-chances, kind="stable")[: LISTED + len(followed) + 3].tolist()
-    found = {one.fit.keys[place]: float(chances[place]) for place in best if place > 1}
+    likely = np.flatnonzero(chances + np.sqrt(chances / rows) > floor)
+    best = likely[np.argsort(-chances[likely], kind="stable")][: LISTED + len(followed) + 3].tolist() or [2]
+    found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
     ranked = sorted(((key, _raised(chance, rows)) for key, chance in found.items() if key), key=_order)
