@@ -129,14 +129,18 @@ def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
     edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 7)))
     places = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, max(len(edges) - 2, 0))
     whole = scaled(numbers, decimals)
-    found = [_step(whole[places == place]) / 10**decimals for place in range(max(len(edges) - 1, 1))]
-    return edges, np.array(found)
+    everywhere = _step(whole, 1)
+    found = [_step(whole[places == place], everywhere) for place in range(max(len(edges) - 1, 1))]
+    return edges, np.array(found) / 10**decimals
 
 
-def _step(whole: Ints) -> int:
-    """The largest round step that 95 % of these whole numbers are multiples of; no less certain than by ten of them."""
+def _step(whole: Ints, otherwise: int) -> int:
+    """The largest round step that 95 % of the values are multiples of; with less than ten values, the other one."""
+    values = np.unique(whole[whole != 0])
+    if len(values) < 10:
+        return otherwise
     sizes = [base * 10**power for power in range(8) for base in (1, 2, 5)]
-    fitting = [size for size in sizes if len(whole) >= 10 and np.mean(whole % size == 0) >= 0.95 and np.any(whole)]
+    fitting = [size for size in sizes if np.mean(values % size == 0) >= 0.95]
     return max(fitting, default=1)
 
 

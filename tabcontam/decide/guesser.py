@@ -11,6 +11,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from tabcontam.decide.chance import LISTED, Cell, Guess, marginal
 from tabcontam.decide.columns import Column, Floats, Ints, as_number, column, with_words
@@ -31,6 +32,8 @@ from tabcontam.decide.predictors import (
     surprise,
 )
 
+Bools = NDArray[np.bool_]
+
 MOST_ROWS = 2000  # that a guesser is fitted on
 HELD = 500  # of them, to weigh the predictors
 FOLDS = 5
@@ -38,7 +41,7 @@ LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 ROUNDS = 60
 LEAST = 1e-9
-POWERS = (1.0, 0.9, 1.1, 1.2, 1.35)
+POWERS = (1.0, 1.1, 1.2, 1.35)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,10 +76,11 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     worded = with_words(taken[name] for name in sorted(set(shown)))
     chains = []
-    for place, name in enumerate(asked):
-        given = [*worded, *with_words(taken[before] for before in asked[:place])]
-        given.sort(key=lambda one: one.name)
-        chains.append(_guesses(taken[name], given, sample, wanted))
+    with threadpool_limits(1):  # sums do not depend on the machine's cores, and so small ones are no slower
+        for place, name in enumerate(asked):
+            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given.sort(key=lambda one: one.name)
+            chains.append(_guesses(taken[name], given, sample, wanted))
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
@@ -147,28 +151,21 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
     """The guesses of the wanted places."""
     predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
     peaks = _with_errors(target, predicted, sample)
-    names = sorted({name for one in predicted for name in one.dense})
-    chances = np.full((len(sample.rows), len(names)), np.nan)
-    for one in predicted:
-        truth = _truth(one.fit)
-        for place, name in enumerate(names):
-            matrix = one.dense.get(name, one.dense["marginal"])
-            chances[one.fit.predicted, place] = matrix[np.arange(len(truth)), truth]
-    known = np.isfinite(chances[:, 0])
+    told = _told(predicted, len(sample.rows))
     guesses: dict[int, Guess] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
-        others = np.flatnonzero(known & (sample.groups != group))
-        weights = dict(zip(names, _weights(chances[others]), strict=True))
+        others = told.known & (sample.groups != group)
+        weights = told.weights(others)
         mixed = [_mixed(one, weights) for one in predicted]
-        mixed = _sharpened(predicted, mixed, set(others.tolist()))
-        extra = _extra(predicted, mixed, set(others.tolist()))
+        mixed = _sharpened(predicted, mixed, others)
+        extra = told.beside(others, _base(predicted, mixed, len(sample.rows)))
         members = set(wanted[sample.groups[wanted] == group].tolist())
         for one, matrix in zip(predicted, mixed, strict=True):
             whole = _with_added(one, matrix, extra)
             for number, row in enumerate(one.fit.predicted.tolist()):
                 if row in members:
                     followed = _followed(one, number, extra)
-                    guesses[row] = _guess(one, whole[number], followed, peaks[row], len(others))
+                    guesses[row] = _guess(one, whole[number], followed, peaks[row], int(others.sum()))
     return [guesses[row] for row in wanted.tolist()]
 
 
@@ -195,16 +192,16 @@ def _mixed(one: _Predicted, weights: Mapping[str, float]) -> Floats:
     return mixed
 
 
-def _sharpened(predicted: Sequence[_Predicted], mixed: Sequence[Floats], others: set[int]) -> list[Floats]:
+def _sharpened(predicted: Sequence[_Predicted], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
     """The mixtures to the power that makes the other rows likeliest: a mean of guesses is less sure than each."""
-    truths = [_truth(one.fit) for one in predicted]
-    weighed = [[row in others for row in one.fit.predicted.tolist()] for one in predicted]
+    truths = [_truth(one.fit)[others[one.fit.predicted]] for one in predicted]
+    held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
     def likelihood(power: float) -> float:
-        return sum(
-            float(np.log(np.maximum(_power(matrix[those], power)[np.arange(sum(those)), truth[those]], LEAST)).sum())
-            for matrix, truth, those in zip(mixed, truths, weighed, strict=True)
+        found = (
+            _power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in zip(held, truths, strict=True)
         )
+        return sum(float(np.log(np.maximum(chances, LEAST)).sum()) for chances in found)
 
     best = max(POWERS, key=likelihood)
     return [_power(matrix, best) for matrix in mixed]
@@ -223,41 +220,86 @@ def _truth(fit: Fit) -> Ints:
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
-def _weights(chances: Floats) -> Floats:
-    """How much each predictor counts, by expectation and maximisation; each begins with one row's worth."""
-    rows, count = chances.shape
+def _weights(chances: Floats, worth: Floats | None = None) -> Floats:
+    """How much each predictor counts, by expectation and maximisation; each begins with a part of one row's worth."""
+    count = chances.shape[1]
     weights = np.full(count, 1 / count)
     clipped = np.maximum(chances, LEAST)
+    rows = np.ones(len(chances)) if worth is None else worth
     for _ in range(ROUNDS):
-        shares = clipped * weights
-        shares /= shares.sum(axis=1, keepdims=True)
-        weights = (shares.sum(axis=0) + 1 / count) / (rows + 1)
+        shares = weights * ((rows / (clipped @ weights)) @ clipped)
+        weights = (shares + 1 / count) / (rows.sum() + 1)
     return weights
 
 
-def _extra(predicted: Sequence[_Predicted], mixed: Sequence[Floats], others: set[int]) -> dict[str, float]:
-    """How much the predictors that know some rows only count, beside the mixture of all others (named by "")."""
-    names = ["", *sorted({name for one in predicted for name in one.added})]
-    chances: list[Floats] = []
-    for one, matrix in zip(predicted, mixed, strict=True):
-        truth, rows = _truth(one.fit), np.arange(len(one.fit.predicted))
-        # of all new values together only a share is the one in question
-        base = matrix[rows, truth] / np.where(truth == 1, len(one.fit.train), 1)
-        each = [base, *(_chances(one, one.added.get(name), base, truth) for name in names[1:])]
-        weighed = [row in others for row in one.fit.predicted.tolist()]
-        chances.append(np.column_stack(each)[weighed])
-    return dict(zip(names, _weights(np.vstack(chances)).tolist(), strict=True))
+@dataclass(frozen=True, eq=False)
+class _Told:
+    """What each predictor says of the rows' own values: the mixed ones, and those that know some rows only.
+
+    `one_of` are the values that a mixed predictor's chance is of: many where the row's value was never seen.
+    """
+
+    names: list[str]
+    chances: Floats
+    extras: list[str]
+    added: Floats
+    left: Floats
+    one_of: Floats
+    known: Bools
+
+    def weights(self, others: Bools) -> dict[str, float]:
+        """The weights of the mixed predictors, by the rows in which the others leave something to them."""
+        chances = self.chances[others]
+        weights = _weights(chances)
+        for _ in range(2):
+            base = chances @ weights / self.one_of[others]
+            each = self._each(others, base)
+            extra = _weights(each)
+            left = base * (extra[0] + self.left[others] @ extra[1:])
+            weights = _weights(chances, left / np.maximum(each @ extra, LEAST**2))
+        return dict(zip(self.names, weights.tolist(), strict=True))
+
+    def beside(self, others: Bools, base: Floats) -> dict[str, float]:
+        """The weights of the predictors that know some rows only, beside the mixture of all others (named by "")."""
+        weights = _weights(self._each(others, (base / self.one_of)[others]))
+        return dict(zip(["", *self.extras], weights.tolist(), strict=True))
+
+    def _each(self, others: Bools, base: Floats) -> Floats:
+        return np.column_stack([base, self.added[others] + self.left[others] * base[:, None]])
 
 
-def _chances(one: _Predicted, added: Counted | Follows | None, base: Floats, truth: Ints) -> Floats:
-    """The probability of each row's value, where the mixture's is `base`."""
-    if added is None:
-        return base
+def _told(predicted: Sequence[_Predicted], rows: int) -> _Told:
+    names = sorted({name for one in predicted for name in one.dense})
+    extras = sorted({name for one in predicted for name in one.added})
+    chances, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
+    added, left = np.zeros((rows, len(extras))), np.ones((rows, len(extras)))
+    for one in predicted:
+        places, truth = one.fit.predicted, _truth(one.fit)
+        each = np.arange(len(truth))
+        one_of[places] = np.where(truth == 1, len(one.fit.train), 1)
+        for number, name in enumerate(names):
+            chances[places, number] = one.dense.get(name, one.dense["marginal"])[each, truth]
+        for number, name in enumerate(extras):
+            if name in one.added:
+                added[places, number] = _of_own(one, one.added[name], truth)
+                left[places, number] = one.added[name].left
+    return _Told(names, chances, extras, added, left, one_of, np.isfinite(chances[:, 0]))
+
+
+def _of_own(one: _Predicted, added: Counted | Follows, truth: Ints) -> Floats:
+    """What is added to the chance of each row's own value."""
     if isinstance(added, Counted):
-        return np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]) + added.left * base
+        return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
     keys = [one.fit.target.keys[row] for row in one.fit.predicted]
-    here = [values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)]
-    return np.array(here) + added.left * base
+    return np.array([values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)])
+
+
+def _base(predicted: Sequence[_Predicted], mixed: Sequence[Floats], rows: int) -> Floats:
+    """The mixture's chance of each row's own value."""
+    found = np.full(rows, np.nan)
+    for one, matrix in zip(predicted, mixed, strict=True):
+        found[one.fit.predicted] = matrix[np.arange(len(matrix)), _truth(one.fit)]
+    return found
 
 
 def _with_added(one: _Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
@@ -283,8 +325,9 @@ def _guess(one: _Predicted, chances: Floats, followed: Mapping[str, float], peak
     Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
     """
     floor = 1 / (len(one.fit.train) + 1)
-    best = np.argsort(-chances, kind="stable")[: LISTED + len(followed) + 3].tolist()
-    found = {one.fit.keys[place]: float(chances[place]) for place in best if place > 1}
+    likely = np.flatnonzero(chances + np.sqrt(chances / rows) > floor)
+    best = likely[np.argsort(-chances[likely], kind="stable")][: LISTED + len(followed) + 3].tolist() or [2]
+    found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
     ranked = sorted(((key, _raised(chance, rows)) for key, chance in found.items() if key), key=_order)
@@ -336,40 +379,37 @@ def _with_errors(target: Column, predicted: Sequence[_Predicted], sample: _Sampl
     if weighed.sum() < LEAST_ROWS:
         return peaks
     fit = predicted[0].fit
-    step = float(np.median(fit.step(guess[weighed])))
-    if not fit.gridded:
-        return _peaks(fit, guess, weighed, step)
-    errors = _Errors(guess[weighed], target.numbers[weighed] - guess[weighed], step)
+    spikes = {key for key, spike in zip(fit.keys, fit.spikes, strict=True) if spike}
+    weighed &= np.array([key not in spikes for key in target.keys])
+    if weighed.sum() < LEAST_ROWS:
+        return peaks
+    share = weighed.sum() / np.isin(sample.groups, sample.groups[weighed]).sum()
+    errors = _Errors(
+        guess[weighed], target.numbers[weighed] - guess[weighed], float(np.median(fit.step(guess[weighed])))
+    )
     own = np.where(weighed, target.numbers, np.nan)
     for one in predicted:
-        _add_distribution(one, errors, guess[one.fit.predicted], own[one.fit.predicted])
+        rows = one.fit.predicted
+        if fit.gridded and one.fit.gridded:
+            _add_distribution(one, errors, guess[rows], own[rows])
+        else:
+            peaks[rows] = errors.peak(guess[rows], one.fit.step(guess[rows])) * share
     return peaks
 
 
-def _peaks(fit: Fit, guess: Floats, weighed: NDArray[np.bool_], step: float) -> Floats:
-    """The most that any value has in each row, but for those that are frequent: they have their own predictors."""
-    assert fit.target.numbers is not None  # noqa: S101 - numbers were predicted
-    counts = {key: fit.counts[place] for key, place in fit.place.items()}
-    rare = np.array([counts.get(key, 0) <= 0.02 * len(fit.train) for key in fit.target.keys])
-    kept = weighed & rare
-    if kept.sum() < LEAST_ROWS:
-        return np.zeros(len(guess))
-    errors = _Errors(guess[kept], fit.target.numbers[kept] - guess[kept], step)
-    found: Floats = np.nan_to_num(errors.peak(guess, fit.step(guess)) * kept.sum() / weighed.sum())
-    return found
-
-
 def _add_distribution(one: _Predicted, errors: "_Errors", guess: Floats, own: Floats) -> None:
-    fit = one.fit
-    sizes = fit.step(fit.positions)
-    densities = np.nan_to_num(errors.density(guess, fit.positions, own) * sizes)
-    gone = float(fit.marginal[0])
+    """What has its own chance keeps it: missing cells, and numbers that are far more frequent than those around."""
+    fit, near = one.fit, one.dense["near"]
+    apart = fit.spikes.copy()
+    apart[:2] = True
+    remaining = 1 - near[:, apart].sum(axis=1, keepdims=True)
+    densities = np.nan_to_num(errors.density(guess, fit.positions, own) * fit.step(fit.positions))
+    densities[:, apart] = 0
     for name, factor in (("regressed", np.ones(len(fit.keys))), ("heaped", heaped(fit))):
         matrix = densities * factor
         total = matrix.sum(axis=1, keepdims=True)
-        matrix = np.where(total > LEAST, matrix / np.maximum(total, LEAST) * (1 - gone), fit.marginal)
-        matrix[:, 0] = gone
-        one.dense[name] = matrix
+        matrix *= remaining / np.maximum(total, LEAST)
+        one.dense[name] = np.where(total > LEAST, np.where(apart, near, matrix), near)
 
 
 class _Errors:

@@ -13,13 +13,16 @@ from functools import cached_property
 from itertools import combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.decide.columns import FEW, MISSING, Column, Floats, Ints, as_number, scaled, steps, written
 from tabcontam.decide.reading import value_key
 
 NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
+LEAST_NUMBERS = 40  # of which a distribution is made
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
 PAIRED = 4  # shown columns of which all pairs are tried
+SPIKE = 0.04  # of the rows have to have a number before it is taken for itself
 LEFT = 0.3  # rows that all other predictors count for beside each value of close rows
 ESCAPES = (0.3, 0.1, 0.03, 1.0)
 MANY = 20  # values of a column that is more than a class
@@ -78,6 +81,13 @@ class Fit:
             return None
         found: Floats = numbers[self.train]
         return found
+
+    @cached_property
+    def spikes(self) -> NDArray[np.bool_]:
+        """Which values are so frequent in a column of many numbers that they are no part of its distribution."""
+        if self.numbers is None or (self.counts > 0).sum() <= FEW:
+            return np.zeros(len(self.keys), dtype=np.bool_)
+        return np.asarray(self.counts >= max(10, SPIKE * len(self.train)), dtype=np.bool_)
 
     @cached_property
     def positions(self) -> Floats:
@@ -267,9 +277,9 @@ def regressed(fit: Fit) -> Regressed | None:
 
     if fit.numbers is None or not fit.shown:
         return None
-    known = np.isfinite(fit.numbers)
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     rows, numbers = fit.train[known], fit.numbers[known]
-    if len(np.unique(numbers)) <= FEW:
+    if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
         return None
     linear = _linear(fit, rows, numbers)
     left = numbers - linear[rows]
@@ -441,8 +451,9 @@ def _differences(target: Column, shown: Column, train: Ints) -> dict[object, int
 def _ratios(target: Column, shown: Column, train: Ints) -> dict[object, int]:
     y, x = _both(target, shown, train)
     known = np.isfinite(y) & np.isfinite(x) & (np.nan_to_num(x) != 0) & (np.nan_to_num(y) != 0)
-    ratios = np.round(y[known] / x[known], 6)
-    values, counts = np.unique(ratios, return_counts=True)
+    with np.errstate(over="ignore"):
+        ratios = np.round(y[known] / x[known], 6)
+    values, counts = np.unique(ratios[np.isfinite(ratios)], return_counts=True)
     order = np.argsort(-counts, kind="stable")[:RATIOS]
     return {float(values[place]): int(counts[place]) for place in order if counts[place] > 1}
 
@@ -511,28 +522,34 @@ def _close(distances: Floats) -> Floats:
 
 
 def _by_weights(fit: Fit, weights: Floats) -> tuple[Dense, Counted]:
-    from scipy.sparse import csr_matrix
-
-    values = csr_matrix(
-        (np.ones(len(fit.train)), (np.arange(len(fit.train)), fit.codes)), (len(fit.train), len(fit.keys))
-    )
     total = weights.sum(axis=1, keepdims=True)
-    counts = np.asarray((values.T @ weights.T).T)
+    counts = _shares(fit, weights)
     return Dense((counts + fit.marginal) / (total + 1)), _counted(counts, LEFT)
 
 
 def _smoothed(fit: Fit, weights: Floats) -> Dense:
     """The neighbours' numbers, each spread over the values around it."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
-    known = np.isfinite(fit.numbers)
-    numbers, where = np.unique(fit.numbers[known], return_inverse=True)
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    matrix = _shares(fit, weights / weights.sum(axis=1, keepdims=True))
+    if known.sum() < LEAST_NUMBERS:
+        return Dense(matrix)
+    numbers, places = np.unique(fit.numbers[known], return_index=True)
     spread = _spread(fit, numbers, 0.5 * bandwidth(fit.numbers[known]))
-    grouped = np.zeros((len(numbers), len(fit.predicted)))
-    weights = weights / weights.sum(axis=1, keepdims=True)
-    np.add.at(grouped, where, weights[:, known].T)
-    matrix = (grouped.T.astype(np.float32) @ spread.astype(np.float32)).astype(np.float64)
-    matrix[:, 0] = weights[:, ~known].sum(axis=1)
-    return Dense(matrix)
+    seen = fit.codes[known][places]
+    smooth = (matrix[:, seen].astype(np.float32) @ spread.astype(np.float32)).astype(np.float64)
+    matrix[:, seen] = 0
+    return Dense(matrix + smooth)
+
+
+def _shares(fit: Fit, weights: Floats) -> Floats:
+    """The weight of each value among the trained rows."""
+    from scipy.sparse import csr_matrix
+
+    shape = (len(fit.train), len(fit.keys))
+    values = csr_matrix((np.ones(len(fit.train)), (np.arange(len(fit.train)), fit.codes)), shape)
+    found: Floats = np.asarray((values.T @ weights.T).T)
+    return found
 
 
 def _spread(fit: Fit, numbers: Floats, width: float) -> Floats:
@@ -548,9 +565,9 @@ def _spread(fit: Fit, numbers: Floats, width: float) -> Floats:
 def heaped(fit: Fit) -> Floats:
     """How much more frequent each listed value is than its surroundings make likely: numbers heap at round ones."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
-    known = fit.numbers[np.isfinite(fit.numbers)]
-    numbers, counts = np.unique(known, return_counts=True)
-    smooth = (counts / counts.sum()) @ _spread(fit, numbers, bandwidth(known) or 1.0)
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    numbers, counts = np.unique(fit.numbers[known], return_counts=True)
+    smooth = (counts / counts.sum()) @ _spread(fit, numbers, bandwidth(fit.numbers[known]) or 1.0)
     found: Floats = (0.9 * fit.counts / counts.sum() + 0.1 * smooth) / np.maximum(smooth, 1e-12)
     found[:2] = 0
     return found

@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from math import isfinite
@@ -131,6 +132,7 @@ def _path(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequen
         return None
 
 
+@cache
 def _made_by() -> list[str]:
     return [str(VERSION), version("numpy"), version("scikit-learn"), version("scipy")]
 
