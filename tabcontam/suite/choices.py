@@ -1,13 +1,15 @@
-"""What membership and classification share: an answer is one of a closed list, and there is only a score."""
+"""What membership and classification share: an answer is one of a closed list, invalid ones are counted apart."""
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
 from tabcontam.decide.reading import chosen
+from tabcontam.decide.statistics import Discrimination
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer
-from tabcontam.suite.base import Measurement, Query, Reading, Reply, Trial
+from tabcontam.suite.base import Evidence, Measurement, Query, Reading, Reply, Trial
 from tabcontam.suite.words import MORE, READ, measured
 
 YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re.IGNORECASE)}
@@ -19,6 +21,8 @@ class ChoiceTest:
 
     claim: ClassVar[str]
     by_feature: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
+    of_rows: ClassVar[bool] = False
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete once it names a choice, whatever comes after it."""
@@ -34,6 +38,34 @@ class ChoiceTest:
     def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
         """A score, no detection."""
         return measured(trials, needed=None, claim=self.claim)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What the answers weigh; invalid ones are no trial."""
+        raise NotImplementedError
+
+    def blunt(self, queries: Sequence[Query], level: float) -> str | None:
+        """Never: there is only a score."""
+        return None
+
+
+def given(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
+    """The trials with a valid answer, and which it is."""
+    read = ((trial, trial.reading.parsed) for trial in trials if trial.reading is not None)
+    return [(trial, answer) for trial, answer in read if isinstance(answer, str)]
+
+
+def discrimination(trials: Sequence[Trial]) -> Discrimination:
+    """How well valid answers tell Yes from No."""
+    counts = Counter((trial.query.expected[0], answer) for trial, answer in given(trials))
+    return Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
+
+
+def leaning(trials: Sequence[Trial]) -> str:
+    """The d' of Yes/No answers and the share of Yes, which is bias; what was no valid answer is counted."""
+    answers = [answer for _, answer in given(trials)]
+    yes = f", {answers.count('Yes') / len(answers):.0%} said Yes" if answers else ""
+    invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
+    return f"d' {discrimination(trials).d_prime:.1f}{yes}{invalid}"
 
 
 def published_choice(text: str, truth: str) -> bool:

@@ -1,5 +1,6 @@
 """Example membership: can the LLM tell rows of the table from perturbed copies?"""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -9,13 +10,14 @@ from tabcontam.datasets import Cell, Table
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
-from tabcontam.suite.base import Capability, Kind, Prompt, Query
+from tabcontam.suite.base import Capability, Evidence, Kind, Prompt, Query, Trial
 from tabcontam.suite.checks import drawn
-from tabcontam.suite.choices import ChoiceTest
+from tabcontam.suite.choices import ChoiceTest, discrimination, given, leaning
+from tabcontam.suite.draws import by_content
 from tabcontam.suite.facts import once
 
 Row = tuple[Cell, ...]
-QUERIES = 100
+QUERIES = 40
 
 
 class Swap(NamedTuple):
@@ -35,12 +37,12 @@ class Swap(NamedTuple):
 class Membership(ChoiceTest):
     """Shown one row and its perturbed copy with their labels, the LLM must say whether another row is original.
 
-    Ronval et al. 2024, section 3.1: 100 random rows, half of them perturbed. A row is perturbed as in the text: the
-    value of one feature is swapped for that of another row; the authors' code swaps all but three features, and leaves
-    rows with missing values as they are. A perturbed row always differs from its original and is no row of the table.
+    Ronval et al. 2024, section 3.1: 40 random rows (the paper has 100), half of them perturbed. A row is perturbed as
+    in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
+    features, and leaves rows with missing values as they are. A perturbed row always differs from its original and is no row of the table.
 
-    There is no decision, only the share of right answers: 0.5 is chance. It measures whether rows look plausible as
-    much as whether they were seen.
+    There is no decision, only the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether
+    rows look plausible as much as whether they were seen.
 
     Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
     """
@@ -54,17 +56,16 @@ class Membership(ChoiceTest):
     max_tokens: ClassVar[int] = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """100 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
+        """40 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
         known = once(table, "rows", lambda: set(table.rows))
         count = min(QUERIES, len(table.rows) - 1) // 2 * 2
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
-        asked = rng.sample(range(len(table.rows)), count)
-        labels = ["Yes", "No"] * (count // 2)
-        rng.shuffle(labels)
+        asked = rng.sample(by_content(table), count)
+        labels = balanced(count, rng)
         return [
-            self._query(table, serializer, known, number, row, label, rng)
-            for number, (row, label) in enumerate(zip(asked, labels, strict=True))
+            self._query(table, serializer, known, number, row, label, yes_first, rng)
+            for number, (row, (label, yes_first)) in enumerate(zip(asked, labels, strict=True))
         ]
 
     def _query(
@@ -75,32 +76,70 @@ class Membership(ChoiceTest):
         number: int,
         asked: int,
         label: str,
+        yes_first: bool,
         rng: Random,
     ) -> Query:
         swap = Swap(asked, 0, asked) if label == "Yes" else perturbed(table, asked, known, rng)
         row = swap.cells(table)
 
         def draw() -> Swap | None:
-            example = rng.randrange(len(table.rows))
+            example = rng.choice(by_content(table))
             copy = perturbed(table, example, known, rng)
             return None if table.rows[example] == table.rows[asked] or copy.cells(table) == row else copy
 
         copy = drawn(draw, "every row that could be shown is the asked one")
-        write = partial(_prompt, table, serializer, copy, swap)
+        write = partial(written, table, serializer, copy, swap, yes_first)
         rows = (copy.row, copy.donor, swap.donor, asked)
         return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
 
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The AUC of the answers given, with no p-value: a row can be told because it is likely, or because it was seen."""
+        told, answers = discrimination(trials), given(trials)
+        hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
+        low, high = told.auc_interval()
+        return Evidence(
+            statistic="AUC",
+            value=told.auc,
+            expected=0.5,
+            null="a coin",
+            sentence=(
+                f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
+                f"{leaning(trials)}; a coin gets {len(answers) / 2:g}"
+            ),
+            hits=hits,
+            asked=len(trials),
+            answered=len(answers),
+            expected_hits=len(answers) / 2,
+            interval=(low, high),
+            interval_of="AUC",
+        )
 
-def _prompt(table: Table, serializer: Serializer, copy: Swap, asked: Swap) -> Prompt:
-    shown = (table.rows[copy.row], copy.cells(table), asked.cells(table))
-    return prompts.membership(table.title, *(serializer.row(table.columns, cells) for cells in shown))
+
+def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
+    """Labels, and whether the example of Yes stands first: each of the four equally often, among any four in a row."""
+    four = [("Yes", True), ("No", False), ("Yes", False), ("No", True)]
+    labels: list[tuple[str, bool]] = []
+    while len(labels) < count:
+        block = four[: count - len(labels)]
+        rng.shuffle(block)
+        labels += block
+    return labels
+
+
+def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
+    """The asked row behind another one, as it is and altered."""
+    texts = [
+        serializer.row(table.columns, cells) for cells in (table.rows[copy.row], copy.cells(table), asked.cells(table))
+    ]
+    examples = [(texts[0], "Yes"), (texts[1], "No")]
+    return prompts.membership(table.title, examples if yes_first else examples[::-1], texts[2])
 
 
 def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> Swap:
     """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
 
     def draw() -> Swap | None:
-        column, other = rng.randrange(len(table.columns)), rng.randrange(len(table.rows))
+        column, other = table.columns.index(rng.choice(sorted(table.columns))), rng.choice(by_content(table))
         before, after = table.rows[index][column], table.rows[other][column]
         swap = Swap(index, column, other)
         blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change

@@ -93,11 +93,12 @@ def missing_feature(
     return ask(context, question, "\n".join([head, *rows, prefix]))
 
 
-def membership(title: str, original: str, perturbed: str, row: str) -> Prompt:
-    """Is this row part of the dataset, or was it changed?"""
+def membership(title: str, examples: Sequence[tuple[str, str]], row: str) -> Prompt:
+    """Is this row part of the dataset, or was it changed? The examples have their answers, Yes or No."""
     dataset = f"{DATASET} {title}"
     question = "Is the last of the rows below part of the dataset, with exactly these values? Answer Yes or No."
-    rows = f"Row: {original}\n{PART} Yes\n\nRow: {perturbed}\n{PART} No\n\nRow: {row}\n{PART}"
+    shown = "".join(f"Row: {text}\n{PART} {answer}\n\n" for text, answer in examples)
+    rows = f"{shown}Row: {row}\n{PART}"
     return ask(f"{dataset}\n\n{question}", rows, f"{dataset}\n\n{rows}")
 
 

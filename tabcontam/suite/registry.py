@@ -5,6 +5,7 @@ from tabcontam.suite.classification import Classification0Shot, Classification1S
 from tabcontam.suite.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.suite.feature_lists import FeatureListInformed, FeatureListUninformed
 from tabcontam.suite.feature_values import FeatureValuesInformed, FeatureValuesUninformed
+from tabcontam.suite.matched import MatchedMembership
 from tabcontam.suite.membership import Membership
 from tabcontam.suite.recognition import RecognitionExamples, RecognitionFeatures
 
@@ -19,6 +20,7 @@ TESTS: tuple[Test, ...] = (
     FullCompletion(),
     FeatureCompletion(),
     Membership(),
+    MatchedMembership(),
     Classification0Shot(),
     Classification1Shot(),
 )

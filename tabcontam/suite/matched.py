@@ -1,0 +1,349 @@
+"""Matched membership: can the LLM tell rows of the table from copies that nobody else can tell from them?"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import log2
+from random import Random
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.datasets import Table
+from tabcontam.decide.chance import Guess
+from tabcontam.decide.power import choice_power, detectable_choice_share
+from tabcontam.decide.reading import value_key
+from tabcontam.decide.statistics import poisson_binomial_tail
+from tabcontam.errors import Skip
+from tabcontam.serializers import Serializer
+from tabcontam.suite.base import Capability, Evidence, Kind, Query, Trial
+from tabcontam.suite.checks import drawn
+from tabcontam.suite.choices import ChoiceTest, discrimination, given, leaning
+from tabcontam.suite.draws import pool, seeded
+from tabcontam.suite.facts import once
+from tabcontam.suite.membership import Swap, balanced, written
+
+QUERIES = 60
+OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
+REFERENCE = 2000  # rows that false values are taken from and neighbours are looked for in
+BASES = 1000  # of these, the rows that are shown to the classifier, each as it is and altered
+LEAST = 150  # fewer rows teach a classifier nothing
+COLUMNS = 3  # candidates for the altered feature
+BLIND = 0.6  # the highest AUC at which a classifier counts as blind
+FOLDS = 3
+LEAF = 20  # rows that are alike: a false value is one that another of them has, or nearly
+NEAR = 0.03  # of the rows, by which a number may lie apart from it: a neighbour's own value would give it away
+TRIES = 20
+NEIGHBOURS = 8
+SHARE = 0.5  # of remembered rows, which must be found
+SURE = 8.0  # bound of the classifier's log-odds
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Blind:
+    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table.
+
+    `auc` is how well it tells them apart, `column` the altered feature.
+    """
+
+    column: int
+    auc: float
+    swaps: tuple[Swap, ...]
+    true: tuple[float, ...]
+    false: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class MatchedMembership(ChoiceTest):
+    """Shown a row and an altered copy of it with their labels, the LLM must say whether another row is original.
+
+    After Ronval et al. 2024, section 3.1, but with false rows that a classifier cannot tell from true ones: the value
+    of one feature is that of a row which is alike in the others, and the feature is the one where gradient boosting on
+    other rows does worst. 60 rows, half of them altered, of those that it is least sure of.
+
+    Each right answer counts by how likely the classifier held it, and never less than a coin's half; so a constant
+    answer, and what only sounds likely, earn nothing. Detected: more is right than this explains.
+
+    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    """
+
+    id: ClassVar[str] = "matched_membership"
+    number: ClassVar[int | None] = None
+    kind: ClassVar[Kind] = Kind.MEMBERSHIP
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    shows_rows: ClassVar[bool] = True
+    decides: ClassVar[bool] = True
+    of_rows: ClassVar[bool] = True
+    claim: ClassVar[str] = "rows were told right from wrong, where a classifier cannot"
+    max_tokens: ClassVar[int] = 4
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """60 queries. Raises `Skip` where no feature can be altered so that a classifier does not see it."""
+        blind = blinded(table)
+        candidates = rng.sample(range(len(blind.swaps)), min(len(blind.swaps), OFFERED * QUERIES))
+        half = len(candidates) // 2
+        asked = {
+            "Yes": iter(_least_sure(candidates[:half], blind.true)),
+            "No": iter(_least_sure(candidates[half:], blind.false)),
+        }
+        labels = balanced(QUERIES, rng)
+        picked = [(next(asked[label]), label, yes_first) for label, yes_first in labels]
+        others = sorted(set(range(len(blind.swaps))) - {place for place, _, _ in picked})
+        return [
+            self._query(table, serializer, blind, number, place, label, yes_first, others, rng)
+            for number, (place, label, yes_first) in enumerate(picked)
+        ]
+
+    def _query(
+        self,
+        table: Table,
+        serializer: Serializer,
+        blind: Blind,
+        number: int,
+        place: int,
+        label: str,
+        yes_first: bool,
+        others: Sequence[int],
+        rng: Random,
+    ) -> Query:
+        altered = blind.swaps[place]
+        swap = altered if label == "No" else Swap(altered.row, altered.column, altered.row)
+        cells = swap.cells(table)
+
+        def draw() -> Swap | None:
+            copy = blind.swaps[rng.choice(others)]
+            return None if copy.cells(table) == cells else copy
+
+        copy = drawn(draw, "every row that could be shown is the asked one")
+        chance = blind.false[place] if label == "No" else blind.true[place]
+        return Query(
+            id=f"{self.id}-{number}",
+            write=partial(written, table, serializer, copy, swap, yes_first),
+            asked=("Yes", "No"),
+            expected=(label,),
+            max_tokens=self.max_tokens,
+            paper=False,
+            rows=(copy.row, copy.donor, swap.donor, swap.row),
+            chance={"Yes": Guess({"Yes": chance}, chance), "No": Guess({"No": 1 - chance}, 1 - chance)},
+        )
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The answers given stay, the labels are drawn anew by the blind classifier, or by a coin where that is more.
+
+        The interval is that of the AUC of yes/no answers; d' and the share of Yes tell discrimination from bias.
+        """
+        answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in given(trials)]
+        chances = [chance for chance, _ in answers]
+        hits = sum(right for _, right in answers)
+        told, expected = discrimination(trials), sum(chances)
+        low, high = told.auc_interval()
+        return Evidence(
+            statistic="AUC",
+            value=told.auc,
+            expected=expected / len(chances) if chances else 0.5,
+            null="answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin",
+            sentence=(
+                f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
+                f"{leaning(trials)}; a classifier that never saw the rows gets {expected:.0f}"
+            ),
+            hits=hits,
+            asked=len(trials),
+            answered=len(answers),
+            p_value=poisson_binomial_tail(chances, hits),
+            expected_hits=expected,
+            interval=(low, high),
+            interval_of="AUC",
+            recalled_bits=sum(-log2(chance) for chance, right in answers if right),
+            share=detectable_choice_share(chances, level),
+        )
+
+    def blunt(self, queries: Sequence[Query], level: float) -> str | None:
+        """Whether an LLM that remembers half of the rows would go unseen more often than not."""
+        chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
+        power = choice_power(chances, SHARE, level)
+        if power >= 0.5:
+            return None
+        return (
+            f"{len(queries)} rows to tell apart find an LLM that remembers half of them with probability "
+            f"{power:.2f} at p <= {level:.2g}"
+        )
+
+
+def _chance(query: Query, answer: str) -> float:
+    """The probability that an answer is right, by the blind classifier; a coin's, where that is more."""
+    return max(query.chance[answer].of(answer), 0.5)
+
+
+def _least_sure(places: Sequence[int], chances: Sequence[float]) -> list[int]:
+    return sorted(places, key=lambda place: (abs(chances[place] - 0.5), place))
+
+
+def blinded(table: Table) -> Blind:
+    """The altered rows of a table, found once. Raises `Skip` with the reason where a classifier sees every change."""
+    found = once(table, "blind", lambda: _found(table))
+    if isinstance(found, str):
+        raise Skip(found)
+    return found
+
+
+def _found(table: Table) -> Blind | str:
+    if table.enumerates_domain():
+        return "the table enumerates its domain: a changed row is another row of it"
+    counts = Counter(table.rows)
+    rows = pool(table, [index for index, row in enumerate(table.rows) if counts[row] == 1], REFERENCE)
+    if len(rows) < LEAST:
+        return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
+    codes = _codes(table, rows)
+    candidates = [_altered(table, rows, codes, column) for column in _diffuse(table)]
+    blind = [candidate for candidate in candidates if candidate is not None]
+    if not blind:
+        return "no feature has values that recur and could stand in another row"
+    best = min(blind, key=lambda candidate: abs(candidate.auc - 0.5))
+    if abs(best.auc - 0.5) >= BLIND - 0.5:
+        name = table.columns[best.column]
+        return f"a classifier that never saw the rows tells altered ones: AUC {best.auc:.2f}, by {name} at the least"
+    return best
+
+
+def _diffuse(table: Table) -> list[int]:
+    """The features whose values recur, and in which two rows are least often the same."""
+    same = {}
+    for column, name in enumerate(table.columns):
+        counts = Counter(cell for cell in table.column(name) if not table.is_missing(cell))
+        recurring = [count for count in counts.values() if count > 1]
+        if sum(recurring) >= LEAST and len(recurring) > 1:
+            same[column] = sum(count**2 for count in recurring) / sum(recurring) ** 2
+    return sorted(same, key=lambda column: (same[column], table.columns[column]))[:COLUMNS]
+
+
+def _codes(table: Table, rows: Sequence[int]) -> Floats:
+    """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing. Columns as in the table."""
+    codes = np.full((len(rows), len(table.columns)), np.nan)
+    for place, name in enumerate(table.columns):
+        cells = table.column(name)
+        numeric = table.is_numeric(name)
+        known = {cell for row in rows if (cell := cells[row]) is not None and not table.is_missing(cell)}
+        keys = {cell: float(cell) if numeric else cell for cell in known}
+        ranks = {key: rank for rank, key in enumerate(sorted(set(keys.values())))}
+        for number, row in enumerate(rows):
+            cell = cells[row]
+            if cell in keys:
+                codes[number, place] = ranks[keys[cell]] / max(1, len(ranks) - 1)
+    return codes
+
+
+def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> Blind | None:
+    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few."""
+    cells = table.column(table.columns[column])
+    counts = Counter(cells)
+    recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is no copy's
+    valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
+    if len(valued) < LEAST:
+        return None
+    others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
+    context, values = codes[valued][:, others], codes[valued, column]
+    leaves = _alike(context, values, table.is_numeric(table.columns[column]))
+    donors = _donors(table, [rows[place] for place in valued], column, values, leaves)
+    bases = list(donors)[:BASES]
+    if len(bases) < LEAST:
+        return None
+    given_to = [donors[place] for place in bases]
+    frequency = np.array([counts[cells[rows[place]]] for place in valued], dtype=np.float64)
+    true = _described(context, values, bases, bases, frequency)
+    false = _described(context, values, bases, given_to, frequency)
+    auc, chances = _told_apart(true, false)
+    at = [rows[place] for place in valued]
+    swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in zip(bases, given_to, strict=True))
+    half = len(bases)
+    return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
+
+
+def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
+    """For each row the leaf of a tree that predicts the feature from the others."""
+    from sklearn.tree import DecisionTreeRegressor
+
+    target = values if numeric else (values[:, None] == np.unique(values)).astype(np.float64)
+    filled = np.nan_to_num(context, nan=-1.0)
+    tree = DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0).fit(filled, target)
+    return np.asarray(tree.apply(filled), dtype=np.int64)
+
+
+def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
+    """For each row, by its place, one with a value that is usual where it stands, but makes no row of the table."""
+    known = once(table, "rows", lambda: set(table.rows))
+    rng = seeded(table, "donors", table.columns[column])
+    alike: dict[int, list[int]] = {}
+    for place, leaf in enumerate(leaves.tolist()):
+        alike.setdefault(leaf, []).append(place)
+    keys = [value_key(str(table.rows[row][column])) for row in rows]
+    by_value = np.argsort(values, kind="stable").tolist()
+    rank = {place: number for number, place in enumerate(by_value)}
+    step = max(1, int(len(rows) * NEAR)) if table.is_numeric(table.columns[column]) else 0
+    donors = {}
+    for place, row in enumerate(rows):
+        for _ in range(TRIES):
+            near = rank[rng.choice(alike[int(leaves[place])])] + rng.randint(-step, step)
+            donor = by_value[min(max(near, 0), len(rows) - 1)]
+            if keys[donor] != keys[place] and Swap(row, column, rows[donor]).cells(table) not in known:
+                donors[place] = donor
+                break
+    return donors
+
+
+def _described(
+    context: Floats, values: Floats, bases: Sequence[int], shown: Sequence[int], frequency: Floats
+) -> Floats:
+    """What anybody who has the other rows can say of the shown ones: cells, how usual the value is, what rows alike have.
+
+    A shown row is that of `bases` with the value of `shown`, which other rows have `frequency` times.
+    """
+    base, value = np.array(bases), values[np.array(shown)]
+    filled = np.nan_to_num(context, nan=-1.0)
+    squares = (filled**2).sum(axis=1)
+    apart = squares[base, None] + squares - 2 * np.einsum("ik,jk->ij", filled[base], filled)
+    apart[np.arange(len(base)), base] = np.inf
+    near = np.argsort(apart, axis=1, kind="stable")[:, :NEIGHBOURS]
+    off = np.abs(values[near] - value[:, None])
+    beside = value - values[near].mean(axis=1)
+    return np.column_stack(
+        [
+            context[base],
+            value,
+            np.log1p(frequency[np.array(shown)]),
+            beside,
+            np.abs(beside),
+            off[:, 0],
+            off.mean(axis=1),
+            off.min(axis=1),
+            (off == 0).mean(axis=1),
+            (apart + (values - value[:, None]) ** 2).min(axis=1),
+        ]
+    )
+
+
+def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
+    """The out-of-fold AUC of gradient boosting, and its calibrated probability that each is true: the true ones first."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.metrics import roc_auc_score
+
+    described, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
+    folds = np.tile(np.arange(len(true)) % FOLDS, 2)  # both copies of a row are in the same
+    odds = np.zeros(len(labels))
+    for fold in range(FOLDS):
+        model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
+        model.fit(described[folds != fold], labels[folds != fold])
+        odds[folds == fold] = np.clip(model.decision_function(described[folds == fold]), -SURE, SURE)
+    return float(roc_auc_score(labels, odds)), _calibrated(odds, labels)
+
+
+def _calibrated(odds: Floats, labels: Ints) -> Floats:
+    """The probabilities of log-odds that are as sure as they were right: scaled by logistic regression."""
+    from sklearn.linear_model import LogisticRegression
+
+    slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
+    return np.asarray(1 / (1 + np.exp(-max(slope, 0.0) * odds)))
