@@ -25,7 +25,7 @@ from tabcontam.models.simulated import answer_text, row_form
 from tabcontam.plan import PlannedCell
 from tabcontam.power import EXPERT, IGNORANT, TOGETHER, Outcomes, Planned, ask, outcomes_of, planned
 from tabcontam.serializers import DEFAULT, load_serializer
-from tabcontam.suite.base import Query, Reply, State, Trial, Verdict
+from tabcontam.suite.base import Capability, Query, Reply, State, Trial, Verdict
 from tabcontam.suite.registry import BY_ID, TESTS
 from tabcontam.suite.verdicts import ALPHA, published
 
@@ -40,6 +40,7 @@ CONTROLS = ("exposed", "unexposed")
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 DECIDED = [test for test in TESTS if test.decides]
 ROWS = [test for test in DECIDED if test.of_rows]
+TAKEN = [test for test in ROWS if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
 
 
 @dataclass
@@ -130,7 +131,7 @@ def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
     """What the row tests make of both controls."""
     table, serializer = load_table(dataset), load_serializer(DEFAULT)
     found: dict[str, Counter[tuple[str, str]]] = {}
-    plans = [planned(table, ROWS, serializer, seed, ALPHA) for seed in range(runs)]
+    plans = [planned(table, TAKEN, serializer, seed, ALPHA) for seed in range(runs)]
     for kind in CONTROLS:
         found[kind] = Counter()
         control = open_control(kind)
@@ -150,7 +151,7 @@ async def _controlled(run: Planned, model: Model) -> dict[str, list[Trial]]:
     trials: dict[str, list[Trial]] = {}
     for cell in run.cells:
         own = trials.setdefault(cell.test.id, [])
-        for query in cell.queries if cell.test.needs <= model.capabilities else ():
+        for query in cell.queries:
             reply = await model.generate(Request(query.prompt, query.max_tokens))
             own.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
@@ -177,8 +178,9 @@ def counted(
         if test in counts.idle:
             continue
         counter = counts.paper if paper else counts.calibrated
-        own = {word: number for (who, what, word), number in counter.items() if who in answerers and what == test}
-        found, runs = found + own.get(verdict, 0), runs + sum(own.values())
+        for (who, what, word), number in counter.items():
+            if who in answerers and what == test:
+                found, runs = found + number * (word == verdict), runs + number
     return found, runs
 
 
@@ -265,7 +267,7 @@ def control_lines(found: Mapping[str, Mapping[str, Counter[tuple[str, str]]]]) -
     """How often each row test finds each control."""
     lines = []
     for kind in CONTROLS:
-        for test in ROWS:
+        for test in TAKEN:
             own = {
                 name: {word: n for (what, word), n in by[kind].items() if what == test.id} for name, by in found.items()
             }
