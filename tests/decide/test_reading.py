@@ -78,6 +78,10 @@ def test_two_values_are_one(answer: str | None, expected: str | None, same: bool
         ("The answer is: no.", "No"),
         ("Yes, it is.", "Yes"),
         ("It could be yes, it could be no", None),
+        ("Yes/No", None),
+        ("Yes, No.", None),
+        ("**Yes** | **No**", None),
+        ("Yes, no doubt", "Yes"),
         ("None", None),
         ("Yesterday", None),
         ("", None),
@@ -90,3 +94,9 @@ def test_one_of_the_possible_answers(text: str, choice: str | None) -> None:
 def test_the_longer_of_two_answers_is_meant() -> None:
     assert chosen("very good", ("good", "very good")) == "very good"
     assert chosen("unacceptable", ("acceptable", "unacceptable")) == "unacceptable"
+
+
+def test_answers_side_by_side_are_none_though_the_first_is_long() -> None:
+    """`unacceptable/acceptable` was read as the longer of the two."""
+    assert chosen("unacceptable/acceptable", ("acceptable", "unacceptable")) is None
+    assert chosen("very good or good", ("good", "very good")) is None
