@@ -78,6 +78,8 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
     named = [choice for choice in sorted(choices, key=len, reverse=True) if _names(line, choice)]
     # "very good" names "good" too
     apart = [choice for choice in named if not any(choice in other for other in named if other != choice)]
+    if _names_two(line, named):
+        return None
     for choice in apart:
         answer = re.escape(choice)
         if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
@@ -91,3 +93,13 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
 
 def _names(line: str, choice: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", line, re.IGNORECASE) is not None
+
+
+def _names_two(line: str, choices: list[str]) -> bool:
+    """Whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
+    either = "|".join(map(re.escape, choices)) or "$"
+    between = rf"(?:[/|&]|\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
+    return (
+        re.search(rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)", line, re.IGNORECASE)
+        is not None
+    )

@@ -78,6 +78,10 @@ def test_two_values_are_one(answer: str | None, expected: str | None, same: bool
         ("The answer is: no.", "No"),
         ("Yes, it is.", "Yes"),
         ("It could be yes, it could be no", None),
+        ("Yes/No", None),
+        ("Yes, No.", None),
+        ("**Yes** | **No**", None),
+        ("Yes, no doubt", "Yes"),
         ("None", None),
         ("Yesterday", None),
         ("", None),
@@ -106,3 +110,9 @@ def test_the_longer_of_two_answers_is_meant() -> None:
 )
 def test_equal_values_have_one_key(left: str, right: str, same: bool) -> None:
     assert (value_key(left) == value_key(right)) is same
+
+
+def test_answers_side_by_side_are_none_though_the_first_is_long() -> None:
+    """`unacceptable/acceptable` was read as the longer of the two."""
+    assert chosen("unacceptable/acceptable", ("acceptable", "unacceptable")) is None
+    assert chosen("very good or good", ("good", "very good")) is None
