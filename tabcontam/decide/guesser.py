@@ -23,6 +23,7 @@ from tabcontam.decide.weighing import LEAST, Bools, Predicted, own_places, what_
 
 MOST_ROWS = 2000  # that a guesser is fitted on
 HELD = 500  # of them, to weigh the predictors
+LOOKED_AT = 12  # columns that may be hardest to guess
 FOLDS = 5
 LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
@@ -76,24 +77,28 @@ def least_sure_of(
     count: int,
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
+    apart: bool = False,
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    By the mean bits of a cell under simple frequencies of rows left out, in at most 2,000 rows: no predictor is
-    fitted. A missing cell counts for none.
+    With `apart` each is asked by itself and the choice of one tells nothing about another. By the mean bits of a cell
+    under simple frequencies of rows left out, in at most 2,000 rows: no predictor is fitted. A missing cell counts for
+    none. Of many candidates only those are looked at that vary most.
     """
-    drawn = list(order) if order is not None else list(range(len(columns[candidates[0]])))
-    rows = drawn[:MOST_ROWS]
+    rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
     names = sorted({*shown, *candidates})
     taken = {name: column(name, [columns[name][row] for row in rows], missing) for name in names}
-    given = [taken[name] for name in sorted(set(shown))]
-    lacking = {name: surprise(taken[name], given) for name in candidates}
+    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
+    lacking = {
+        name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
+        for name in varied[: max(LOOKED_AT, count)]
+    }
     found: list[str] = []
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
         found.append(best)
         del lacking[best]
-        for name in lacking:
+        for name in [] if apart else list(lacking):
             lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
     return found
 
