@@ -48,26 +48,23 @@ def guessed(
     return once(table, key, lambda: _kept(table, asked, shown, rows, previous))
 
 
-def least_sure(
-    table: Table, columns: Sequence[str], count: int, previous: bool = False, shown: Sequence[str] | None = None
-) -> tuple[str, ...]:
-    """So many of these columns that are hardest to guess given the shown ones and those chosen before, hardest first.
+def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> tuple[str, ...]:
+    """So many of these columns that are hardest to guess, hardest first, without a fit of the guesser.
 
-    `shown` are by default none, and with `previous` all columns of the row before, in the order of the file. Neither
-    the order of the columns matters nor, without `previous`, that of the rows.
+    Each is taken as asked by itself with the table's other columns shown; with `previous`, as asked after those chosen
+    before it with the row before shown, in the order of the file. The order of the columns does not matter nor,
+    without `previous`, that of the rows.
     """
-    given = tuple(sorted(shown or ()))
-    key = ("least sure", tuple(sorted(columns)), count, previous, given)
-    return once(table, key, lambda: _least_sure(table, columns, count, previous, given))
+    key = ("least sure", tuple(sorted(columns)), count, previous)
+    return once(table, key, lambda: _least_sure(table, columns, count, previous))
 
 
-def _least_sure(
-    table: Table, columns: Sequence[str], count: int, previous: bool, shown: Sequence[str]
-) -> tuple[str, ...]:
+def _least_sure(table: Table, columns: Sequence[str], count: int, previous: bool) -> tuple[str, ...]:
     from tabcontam.decide.guesser import least_sure_of
 
-    cells, given = _cells(table, [*columns, *shown], shown, previous)
-    return tuple(least_sure_of(cells, given, sorted(columns), count, table.missing, _order(table)))
+    cells, given = _cells(table, columns if previous else table.columns, () if previous else table.columns, previous)
+    found = least_sure_of(cells, given, columns, count, table.missing, _order(table), apart=not previous)
+    return tuple(found)
 
 
 def _cells(
