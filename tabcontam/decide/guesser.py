@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from tabcontam.decide.chance import LISTED, Cell, Guess, marginal
-from tabcontam.decide.columns import Column, Floats, Ints, as_number, column, with_words
+from tabcontam.decide.columns import MISSING, Column, Floats, Ints, as_number, column, with_words
 from tabcontam.decide.fit import Counted, Fit
 from tabcontam.decide.frequencies import frequencies, informative
 from tabcontam.decide.laws import Follows, follows, surprise
@@ -235,7 +235,8 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
-    return Guess({texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}, rest)
+    values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
+    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
 
 
 def _order(item: tuple[str, float]) -> tuple[float, str]:

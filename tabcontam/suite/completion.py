@@ -336,7 +336,7 @@ class _Asked:
             value: probability if value in cells else min(1.0, probability / max(left, probability))
             for value, probability in guess.values.items()
         }
-        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)))
+        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)), guess.missing)
 
 
 def missing_share(table: Table, column: str) -> float:
@@ -348,7 +348,7 @@ def missing_share(table: Table, column: str) -> float:
 def raised(guess: Guess, left: float) -> Guess:
     """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
-    return Guess(values, min(1.0, guess.rest / left))
+    return Guess(values, min(1.0, guess.rest / left), guess.missing)
 
 
 def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> Mapping[int, Guessed]:

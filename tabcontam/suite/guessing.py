@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -21,7 +21,7 @@ from tabcontam.suite.facts import once
 
 PREVIOUS = "previous "  # stands before a feature's name where the cell of the row before is meant
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 1  # of the guesser: what another one made is not read
+VERSION = 2  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -145,16 +145,16 @@ def _stored(path: Path, rows: int, asked: int) -> list[list[Guess]] | None:
 
 
 def _read(held: Any) -> Guess:
-    values, rest = held["values"], held["rest"]
-    for chance in (rest, *values.values()):
-        if not isinstance(chance, float) or not isfinite(chance) or not 0 < chance <= 1:
+    values, rest, missing = held["values"], held["rest"], held["missing"]
+    for chance in (rest, 1 - missing, *values.values()):
+        if not isinstance(chance, float) or not isfinite(chance) or not 0 <= chance <= 1:
             raise ValueError("no probability")
-    return Guess(values, rest)
+    return Guess(values, rest, missing)
 
 
 def _store(path: Path, chains: Sequence[Sequence[Guess]]) -> None:
     """Write the file at once or not at all; a folder that cannot be written is passed over."""
-    held = [[{"values": dict(guess.values), "rest": guess.rest} for guess in chain] for chain in chains]
+    held = [[asdict(guess) for guess in chain] for chain in chains]
     with suppress(OSError, ValueError):  # ValueError: half a surrogate pair
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, made = tempfile.mkstemp(dir=path.parent)  # of mode 0600
