@@ -247,6 +247,8 @@ class FeatureCompletion(OneCellTest):
             compared = sorted(least_sure(table, names, COMPARED)) if names else ()
             unsure = {name: self._unsure(table, table.columns.index(name)) for name in compared}
             ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
+            if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
+                return ranked  # the first alone has too few rows
             return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
         return once(table, "unsure features", find)
