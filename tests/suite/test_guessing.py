@@ -21,6 +21,15 @@ def table_of(columns: dict[str, list[Cell]]) -> Table:
     return replace(ships(2), columns=tuple(columns), rows=tuple(zip(*columns.values(), strict=True)))
 
 
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder without what other tests made."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    ships.cache_clear()
+    return tmp_path
+
+
 def files(cache: Path) -> list[Path]:
     """The files of guesses."""
     return sorted((cache / "tabcontam" / "guesses").rglob("*.*"))
