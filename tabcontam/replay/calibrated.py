@@ -1,10 +1,11 @@
 """Recorded cells under the calibrated rules, and where these differ from the published ones, with the reason."""
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from tabcontam.decide.words import Dictionary
 from tabcontam.judge import UNKNOWN, CellName, conclude, result
-from tabcontam.replay.null import Known, known_edition
+from tabcontam.replay.null import known_edition
 from tabcontam.replay.published import Cell, published_cell
 from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
 from tabcontam.replay.trials import PREAMBLE, Asked, asked_rows, asked_words
@@ -18,7 +19,6 @@ PARTLY = "cells that guessing does not explain are right, if not the whole row"
 SAID = "words are said that no other dataset's answers hold"
 
 Group = Sequence[Record]  # the records of one cell
-Editions = dict[tuple[str, tuple[str, ...]], Known | str]
 
 
 def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Cell], list[Cell]]:
@@ -27,46 +27,41 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
     The cells of one LLM are one family; those of a serializer study are another than those of its main runs.
     """
     groups = cells_of(records)
-    asked = _asked(groups, dictionary)
     cells = [published_cell(group, dictionary) for group in groups]
+    judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
+    asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
     families: dict[tuple[str, bool], list[int]] = {}
-    for number, group in enumerate(groups):
-        if group[0].test != MEMBERSHIP:  # which has only a score
-            families.setdefault((group[0].llm, group[0].serializer is None), []).append(number)
-    told: dict[int, Cell] = {}
+    for number in judged:
+        first = groups[number][0]
+        families.setdefault((first.llm, first.serializer is None), []).append(number)
     for numbers in families.values():
-        judged = _family([cells[number] for number in numbers], [asked[number] for number in numbers])
-        for number, cell in zip(numbers, judged, strict=True):
+        family = _family([cells[number] for number in numbers], [asked[number] for number in numbers])
+        for number, cell in zip(numbers, family, strict=True):
             cells[number] = cell
-            if cell["verdict"] != cell["paper_verdict"]:
-                told[number] = _contrast(cell, asked[number])
-    return cells, [told[number] for number in sorted(told)]
+    other = [number for number in judged if cells[number]["verdict"] != cells[number]["paper_verdict"]]
+    return cells, [_contrast(cells[number], asked[number]) for number in other]
 
 
 def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[Asked | str]:
     """What each cell asked; or why that is not known."""
-    editions: Editions = {}
-    alike: dict[tuple[str | None, ...], list[Group]] = {}  # of one LLM, serializer and test
+    edition_of = cache(known_edition)
+    alike: dict[tuple[str | None, ...], list[Group]] = {}
     for group in groups:
         alike.setdefault(_kind(group[0]), []).append(group)
-    found: list[Asked | str] = []
-    for group in groups:
+
+    def asked(group: Group) -> Asked | str:
         first = group[0]
-        if first.test == MEMBERSHIP:
-            found.append("")
-        elif first.test in ROW_TESTS:
-            columns = tuple(first.values or ())
-            if (first.dataset, columns) not in editions:
-                editions[first.dataset, columns] = known_edition(first.dataset, columns)
-            known = editions[first.dataset, columns]
-            found.append(known if isinstance(known, str) else asked_rows(group, known, dictionary))
-        else:
-            others = [other for other in alike[_kind(first)] if other[0].dataset != first.dataset]
-            found.append(asked_words(group, others, dictionary))
-    return found
+        if first.test in ROW_TESTS:
+            known = edition_of(first.dataset, tuple(first.values or ()))
+            return known if isinstance(known, str) else asked_rows(group, known, dictionary)
+        others = [other for other in alike[_kind(first)] if other[0].dataset != first.dataset]
+        return asked_words(group, others, dictionary)
+
+    return [asked(group) for group in groups]
 
 
 def _kind(record: Record) -> tuple[str | None, ...]:
+    """What the cells have in common that are each other's decoys."""
     return record.llm, record.serializer, record.test
 
 

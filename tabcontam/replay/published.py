@@ -9,10 +9,10 @@ from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_nam
 from tabcontam.judge import UNKNOWN, published_counts
 from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, cells_of, unrecorded
 from tabcontam.suite.base import Kind, Measurement, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.suite.registry import BY_ID
 from tabcontam.suite.verdicts import published
 from tabcontam.suite.words import measured
 
-KNOWLEDGE = ("feature_list_informed", "feature_list_uninformed", "recognition_features")
 SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
 
 DICTIONARY = "dictionary version"
@@ -65,7 +65,7 @@ def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
     cell: Cell = {
         **first.place,
         "edition": None,
-        "kind": str(_kind(first.test)),
+        "kind": str(BY_ID[first.test].kind if first.test in BY_ID else Kind.MEMORIZATION),
         "control": False,
         **UNKNOWN,
     }
@@ -113,12 +113,6 @@ def _trial(record: Record, hit: bool) -> Trial:
         reply=Reply(record.output, State.OK),
         reading=Reading(record.output, hit=hit, paper_hit=hit, readable=readable),
     )
-
-
-def _kind(test: str) -> Kind:
-    if test == MEMBERSHIP:
-        return Kind.MEMBERSHIP
-    return Kind.KNOWLEDGE if test in KNOWLEDGE else Kind.MEMORIZATION
 
 
 def _word(verdict: Verdict | None) -> str | None:

@@ -1,6 +1,6 @@
 """Recorded answers as trials of the suite's tests, so that a cell is weighed as a run's is.
 
-No prompt is recorded. What was asked of a row is found in the edition at hand; what tests 1 to 4 asked is compared with
+No prompt is recorded. What was asked of a row is found in the edition at hand; what tests 1 to 6 asked is compared with
 the same LLM's answers to the same test on the other datasets, its decoys. A word that stands in the dataset's name was
 shown.
 """
