@@ -245,7 +245,7 @@ def test_words_said_of_the_table_alone_are_known() -> None:
     assert evidence.p_value == pytest.approx(7**-4, rel=0.2)
     assert (evidence.hits, evidence.asked, evidence.answered) == (4, 4, 4)
     assert evidence.expected_hits == pytest.approx(4 / 7)
-    assert evidence.sentence == "4 of 4 names of features, of which what is said of decoys explains 0.6 (p = 0.00042)"
+    assert evidence.sentence == "4 of 4 names of features said, where answers about decoys explain 0.57 (p = 0.00042)"
     assert evidence.interval is not None
     assert evidence.interval[1] == 1
 
@@ -342,7 +342,10 @@ def test_hostile_answers_have_a_p_value(texts: list[str]) -> None:
 def test_few_english_words_could_not_tell_memory_from_inference() -> None:
     queries = made(words=("age", "sex", "race"), floor=0.5)
     assert LISTS.blunt(queries, 0.2) is None
-    reason = "even all 3 names of features, said of this table alone, give p = 0.12, above 0.01"
+    reason = (
+        "even if all 3 names of features were said of this table alone, p would be 0.12, "
+        "above the 0.01 that a cell must reach"
+    )
     assert LISTS.blunt(queries, 0.01) == reason
 
 
@@ -354,7 +357,10 @@ def test_a_question_whose_decoys_were_cut_off_could_not_tell_anything() -> None:
 def test_too_few_answers_could_not_reach_the_level() -> None:
     queries = asked(NAMES, ships())
     assert NAMES.blunt(queries, 1e-4) is None
-    reason = "even 8 of 8 answers, and none of the decoys', give p = 2.3e-05, above 1e-05"
+    reason = (
+        "even if 8 of 8 answers named the dataset, and none about decoys did, p would be 2.3e-05, "
+        "above the 1e-05 that a cell must reach"
+    )
     assert NAMES.blunt(queries, 1e-5) == reason
 
 
