@@ -48,7 +48,9 @@ class IncompleteCompletion(RowTest):
     queries of the authors' code; forty more ask rows of which the guesser is least sure. A row is asked only if no
     other row has the shown cells with another answer, and no example shows the asked values.
 
-    Passed if at least half of the rows are completed: the rule of the authors' last code; the text asks for one.
+    Contaminated under the paper's rules: at least half of its five rows are completed, as in the authors' last code;
+    the text asks for one. Under the calibrated ones: the cells that are right, those of partly right rows too, are more
+    than the guesser explains.
 
     Example: `... The Ticket is A/5 21171, The Fare is` goes on with `7.25, The Cabin is , The Embarked is S`.
     """
@@ -107,7 +109,8 @@ class FullCompletion(RowTest):
     four rows; 29 more ask for other places of the file, of which the guesser, who knows the row before, is least sure.
     No two show the same row. What counts are the five features of which the guesser is least sure.
 
-    Passed if all values of the row are right.
+    Contaminated under the paper's rules: all values of its one row are right. Under the calibrated ones: the cells that
+    are right, those of partly right rows too, are more than the guesser explains.
 
     Example: the first four rows of iris go on with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
@@ -176,7 +179,8 @@ class FeatureCompletion(OneCellTest):
     never asked; the feature of most values is asked instead. Sixty more are about the two features, and the rows, of
     which the guesser is least sure; no two about the same row.
 
-    Passed if one of the values is right.
+    Contaminated under the paper's rules: one of its five values is right. Under the calibrated ones: the values that
+    are right are more than the guesser explains.
 
     Example: `... The Survived is 0, The Pclass is 3, The Name is` goes on with `Braund, Mr. Owen Harris`.
     """
