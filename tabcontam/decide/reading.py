@@ -81,7 +81,7 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
         answer = re.escape(choice)
         if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
             return choice
-        if len(apart) == 1 and re.search(rf"(?:\bis|:)\s*[\"'*]*{answer}[\"'*.!]*$", line, re.IGNORECASE):
+        if len(apart) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*$", line, re.IGNORECASE):
             return choice
     only = apart[0] if len(apart) == 1 else ""
     denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)
