@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -196,7 +197,7 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "detail": reply.detail,
         **judged(trial, paper_rules),
         "decoy_of": query.decoy_of,
-        "chance": {name: {"values": dict(guess.values), "rest": guess.rest} for name, guess in query.chance.items()},
+        "chance": {name: asdict(guess) for name, guess in query.chance.items()},
         "tokens": reply.tokens,
         "cached": trial.cached,
     }
@@ -225,7 +226,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         max_tokens=0,
         paper=line["paper"],
         not_expected=tuple(line.get("not_expected", ())),
-        chance={name: Guess(item["values"], item["rest"]) for name, item in (line.get("chance") or {}).items()},
+        chance={name: Guess(**item) for name, item in (line.get("chance") or {}).items()},
         decoy_of=line.get("decoy_of") or "",
     )
     reply = Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))

@@ -234,6 +234,8 @@ def fits(value: str, sort: Sort) -> bool:
 @lru_cache(maxsize=100_000)
 def is_number(text: str) -> bool:
     """Whether a text is a number, thousands separated by commas or not."""
+    if "_" in text:  # Python reads 1_000; tables and answers mean something else
+        return False
     try:
         float(ungrouped(text))
     except ValueError:

@@ -21,11 +21,13 @@ LISTED = 64  # values of a guess that have a probability of their own
 class Guess:
     """A hidden cell's distribution: the probability of each likely value, and the most that any other value has.
 
-    Values are written as in the table; the rest of the probability is that of values not listed and of missing ones.
+    Values are written as in the table; `missing` is the probability that there is none, and what is left that of the
+    values not listed.
     """
 
     values: Mapping[str, float]
     rest: float
+    missing: float = 0.0
 
     @cached_property
     def _keys(self) -> dict[str, float]:
@@ -61,4 +63,5 @@ def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> Guess:
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)
     total = len(known) + 1
-    return Guess({value: count / total for value, count in counts.most_common(LISTED)}, 1 / total)
+    values = {value: count / total for value, count in counts.most_common(LISTED)}
+    return Guess(values, 1 / total, (len(known) - counts.total()) / total)

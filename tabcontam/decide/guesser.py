@@ -10,37 +10,23 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import threadpool_limits
 
 from tabcontam.decide.chance import LISTED, Cell, Guess, marginal
-from tabcontam.decide.columns import Column, Floats, Ints, as_number, column, with_words
-from tabcontam.decide.predictors import (
-    NOVEL,
-    Counted,
-    Fit,
-    Follows,
-    bandwidth,
-    boosted,
-    follows,
-    frequencies,
-    heaped,
-    informative,
-    kernel,
-    neighbours,
-    regressed,
-    surprise,
-)
-
-Bools = NDArray[np.bool_]
+from tabcontam.decide.columns import MISSING, Column, Floats, Ints, as_number, column, with_words
+from tabcontam.decide.fit import Counted, Fit
+from tabcontam.decide.frequencies import frequencies, informative
+from tabcontam.decide.laws import Follows, follows, surprise
+from tabcontam.decide.neighbours import neighbours
+from tabcontam.decide.regression import Errors, boosted, heaped, regressed
+from tabcontam.decide.weighing import LEAST, Bools, Predicted, own_places, what_is_told
 
 MOST_ROWS = 2000  # that a guesser is fitted on
 HELD = 500  # of them, to weigh the predictors
+LOOKED_AT = 12  # columns that may be hardest to guess
 FOLDS = 5
 LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
-ROUNDS = 60
-LEAST = 1e-9
 POWERS = (1.0, 1.1, 1.2, 1.35)
 
 
@@ -91,24 +77,28 @@ def least_sure_of(
     count: int,
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
+    apart: bool = False,
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    By the mean bits of a cell under simple frequencies of rows left out, in at most 2,000 rows: no predictor is
-    fitted. A missing cell counts for none.
+    With `apart` each is asked by itself and the choice of one tells nothing about another. By the mean bits of a cell
+    under simple frequencies of rows left out, in at most 2,000 rows: no predictor is fitted. A missing cell counts for
+    none. Of many candidates only those are looked at that vary most.
     """
-    drawn = list(order) if order is not None else list(range(len(columns[candidates[0]])))
-    rows = drawn[:MOST_ROWS]
+    rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
     names = sorted({*shown, *candidates})
     taken = {name: column(name, [columns[name][row] for row in rows], missing) for name in names}
-    given = [taken[name] for name in sorted(set(shown))]
-    lacking = {name: surprise(taken[name], given) for name in candidates}
+    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
+    lacking = {
+        name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
+        for name in varied[: max(LOOKED_AT, count)]
+    }
     found: list[str] = []
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
         found.append(best)
         del lacking[best]
-        for name in lacking:
+        for name in [] if apart else list(lacking):
             lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
     return found
 
@@ -137,21 +127,11 @@ def _alone(cells: Sequence[Cell], row: int, drawn: Sequence[int], missing: Colle
     return marginal([cells[other] for other in drawn if other != row], missing)
 
 
-@dataclass(frozen=True, eq=False)
-class _Predicted:
-    """What the predictors of one fit make of its rows."""
-
-    fit: Fit
-    dense: dict[str, Floats]
-    added: dict[str, Counted | Follows]
-    regressed: Floats | None
-
-
 def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints) -> list[Guess]:
     """The guesses of the wanted places."""
     predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
     peaks = _with_errors(target, predicted, sample)
-    told = _told(predicted, len(sample.rows))
+    told = what_is_told(predicted, len(sample.rows))
     guesses: dict[int, Guess] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
         others = told.known & (sample.groups != group)
@@ -169,7 +149,7 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
     return [guesses[row] for row in wanted.tolist()]
 
 
-def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> _Predicted:
+def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> Predicted:
     told = informative(target, given, train, SHOWN)
     fit = Fit(target, tuple(one for one, _ in told), tuple(max(0.0, gain) for _, gain in told), train, places)
     common, counted = frequencies(fit)
@@ -182,19 +162,19 @@ def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Int
     laws = follows(Fit(target, tuple(given), (), train, places))
     added: dict[str, Counted | Follows] = {**counted, **close}
     added |= {f"law {number}": law for number, law in enumerate(laws)}
-    return _Predicted(fit, matrices, added, None if numbers is None else numbers.numbers)
+    return Predicted(fit, matrices, added, None if numbers is None else numbers.numbers)
 
 
-def _mixed(one: _Predicted, weights: Mapping[str, float]) -> Floats:
+def _mixed(one: Predicted, weights: Mapping[str, float]) -> Floats:
     mixed = np.zeros_like(one.dense["marginal"])
     for name, weight in weights.items():
         mixed += weight * one.dense.get(name, one.dense["marginal"])
     return mixed
 
 
-def _sharpened(predicted: Sequence[_Predicted], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
+def _sharpened(predicted: Sequence[Predicted], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
     """The mixtures to the power that makes the other rows likeliest: a mean of guesses is less sure than each."""
-    truths = [_truth(one.fit)[others[one.fit.predicted]] for one in predicted]
+    truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
     held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
 
     def likelihood(power: float) -> float:
@@ -215,94 +195,15 @@ def _power(matrix: Floats, power: float) -> Floats:
     return result
 
 
-def _truth(fit: Fit) -> Ints:
-    novel = fit.place[NOVEL]
-    return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
-
-
-def _weights(chances: Floats, worth: Floats | None = None) -> Floats:
-    """How much each predictor counts, by expectation and maximisation; each begins with a part of one row's worth."""
-    count = chances.shape[1]
-    weights = np.full(count, 1 / count)
-    clipped = np.maximum(chances, LEAST)
-    rows = np.ones(len(chances)) if worth is None else worth
-    for _ in range(ROUNDS):
-        shares = weights * ((rows / (clipped @ weights)) @ clipped)
-        weights = (shares + 1 / count) / (rows.sum() + 1)
-    return weights
-
-
-@dataclass(frozen=True, eq=False)
-class _Told:
-    """What each predictor says of the rows' own values: the mixed ones, and those that know some rows only.
-
-    `one_of` are the values that a mixed predictor's chance is of: many where the row's value was never seen.
-    """
-
-    names: list[str]
-    chances: Floats
-    extras: list[str]
-    added: Floats
-    left: Floats
-    one_of: Floats
-    known: Bools
-
-    def weights(self, others: Bools) -> dict[str, float]:
-        """The weights of the mixed predictors, by the rows in which the others leave something to them."""
-        chances = self.chances[others]
-        weights = _weights(chances)
-        for _ in range(2):
-            base = chances @ weights / self.one_of[others]
-            each = self._each(others, base)
-            extra = _weights(each)
-            left = base * (extra[0] + self.left[others] @ extra[1:])
-            weights = _weights(chances, left / np.maximum(each @ extra, LEAST**2))
-        return dict(zip(self.names, weights.tolist(), strict=True))
-
-    def beside(self, others: Bools, base: Floats) -> dict[str, float]:
-        """The weights of the predictors that know some rows only, beside the mixture of all others (named by "")."""
-        weights = _weights(self._each(others, (base / self.one_of)[others]))
-        return dict(zip(["", *self.extras], weights.tolist(), strict=True))
-
-    def _each(self, others: Bools, base: Floats) -> Floats:
-        return np.column_stack([base, self.added[others] + self.left[others] * base[:, None]])
-
-
-def _told(predicted: Sequence[_Predicted], rows: int) -> _Told:
-    names = sorted({name for one in predicted for name in one.dense})
-    extras = sorted({name for one in predicted for name in one.added})
-    chances, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
-    added, left = np.zeros((rows, len(extras))), np.ones((rows, len(extras)))
-    for one in predicted:
-        places, truth = one.fit.predicted, _truth(one.fit)
-        each = np.arange(len(truth))
-        one_of[places] = np.where(truth == 1, len(one.fit.train), 1)
-        for number, name in enumerate(names):
-            chances[places, number] = one.dense.get(name, one.dense["marginal"])[each, truth]
-        for number, name in enumerate(extras):
-            if name in one.added:
-                added[places, number] = _of_own(one, one.added[name], truth)
-                left[places, number] = one.added[name].left
-    return _Told(names, chances, extras, added, left, one_of, np.isfinite(chances[:, 0]))
-
-
-def _of_own(one: _Predicted, added: Counted | Follows, truth: Ints) -> Floats:
-    """What is added to the chance of each row's own value."""
-    if isinstance(added, Counted):
-        return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
-    keys = [one.fit.target.keys[row] for row in one.fit.predicted]
-    return np.array([values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)])
-
-
-def _base(predicted: Sequence[_Predicted], mixed: Sequence[Floats], rows: int) -> Floats:
+def _base(predicted: Sequence[Predicted], mixed: Sequence[Floats], rows: int) -> Floats:
     """The mixture's chance of each row's own value."""
     found = np.full(rows, np.nan)
     for one, matrix in zip(predicted, mixed, strict=True):
-        found[one.fit.predicted] = matrix[np.arange(len(matrix)), _truth(one.fit)]
+        found[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
     return found
 
 
-def _with_added(one: _Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
+def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
     """The mixture with what is counted in it, less what follows."""
     base = np.full(len(mixed), extra[""])
     total = np.zeros_like(mixed)
@@ -319,7 +220,7 @@ def _with_added(one: _Predicted, mixed: Floats, extra: Mapping[str, float]) -> F
     return found
 
 
-def _guess(one: _Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
+def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
     """The guess of one row: the mixture, no value below one that was never seen among as many rows.
 
     Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
@@ -334,14 +235,15 @@ def _guess(one: _Predicted, chances: Floats, followed: Mapping[str, float], peak
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
-    return Guess({texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}, rest)
+    values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
+    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
 
 
 def _order(item: tuple[str, float]) -> tuple[float, str]:
     return -item[1], item[0]
 
 
-def _followed(one: _Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
+def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
     """What follows from the shown cells of a row, by key."""
     found: dict[str, float] = {}
     for name, added in one.added.items():
@@ -364,7 +266,7 @@ def _plain(key: str) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def _with_errors(target: Column, predicted: Sequence[_Predicted], sample: _Sample) -> Floats:
+def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample) -> Floats:
     """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None or any(one.regressed is None for one in predicted):
@@ -384,7 +286,7 @@ def _with_errors(target: Column, predicted: Sequence[_Predicted], sample: _Sampl
     if weighed.sum() < LEAST_ROWS:
         return peaks
     share = weighed.sum() / np.isin(sample.groups, sample.groups[weighed]).sum()
-    errors = _Errors(
+    errors = Errors(
         guess[weighed], target.numbers[weighed] - guess[weighed], float(np.median(fit.step(guess[weighed])))
     )
     own = np.where(weighed, target.numbers, np.nan)
@@ -397,7 +299,7 @@ def _with_errors(target: Column, predicted: Sequence[_Predicted], sample: _Sampl
     return peaks
 
 
-def _add_distribution(one: _Predicted, errors: "_Errors", guess: Floats, own: Floats) -> None:
+def _add_distribution(one: Predicted, errors: "Errors", guess: Floats, own: Floats) -> None:
     """What has its own chance keeps it: missing cells, and numbers that are far more frequent than those around."""
     fit, near = one.fit, one.dense["near"]
     apart = fit.spikes.copy()
@@ -410,44 +312,3 @@ def _add_distribution(one: _Predicted, errors: "_Errors", guess: Floats, own: Fl
         total = matrix.sum(axis=1, keepdims=True)
         matrix *= remaining / np.maximum(total, LEAST)
         one.dense[name] = np.where(total > LEAST, np.where(apart, near, matrix), near)
-
-
-class _Errors:
-    """The errors of predicted numbers, by their size around a prediction and, so scaled, their distribution."""
-
-    def __init__(self, guess: Floats, errors: Floats, step: float) -> None:
-        order = np.argsort(guess, kind="stable")
-        window = max(10, len(guess) // 6)
-        sizes = np.convolve(np.abs(errors[order]), np.ones(window) / window, mode="valid")
-        self.at = np.convolve(guess[order], np.ones(window) / window, mode="valid")
-        self.sizes = np.maximum(sizes, max(0.1 * step, 0.02 * float(np.abs(errors).mean())))
-        self.width = max(0.3 * step / float(np.median(self.sizes)), 0.02)
-        self.count = len(errors)
-        self.scaled = np.clip(errors / self._size(guess), -30, 30)
-
-    def density(self, guess: Floats, values: Floats, own: Floats) -> Floats:
-        """The density of each value in each row, by the errors of all rows but its own."""
-        size = self._size(guess)[:, None]
-        width = max(0.7 * bandwidth(self.scaled), self.width)
-        axis = np.arange(-32, 32, width / 4)
-        table = np.histogram(self.scaled, np.append(axis, axis[-1] + width / 4) - width / 8)[0]
-        smooth = np.convolve(table, kernel(np.arange(-16, 17) * width / 4, width), mode="same")
-        places = (values[None, :] - guess[:, None]) / size
-        found = np.interp(places, axis, smooth, left=0, right=0)
-        mine = (own[:, None] - guess[:, None]) / size
-        held = np.isfinite(mine)
-        found = found - np.where(held, kernel(places - np.where(held, mine, 0), width), 0)
-        result: Floats = np.maximum(found, 0) / (self.count - held) / size
-        return result
-
-    def peak(self, guess: Floats, step: Floats) -> Floats:
-        """The most probability that any value has, which is a multiple of the step."""
-        width = max(bandwidth(self.scaled), self.width)
-        axis = np.arange(-3, 3, width / 4)
-        most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
-        found: Floats = np.minimum(1.0, most * step / self._size(guess))
-        return found
-
-    def _size(self, guess: Floats) -> Floats:
-        found: Floats = np.interp(guess, self.at, self.sizes)
-        return found

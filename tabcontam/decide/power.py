@@ -39,8 +39,8 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
     """How often p <= level against a model that remembers each row with probability `share`, before anything is asked.
 
     Hidden cells are drawn from their guesses; a remembered row is answered with the truth, any other with the
-    likeliest values. What a guess does not list counts as a value that has the chance `rest`, never as missing; a value
-    without a chance is worth nothing.
+    likeliest values. What a guess does not list counts as a value that has the chance `rest`; a missing cell is no
+    answer, and a value without a chance is worth nothing.
     """
     rng = np.random.default_rng(seed)
     cumulants, sums = np.zeros((runs, 4, len(TILTS))), np.zeros(runs)
@@ -51,7 +51,8 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
             chances = np.array([*np.maximum(listed, guess.rest), guess.rest, 1.0])  # the last: no answer
             chances[chances <= 0] = 1.0
             likeliest = int(listed.argmax()) if len(listed) else len(chances) - 1
-            hidden = np.searchsorted(np.cumsum(listed), rng.random(runs), side="right")
+            ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
+            hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
             cumulants += _cumulants(chances)[answers]
             sums += _units(chances)[answers] * (answers == hidden)

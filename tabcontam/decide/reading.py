@@ -1,10 +1,10 @@
 """How an answer is read before it is decided: preambles and fences stripped, declining texts told apart."""
 
 import re
-from decimal import Context, Decimal, InvalidOperation
+from decimal import Context, Decimal
 from functools import lru_cache
 
-from tabcontam.decide.answers import FILLER, ungrouped
+from tabcontam.decide.answers import FILLER, is_number, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
 DIGITS = Context(prec=12)
@@ -51,14 +51,15 @@ def same_value(answer: str | None, expected: str | None) -> bool:
 def value_key(text: str) -> str:
     """What equal values share: `256`, `256.0` and `2.56e2` have one key, and `No.` has that of `no`."""
     bare = _bare(text)
+    if not is_number(bare):
+        return bare
     try:
-        number = Decimal(ungrouped(bare))
-    except InvalidOperation:
+        number = DIGITS.plus(Decimal(ungrouped(bare)))  # no more digits than a float holds
+    except ArithmeticError:  # beyond what even a decimal holds
         return bare
     if not number.is_finite():
         return bare
-    rounded = DIGITS.plus(number)  # no more digits than a float holds
-    return "0" if not rounded else format(rounded.normalize(), "e")
+    return format(number.normalize(), "e") if number else "0"
 
 
 def _bare(text: str) -> str:
@@ -77,6 +78,8 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
     named = [choice for choice in sorted(choices, key=len, reverse=True) if _names(line, choice)]
     # "very good" names "good" too
     apart = [choice for choice in named if not any(choice in other for other in named if other != choice)]
+    if _names_two(line, named):
+        return None
     for choice in apart:
         answer = re.escape(choice)
         if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
@@ -90,3 +93,13 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
 
 def _names(line: str, choice: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", line, re.IGNORECASE) is not None
+
+
+def _names_two(line: str, choices: list[str]) -> bool:
+    """Whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
+    either = "|".join(map(re.escape, choices)) or "$"
+    between = rf"(?:[/|&]|\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
+    return (
+        re.search(rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)", line, re.IGNORECASE)
+        is not None
+    )

@@ -247,6 +247,8 @@ class FeatureCompletion(OneCellTest):
             compared = sorted(least_sure(table, names, COMPARED)) if names else ()
             unsure = {name: self._unsure(table, table.columns.index(name)) for name in compared}
             ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
+            if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
+                return ranked  # the first alone has too few rows
             return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
         return once(table, "unsure features", find)
@@ -331,12 +333,14 @@ class _Asked:
             return guess
         away = sum(guess.values.get(cell, 0.0) for cell in cells if cell is not None)
         away += missing_share(self.table, name) if any(map(self.table.is_missing, cells)) else 0.0
+        if not away:
+            return guess
         left = 1 - min(away, 1.0)
         values = {
             value: probability if value in cells else min(1.0, probability / max(left, probability))
             for value, probability in guess.values.items()
         }
-        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)))
+        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)), guess.missing)
 
 
 def missing_share(table: Table, column: str) -> float:
@@ -347,8 +351,10 @@ def missing_share(table: Table, column: str) -> float:
 
 def raised(guess: Guess, left: float) -> Guess:
     """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
+    if left == 1:
+        return guess
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
-    return Guess(values, min(1.0, guess.rest / left))
+    return Guess(values, min(1.0, guess.rest / left), guess.missing)
 
 
 def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> Mapping[int, Guessed]:

@@ -5,7 +5,7 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
@@ -21,7 +21,7 @@ from tabcontam.suite.facts import once
 
 PREVIOUS = "previous "  # stands before a feature's name where the cell of the row before is meant
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 1  # of the guesser: what another one made is not read
+VERSION = 2  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,23 @@ def guessed(
     return once(table, key, lambda: _kept(table, asked, shown, rows, previous))
 
 
-def least_sure(
-    table: Table, columns: Sequence[str], count: int, previous: bool = False, shown: Sequence[str] | None = None
-) -> tuple[str, ...]:
-    """So many of these columns that are hardest to guess given the shown ones and those chosen before, hardest first.
+def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> tuple[str, ...]:
+    """So many of these columns that are hardest to guess, hardest first, without a fit of the guesser.
 
-    `shown` are by default none, and with `previous` all columns of the row before, in the order of the file. Neither
-    the order of the columns matters nor, without `previous`, that of the rows.
+    Each is taken as asked by itself with the table's other columns shown; with `previous`, as asked after those chosen
+    before it with the row before shown, in the order of the file. The order of the columns does not matter nor,
+    without `previous`, that of the rows.
     """
-    given = tuple(sorted(shown or ()))
-    key = ("least sure", tuple(sorted(columns)), count, previous, given)
-    return once(table, key, lambda: _least_sure(table, columns, count, previous, given))
+    key = ("least sure", tuple(sorted(columns)), count, previous)
+    return once(table, key, lambda: _least_sure(table, columns, count, previous))
 
 
-def _least_sure(
-    table: Table, columns: Sequence[str], count: int, previous: bool, shown: Sequence[str]
-) -> tuple[str, ...]:
+def _least_sure(table: Table, columns: Sequence[str], count: int, previous: bool) -> tuple[str, ...]:
     from tabcontam.decide.guesser import least_sure_of
 
-    cells, given = _cells(table, [*columns, *shown], shown, previous)
-    return tuple(least_sure_of(cells, given, sorted(columns), count, table.missing, _order(table)))
+    cells, given = _cells(table, columns if previous else table.columns, () if previous else table.columns, previous)
+    found = least_sure_of(cells, given, columns, count, table.missing, _order(table), apart=not previous)
+    return tuple(found)
 
 
 def _cells(
@@ -148,16 +145,16 @@ def _stored(path: Path, rows: int, asked: int) -> list[list[Guess]] | None:
 
 
 def _read(held: Any) -> Guess:
-    values, rest = held["values"], held["rest"]
-    for chance in (rest, *values.values()):
-        if not isinstance(chance, float) or not isfinite(chance) or not 0 < chance <= 1:
+    values, rest, missing = held["values"], held["rest"], held["missing"]
+    for chance in (rest, 1 - missing, *values.values()):
+        if not isinstance(chance, float) or not isfinite(chance) or not 0 <= chance <= 1:
             raise ValueError("no probability")
-    return Guess(values, rest)
+    return Guess(values, rest, missing)
 
 
 def _store(path: Path, chains: Sequence[Sequence[Guess]]) -> None:
     """Write the file at once or not at all; a folder that cannot be written is passed over."""
-    held = [[{"values": dict(guess.values), "rest": guess.rest} for guess in chain] for chain in chains]
+    held = [[asdict(guess) for guess in chain] for chain in chains]
     with suppress(OSError, ValueError):  # ValueError: half a surrogate pair
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, made = tempfile.mkstemp(dir=path.parent)  # of mode 0600

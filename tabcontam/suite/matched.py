@@ -222,7 +222,7 @@ def _diffuse(table: Table) -> list[int]:
 
 
 def _codes(table: Table, rows: Sequence[int]) -> Floats:
-    """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing. Columns as in the table."""
+    """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing."""
     codes = np.full((len(rows), len(table.columns)), np.nan)
     for place, name in enumerate(table.columns):
         cells = table.column(name)
@@ -246,19 +246,16 @@ def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> B
     if len(valued) < LEAST:
         return None
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
-    context, values = codes[valued][:, others], codes[valued, column]
+    context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
     leaves = _alike(context, values, table.is_numeric(table.columns[column]))
-    donors = _donors(table, [rows[place] for place in valued], column, values, leaves)
-    bases = list(donors)[:BASES]
-    if len(bases) < LEAST:
+    donors = dict(list(_donors(table, at, column, values, leaves).items())[:BASES])
+    if len(donors) < LEAST:
         return None
-    given_to = [donors[place] for place in bases]
-    frequency = np.array([counts[cells[rows[place]]] for place in valued], dtype=np.float64)
-    true = _described(context, values, bases, bases, frequency)
-    false = _described(context, values, bases, given_to, frequency)
+    bases, given_to = np.array([*donors]), np.array([*donors.values()])
+    frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
+    true, false = _described(context, values, frequency, bases, [bases, given_to])
     auc, chances = _told_apart(true, false)
-    at = [rows[place] for place in valued]
-    swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in zip(bases, given_to, strict=True))
+    swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
     half = len(bases)
     return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
 
@@ -295,39 +292,29 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
     return donors
 
 
-def _described(
-    context: Floats, values: Floats, bases: Sequence[int], shown: Sequence[int], frequency: Floats
-) -> Floats:
-    """What anybody who has the other rows can say of the shown ones: cells, how usual the value is, what rows alike have.
+def _described(context: Floats, values: Floats, frequency: Floats, bases: Ints, shown: Sequence[Ints]) -> list[Floats]:
+    """What anybody can say of a shown row who has the others: its cells, its value's frequency, what rows alike have.
 
-    A shown row is that of `bases` with the value of `shown`, which other rows have `frequency` times.
+    Shown rows are those of `bases`, with the values of the rows that each of `shown` lists.
     """
-    base, value = np.array(bases), values[np.array(shown)]
     filled = np.nan_to_num(context, nan=-1.0)
     squares = (filled**2).sum(axis=1)
-    apart = squares[base, None] + squares - 2 * np.einsum("ik,jk->ij", filled[base], filled)
-    apart[np.arange(len(base)), base] = np.inf
-    near = np.argsort(apart, axis=1, kind="stable")[:, :NEIGHBOURS]
-    off = np.abs(values[near] - value[:, None])
-    beside = value - values[near].mean(axis=1)
-    return np.column_stack(
-        [
-            context[base],
-            value,
-            np.log1p(frequency[np.array(shown)]),
-            beside,
-            np.abs(beside),
-            off[:, 0],
-            off.mean(axis=1),
-            off.min(axis=1),
-            (off == 0).mean(axis=1),
-            (apart + (values - value[:, None]) ** 2).min(axis=1),
-        ]
-    )
+    apart = squares[bases, None] + squares - 2 * np.einsum("ik,jk->ij", filled[bases], filled)
+    apart[np.arange(len(bases)), bases] = np.inf
+    near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
+    nearest = values[apart.argmin(axis=1)]
+    described = []
+    for places in shown:
+        value = values[places][:, None]
+        beside, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
+        hints = [beside, np.abs(beside), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
+        hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
+        described.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints]))
+    return described
 
 
 def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
-    """The out-of-fold AUC of gradient boosting, and its calibrated probability that each is true: the true ones first."""
+    """The out-of-fold AUC of gradient boosting, and its probability that each row is true: the true ones first."""
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.metrics import roc_auc_score
 

@@ -39,7 +39,7 @@ class Membership(ChoiceTest):
 
     Ronval et al. 2024, section 3.1: 40 random rows (the paper has 100), half of them perturbed. A row is perturbed as
     in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
-    features, and leaves rows with missing values as they are. A perturbed row always differs from its original and is no row of the table.
+    features, and leaves rows with missing values as they are. A perturbed row is never a row of the table.
 
     There is no decision, only the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether
     rows look plausible as much as whether they were seen.
@@ -93,7 +93,7 @@ class Membership(ChoiceTest):
         return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The AUC of the answers given, with no p-value: a row can be told because it is likely, or because it was seen."""
+        """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""
         told, answers = discrimination(trials), given(trials)
         hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
         low, high = told.auc_interval()

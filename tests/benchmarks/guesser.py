@@ -1,11 +1,12 @@
-"""Whether the guesser is calibrated, and its seconds: `python -m tests.benchmarks.guesser [adult bank ...]`.
+"""Whether the guesser is calibrated, and its seconds: `python -m tests.benchmarks.guesser [-v] [adult bank ...]`.
 
 Each column in turn is asked with all others shown, and each column given the row before. The hidden cells are never
 seen by those who answer: the likeliest value, the most frequent one, one drawn from the guess, the nearest row's and
 the mean of the three nearest rows'. For each the hits stand beside those that the guesser expects; z tells by how many
-standard deviations they are more.
+standard deviations they are more, taking cells as independent. With `-v` for each column, with the bits of a cell.
 """
 
+import os
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -152,7 +153,5 @@ def main() -> None:
 
 if __name__ == "__main__":
     with TemporaryDirectory() as folder:  # nothing is read from another time
-        import os
-
         os.environ["XDG_CACHE_HOME"] = str(Path(folder))
         main()

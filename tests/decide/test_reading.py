@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.decide.reading import answer_line, chosen, declines, plain, same_value
+from tabcontam.decide.reading import answer_line, chosen, declines, plain, same_value, value_key
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,10 @@ def test_two_values_are_one(answer: str | None, expected: str | None, same: bool
         ("The answer is: no.", "No"),
         ("Yes, it is.", "Yes"),
         ("It could be yes, it could be no", None),
+        ("Yes/No", None),
+        ("Yes, No.", None),
+        ("**Yes** | **No**", None),
+        ("Yes, no doubt", "Yes"),
         ("None", None),
         ("Yesterday", None),
         ("", None),
@@ -90,3 +94,25 @@ def test_one_of_the_possible_answers(text: str, choice: str | None) -> None:
 def test_the_longer_of_two_answers_is_meant() -> None:
     assert chosen("very good", ("good", "very good")) == "very good"
     assert chosen("unacceptable", ("acceptable", "unacceptable")) == "unacceptable"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ("256", "2.56e2", True),
+        (".28", "0.280", True),
+        ("-0.0", "0", True),
+        ("No.", " no", True),
+        ("0001_01", "101", False),
+        ("1e9999999", "1e99999999", False),
+        ("nan", "none", False),
+    ],
+)
+def test_equal_values_have_one_key(left: str, right: str, same: bool) -> None:
+    assert (value_key(left) == value_key(right)) is same
+
+
+def test_answers_side_by_side_are_none_though_the_first_is_long() -> None:
+    """`unacceptable/acceptable` was read as the longer of the two."""
+    assert chosen("unacceptable/acceptable", ("acceptable", "unacceptable")) is None
+    assert chosen("very good or good", ("good", "very good")) is None

@@ -74,6 +74,20 @@ def test_columns_that_follow_from_the_row_before_are_least_hard() -> None:
     assert least_sure(table, table.columns, 1) == ("id",)
 
 
+def test_a_column_that_follows_from_another_is_not_hard_where_the_other_is_shown() -> None:
+    rng = Random(3)
+    visits = [rng.randrange(80) for _ in range(200)]
+    table = table_of(
+        {
+            "visits": [str(number) for number in visits],
+            "paid": [str(250 * number) for number in visits],
+            "age": [str(rng.randrange(20, 60)) for _ in visits],
+        }
+    )
+    assert least_sure(table, table.columns, 1) == ("age",)
+    assert set(least_sure(table, table.columns, 2, previous=True)) in ({"age", "visits"}, {"age", "paid"})
+
+
 def test_guesses_are_kept_for_other_runs(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = guessed(ships(), ["homePort"], SHOWN, [5, 9])
     (file,) = files(cache)
@@ -124,7 +138,7 @@ def test_other_questions_and_other_tables_have_files_of_their_own(cache: Path) -
 def test_the_file_holds_numbers_and_values_alone(cache: Path) -> None:
     guessed(ships(), ["homePort"], SHOWN, [5])
     ((guess,),) = json.loads(files(cache)[0].read_bytes())
-    assert sorted(guess) == ["rest", "values"]
+    assert sorted(guess) == ["missing", "rest", "values"]
 
 
 def test_a_table_of_150_columns_is_guessed() -> None:
@@ -133,3 +147,4 @@ def test_a_table_of_150_columns_is_guessed() -> None:
     table = table_of(wide)
     found = guessed(table, ["c007"], [name for name in table.columns if name != "c007"], range(10))
     assert all(one.cells["c007"].surest < 0.6 for one in found.values())
+    assert len(least_sure(table, table.columns, 5, previous=True)) == 5

@@ -10,13 +10,13 @@ from tabcontam.suite.selection import selected
 @pytest.mark.parametrize(
     ("expression", "count"),
     [
-        (None, 12),
-        ("", 12),
+        (None, 13),
+        ("", 13),
         ("completion", 3),
         ("COMPLETION", 3),
-        ("not completion", 9),
+        ("not completion", 10),
         ("feature and not list", 4),
-        ("full or membership", 2),
+        ("full or membership", 3),
         ("not (list or values) and feature", 2),
         ("classification_0shot", 1),
         ("nothing", 0),
