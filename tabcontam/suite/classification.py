@@ -19,7 +19,7 @@ from tabcontam.suite import prompts
 from tabcontam.suite.base import Capability, Evidence, Kind, Prompt, Query, Trial
 from tabcontam.suite.checks import drawn
 from tabcontam.suite.choices import ChoiceTest, given
-from tabcontam.suite.draws import pool, seeded
+from tabcontam.suite.draws import by_content, pool, seeded
 from tabcontam.suite.facts import once
 
 QUERIES = 100
@@ -115,8 +115,8 @@ def _answers(question: Question) -> tuple[str, ...]:
 
 
 def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
-    """The answer of every row that has one, in the order of the rows."""
-    cells = enumerate(table.column(target))
+    """The answer of every row that has one, sorted by what the rows hold: shots are drawn from them."""
+    cells = ((row, table.column(target)[row]) for row in by_content(table))
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
