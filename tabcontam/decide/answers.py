@@ -34,7 +34,7 @@ PREFIX = re.compile(
 )
 FILLER = re.compile(
     r"^(?:(?:sure|certainly|of course|okay|ok|sorry|hello|please|here (?:is|are|you)|let me|based on|interesting)\b.*"
-    r"|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*)$",
+    r"|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*|#*\s*(?:final )?answer)$",
     re.IGNORECASE,
 )
 PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>)$")
