@@ -1,5 +1,6 @@
 """Tables made for tests: every name and value in them is invented."""
 
+from functools import lru_cache
 from random import Random
 
 from tabcontam.datasets import Cell, Question, Table
@@ -8,6 +9,7 @@ KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
 PORTS = ("Ostrimouth", "Kelvarra", "Dunnithorpe", "Wexlow", "Pelquay")
 
 
+@lru_cache(maxsize=32)  # what is found out about a table is kept with it
 def ships(rows: int = 200, seed: int = 0, private: bool = False) -> Table:
     """Ships of an invented register: words that no dictionary has, numbers, commas and missing cells."""
     rng = Random(seed)

@@ -150,7 +150,7 @@ def test_the_guesser_is_no_other_in_the_next_run(tmp_path: Path, monkeypatch: py
     for seed in (1, 2):
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / str(seed)))  # what the other made is not read
         np.random.seed(seed)
-        found.append(guessed(ships(120), ["homePort", "crewCnt"], ["shipKind", "length_m"], range(40)))
+        found.append(guessed(replace(ships(120)), ["homePort", "crewCnt"], ["shipKind", "length_m"], range(40)))
     assert found[0] == found[1]
 
 
@@ -337,7 +337,7 @@ def test_a_plan_draws_from_its_seed_alone(tmp_path: Path, monkeypatch: pytest.Mo
         random.seed(seed)
         np.random.seed(seed)
         before = random.getstate()
-        cells = planned(ships(60), TESTS, IS, 0, ALPHA).cells
+        cells = planned(replace(ships(60)), TESTS, IS, 0, ALPHA).cells
         assert random.getstate() == before
         plans.append([(query, query.prompt) for cell in cells for query in cell.written])
     assert plans[0] == plans[1]

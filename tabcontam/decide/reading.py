@@ -85,7 +85,7 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
         answer = re.escape(choice)
         if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
             return choice
-        if len(apart) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*$", line, re.IGNORECASE):
+        if len(apart) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*\s*\}}?$", line, re.IGNORECASE):
             return choice
     only = apart[0] if len(apart) == 1 else ""
     denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)
@@ -99,7 +99,7 @@ def _names(line: str, choice: str) -> bool:
 def _names_two(line: str, choices: list[str]) -> bool:
     """Whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
     either = "|".join(map(re.escape, choices)) or "$"
-    between = rf"(?:[/|&]|\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
+    between = rf"(?:[/|&]|,?\s*\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
     return (
         re.search(rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)", line, re.IGNORECASE)
         is not None

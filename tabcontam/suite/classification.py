@@ -115,8 +115,9 @@ def _answers(question: Question) -> tuple[str, ...]:
 
 
 def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
-    """The answer of every row that has one, sorted by what the rows hold: shots are drawn from them."""
-    cells = ((row, table.column(target)[row]) for row in by_content(table))
+    """The answer of every row that has one, whatever the order of the rows."""
+    column = table.column(target)
+    cells = ((row, column[row]) for row in by_content(table))
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
 
 

@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.datasets import Table
+from tabcontam.datasets import MOST_CATEGORIES, Table
 from tabcontam.decide.chance import Guess
 from tabcontam.decide.power import choice_power, detectable_choice_share
 from tabcontam.decide.reading import value_key
@@ -211,9 +211,14 @@ def _found(table: Table) -> Blind | str:
 
 
 def _diffuse(table: Table) -> list[int]:
-    """The features whose values recur, and in which two rows are least often the same."""
+    """The features whose values recur, and in which two rows are least often the same.
+
+    Texts are left out: a town that is not in the row's country tells who knows towns, and no classifier.
+    """
     same = {}
     for column, name in enumerate(table.columns):
+        if not (table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES):
+            continue
         counts = Counter(cell for cell in table.column(name) if not table.is_missing(cell))
         recurring = [count for count in counts.values() if count > 1]
         if sum(recurring) >= LEAST and len(recurring) > 1:

@@ -79,6 +79,8 @@ def test_two_values_are_one(answer: str | None, expected: str | None, same: bool
         ("Yes, it is.", "Yes"),
         ("It could be yes, it could be no", None),
         ("Yes/No", None),
+        ("Yes, or No", None),
+        ('{"answer": "No"}', "No"),
         ("Yes, No.", None),
         ("**Yes** | **No**", None),
         ("Yes, no doubt", "Yes"),
