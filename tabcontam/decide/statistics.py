@@ -11,7 +11,7 @@ from sys import float_info
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special, stats
+from scipy import special  # the rest of scipy is imported where it is needed: it takes longer than a command may
 
 UNIT = 8  # bits are counted in eighths, so that the distribution of their sum is exact
 TARGET = 0.95  # the power that a detectable share is stated for
@@ -108,7 +108,9 @@ def share_interval(chances: Sequence[float], hits: int, confidence: float = 0.95
 
 def _rise(excess: Callable[[float], float]) -> float:
     """Where between 0 and 1 an increasing function crosses 0; 0 where it starts above."""
-    return 0.0 if excess(0.0) >= 0 else float(optimize.brentq(excess, 0.0, 1.0, xtol=1e-9))
+    from scipy.optimize import brentq
+
+    return 0.0 if excess(0.0) >= 0 else float(brentq(excess, 0.0, 1.0, xtol=1e-9))
 
 
 @dataclass(frozen=True)
@@ -195,9 +197,11 @@ def _binomial(trials: int, rates: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """The q-value of each p-value: the smallest false discovery rate at which it is a discovery."""
+    from scipy.stats import false_discovery_control
+
     if not p_values:
         return []
-    return [float(q) for q in stats.false_discovery_control(p_values, method="bh")]
+    return [float(q) for q in false_discovery_control(p_values, method="bh")]
 
 
 def any_dependence(p_values: Sequence[float]) -> float:

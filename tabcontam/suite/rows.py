@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.datasets import Cell, Table
 from tabcontam.decide.answers import (
+    FILLER,
     Sort,
     answers,
     bare,
@@ -23,6 +24,7 @@ from tabcontam.decide.answers import (
     read_named,
     read_short,
     read_table,
+    spelling,
 )
 from tabcontam.decide.chance import Guess, bits
 from tabcontam.decide.reading import declines, plain, same_value
@@ -30,6 +32,7 @@ from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
 from tabcontam.suite.base import Capability, Evidence, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.suite.sentences import few, hardly_found, stated
 from tabcontam.suite.words import READ, measured
 
 if TYPE_CHECKING:
@@ -119,8 +122,8 @@ class RowTest(ABC):
         expected = sum(cell.chance * bits(cell.chance) for cell in cells)
         chances = [row.chance for row in rows]
         hits = sum(row.hit for row in rows)
-        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {sum(chances):.2g}"
-        gained = f"{recalled:.0f} bits recalled, {expected:.2g} expected by chance (p = {p_value:.1g})"
+        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
+        gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance ({stated(p_value)})"
         return Evidence(
             statistic="recalled bits",
             value=recalled,
@@ -146,12 +149,7 @@ class RowTest(ABC):
         if not rows:
             return "no row that is asked has a cell for which guessing and remembering could be told apart"
         power = row_power(rows, share=SHARE, level=level)
-        if power >= POWER:
-            return None
-        return (
-            f"a model that remembers half of the rows would be told from a guesser in only {100 * power:.0f} % of runs "
-            f"at p <= {level:.2g}"
-        )
+        return None if power >= POWER else hardly_found(power, level)
 
     @abstractmethod
     def published_line(self, text: str) -> str:
@@ -180,7 +178,8 @@ class OneCellTest(RowTest):
             return read_table(text, query.asked)
         if named := named_cells(text, sorts, serializer):
             return values_bare(named, sorts)
-        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in text.splitlines()]
+        below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
+        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in below or text.splitlines()]
         value = read_short(lines, sorts[feature])
         return {} if value is None else values_bare({feature: value}, sorts)
 
@@ -242,7 +241,7 @@ def sorts_of(query: Query) -> dict[str, Sort]:
 
 def is_mark(cell: Cell) -> bool:
     """Whether a cell is how an answer writes a missing value."""
-    return cell is None or MISSING.fullmatch(cell) is not None
+    return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 
 def could_be(cell: Cell, sort: Sort) -> bool:
@@ -343,14 +342,17 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 def fresh(text: str, query: Query) -> str:
     """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
 
-    A single line is the answer, whatever it repeats.
+    A single line is the answer, whatever it repeats, announced or not.
     """
     if "\n" not in text:
         return text
     prompt = query.prompt
     shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
     shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
-    return "\n".join(line for line in text.splitlines() if line.strip() not in shown)
+    lines = text.splitlines()
+    new = [line for line in lines if line.strip() not in shown]
+    announced = all(line.endswith(":") or FILLER.match(line) for line in new)
+    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
 
 
 def without_missing(query: Query, table: Table) -> Query:

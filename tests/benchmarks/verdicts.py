@@ -101,30 +101,31 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, V
 
 def constant(run: Planned) -> dict[str, list[Trial]]:
     """One answer for each cell that, by all of its prompts together, is right most often; nothing for words."""
-    return {cell.test.id: [_constant_trial(run, cell, query) for query in cell.queries] for cell in run.cells}
+    return {cell.test.id: _constant_trials(run, cell) for cell in run.cells}
 
 
-def _constant_trial(run: Planned, cell: PlannedCell, query: Query) -> Trial:
-    likely = [_likeliest_of_all(cell.queries, name) for name in query.asked]
-    if cell.test.by_feature:
-        text = answer_text(query, likely, row_form(query, query.prompt))
-    else:
-        text = _likeliest_choice(cell.queries) if query.asked == ("Yes", "No") else "id, name, age"
-    reply = Reply(text, State.OK)
-    return Trial(query, reply, run.read(cell, query, reply))
+def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
+    likeliest, trials = _likeliest_of_all(cell.queries), []
+    for query in cell.queries:
+        if cell.test.by_feature:
+            given = [likeliest.get(name, "0") for name in query.asked]
+            text = answer_text(query, given, row_form(query, query.prompt))
+        else:
+            text = likeliest["Yes"] if query.asked == ("Yes", "No") else "id, name, age"
+        reply = Reply(text, State.OK)
+        trials.append(Trial(query, reply, run.read(cell, query, reply)))
+    return trials
 
 
-def _likeliest_of_all(queries: Sequence[Query], feature: str) -> str:
-    worth: Counter[str] = Counter()
+def _likeliest_of_all(queries: Sequence[Query]) -> dict[str, str]:
+    """For each feature the value, and for the choice the answer, that has most chance over all queries."""
+    worth: dict[str, dict[str, float]] = {}
     for query in queries:
-        if feature in query.chance:
-            worth.update(dict(query.chance[feature].values))
-    return worth.most_common(1)[0][0] if worth else "0"
-
-
-def _likeliest_choice(queries: Sequence[Query]) -> str:
-    yes = sum(query.chance["Yes"].of("Yes") for query in queries)
-    return "Yes" if 2 * yes >= len(queries) else "No"
+        for name, guess in query.chance.items():
+            own = worth.setdefault("Yes" if name == "No" else name, {})
+            for value, chance in guess.values.items():
+                own[value] = own.get(value, 0.0) + chance
+    return {name: max(own, key=own.__getitem__) for name, own in worth.items() if own}
 
 
 def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
