@@ -123,7 +123,6 @@ def test_a_damaged_file_is_made_anew(text: str, cache: Path) -> None:
     (file,) = files(cache)
     whole = file.read_text()
     file.write_text(text)
-    ships.cache_clear()  # another run knows nothing of this one
     assert guessed(ships(), ["homePort"], SHOWN, [5, 9]) == known
     assert file.read_text() == whole
 
