@@ -7,9 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -21,7 +22,8 @@ from tabcontam.serializers import DEFAULT, load_serializers
 from tabcontam.suite.registry import TESTS
 from tests.loopback import LoopbackServer, Response, error, reply
 
-HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant")
+HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
+ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
@@ -48,8 +50,8 @@ def to_ask() -> int:
     return sum(len(cell.queries) for cell in cells)
 
 
-def document(folder: Path) -> dict[str, list[dict[str, object]]]:
-    loaded: dict[str, list[dict[str, object]]] = json.loads((folder / "results.json").read_text("utf-8"))
+def document(folder: Path) -> dict[str, list[dict[str, Any]]]:
+    loaded: dict[str, list[dict[str, Any]]] = json.loads((folder / "results.json").read_text("utf-8"))
     return loaded
 
 
@@ -69,14 +71,20 @@ def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
     assert "\x1b[" not in done.stdout
 
 
-def test_help_and_list_import_nothing_heavy() -> None:
+@pytest.mark.parametrize(
+    ("commands", "heavy"),
+    [
+        (["list datasets -v", "list llms -v", "list serializers -v", "--help"], HEAVY),
+        (["list tests -v"], [name for name in HEAVY if name not in ARITHMETIC]),
+    ],
+)
+def test_help_and_list_import_nothing_heavy(commands: list[str], heavy: Sequence[str]) -> None:
     program = (
         "import sys, tabcontam.cli as cli\n"
-        "for what in ('tests', 'datasets', 'llms', 'serializers'):\n"
-        "    assert cli.main(['list', what, '-v']) == 0\n"
-        "try: cli.main(['--help'])\n"
-        "except SystemExit: pass\n"
-        f"print([name for name in {HEAVY!r} if name in sys.modules])"
+        f"for command in {commands!r}:\n"
+        "    try: assert cli.main(command.split()) == 0\n"
+        "    except SystemExit as end: assert end.code == 0\n"
+        f"print([name for name in {heavy!r} if name in sys.modules])"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment(), capture_output=True, text=True, check=True
@@ -234,6 +242,7 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
     with LoopbackServer(lambda body: error(401, "bad key"), models=["small"]) as server:
         spec = f"openai:small@{server.url}"
         arguments = ["run", "--llm", spec, "--dataset", "iris", "-k", "recognition", "--out", "run"]
+        arguments += ["--max-connections", "2"]
         done = tabcontam(*arguments, cwd=tmp_path)
     assert done.returncode == 4
     assert "no LLM could be reached: " in done.stderr
@@ -269,7 +278,9 @@ def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> No
         asked = len(server.asked)
     assert done.returncode == 0, done.stderr
     cells = document(tmp_path / "run")["cells"]
-    assert asked == sum(int(str(cell["queries"])) for cell in cells) == to_ask()
+    assert sum(int(str(cell["queries"])) for cell in cells) == to_ask()
+    assert asked == len({json.dumps(body["messages"]) for body in server.asked})  # two rows of iris are the same
+    assert 0 <= to_ask() - asked <= 3
     assert {cell["verdict"] for cell in cells} == {"no answer", "skipped", "uninformative"}
     assert "not detected" not in done.stdout.replace(". not detected", "").split("short summary")[-1]
 
@@ -356,6 +367,10 @@ def test_a_damaged_results_file_is_one_line(
     assert message in done.stderr
 
 
+def answered_in(run: dict[str, list[dict[str, Any]]]) -> int:
+    return sum(cell["answered"] for cell in run["cells"])
+
+
 def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None:
     tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
@@ -364,7 +379,7 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     lines[0] = lines[0].replace('"state": "ok"', '"state": "fine"')
     path.write_text("\n".join(["[1]", "{}", '{"query": 0}', "not json", *lines]) + "\n")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"][0]["verdict"] == "contaminated"
+    assert answered_in(document(tmp_path / "run")) == answered_in(before) - 1
     assert tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path).returncode == 0
     assert document(tmp_path / "run")["cells"] == before["cells"]
     path.unlink()
@@ -478,8 +493,10 @@ def test_a_users_own_serializer_is_known_to_the_controls(tmp_path: Path) -> None
 
 
 def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
+    rng = Random(0)  # what follows from the rows before tells nothing
     rows = "\n".join(
-        f'{number},{number * 37 % 101},"a, b {number}",{"yes" if number % 3 else "no"}' for number in range(60)
+        f'{number},{rng.randrange(1000)},"a, b {rng.randrange(1000)}",{rng.choice(("yes", "no"))}'
+        for number in range(60)
     )
     (tmp_path / "my.csv").write_text(f"id,score,note,label\n{rows}\n")
     done = tabcontam("run", "--dataset", "my.csv", "--target", "label", "--out", "run", cwd=tmp_path)
@@ -532,7 +549,7 @@ def test_a_second_run_into_another_folder_asks_nothing(tmp_path: Path) -> None:
 def test_without_the_cache_nothing_is_stored(tmp_path: Path, cache: Path) -> None:
     with small() as server:
         assert tabcontam(*recognition(server, "--no-cache"), cwd=tmp_path).returncode == 0
-    assert not list(cache.iterdir())
+    assert not list(cache.rglob("replies*"))
 
 
 def test_cache_tells_what_is_stored_and_drops_it(tmp_path: Path, cache: Path) -> None:
