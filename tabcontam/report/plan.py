@@ -14,7 +14,9 @@ Leaving = Mapping[tuple[str, str], int]
 def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], leaving: Leaving) -> dict[str, Any]:
     """The plan as JSON holds it."""
     return {
-        "cells": [{**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip} for cell in cells],
+        "cells": [
+            {**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip or cell.blunt} for cell in cells
+        ],
         "llms": [
             asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
         ],
@@ -39,7 +41,11 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
 
 def _cell(cell: PlannedCell) -> str:
     name = cell.name
-    what = f"skipped: {cell.skip}" if cell.skip else f"{len(cell.queries)} to ask"
+    what = f"{len(cell.queries)} to ask"
+    if cell.skip:
+        what = f"skipped: {cell.skip}"
+    elif cell.blunt:
+        what = f"uninformative: {cell.blunt}"
     return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}"
 
 

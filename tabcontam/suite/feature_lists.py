@@ -32,7 +32,8 @@ class FeatureListInformed(WordTest):
     said there too, and two the features of another dataset under its own title. Decoys are made of the cards alone,
     and only of some are the features known without their files.
 
-    Passed if, by Algorithm 1, one answer holds an expected name that is no English word, or all of them if all are.
+    Contaminated under the paper's rules: by Algorithm 1, one answer holds an expected name that is no English word, or
+    all of them if all are. Under the calibrated ones: the names are said of this table oftener than decoys explain.
 
     Example: `Dataset: Adult Census Income / Features: sex, race, income,` goes on with `fnlwgt`.
     """
@@ -90,7 +91,8 @@ class FeatureListUninformed(WordTest):
     Its six decoys ask the same of other datasets. A changed title of the same data is none: what could be meant by it
     but the data?
 
-    Passed if, by Algorithm 1, the answer holds an expected name that is no English word, or all of them if all are.
+    Contaminated under the paper's rules: by Algorithm 1, the answer holds an expected name that is no English word, or
+    all of them if all are. Under the calibrated ones: the names are said of this table oftener than decoys explain.
 
     Example: `Dataset: Titanic / Features:` goes on with `PassengerId, Survived, Pclass`.
     """

@@ -42,7 +42,8 @@ class FeatureValuesInformed(WordTest):
     feature's cells, so that what the shown values imply is said there too (`9th` beside `10th`); in two they are made
     up, so that what the feature's name implies is (`Divorced` for marital-status).
 
-    Passed if, by Algorithm 1, one answer holds an expected value that is no English word, or all of them if all are.
+    Contaminated under the paper's rules: by Algorithm 1, one answer holds an expected value that is no English word, or
+    all of them if all are. Under the calibrated ones: the values are said of this table oftener than decoys explain.
 
     Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
     """
@@ -113,7 +114,8 @@ class FeatureValuesUninformed(WordTest):
     Test 6 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code. Four decoys each ask for the
     same feature under other datasets' titles, so that what its name implies is said there too.
 
-    Passed if, by Algorithm 1, one answer holds an expected value that is no English word, or all of them if all are.
+    Contaminated under the paper's rules: by Algorithm 1, one answer holds an expected value that is no English word, or
+    all of them if all are. Under the calibrated ones: the values are said of this table oftener than decoys explain.
 
     Example: `Dataset: Adult Census Income / Values of income:` goes on with `<=50K, >50K`.
     """

@@ -24,6 +24,7 @@ from tabcontam.suite.choices import ChoiceTest, discrimination, given, leaning
 from tabcontam.suite.draws import pool, seeded
 from tabcontam.suite.facts import once
 from tabcontam.suite.membership import Swap, balanced, written
+from tabcontam.suite.sentences import hardly_found, stated
 
 QUERIES = 60
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
@@ -67,7 +68,7 @@ class MatchedMembership(ChoiceTest):
     other rows does worst. 60 rows, half of them altered, of those that it is least sure of.
 
     Each right answer counts by how likely the classifier held it, and never less than a coin's half; so a constant
-    answer, and what only sounds likely, earn nothing. Detected: more is right than this explains.
+    answer, and what only sounds likely, earn nothing. Contaminated under either rules: more is right than that.
 
     Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
     """
@@ -142,6 +143,7 @@ class MatchedMembership(ChoiceTest):
         hits = sum(right for _, right in answers)
         told, expected = discrimination(trials), sum(chances)
         low, high = told.auc_interval()
+        p_value = poisson_binomial_tail(chances, hits)
         return Evidence(
             statistic="AUC",
             value=told.auc,
@@ -149,12 +151,12 @@ class MatchedMembership(ChoiceTest):
             null="answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin",
             sentence=(
                 f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
-                f"{leaning(trials)}; a classifier that never saw the rows gets {expected:.0f}"
+                f"{leaning(trials)}; a classifier that never saw the rows gets {expected:.0f} ({stated(p_value)})"
             ),
             hits=hits,
             asked=len(trials),
             answered=len(answers),
-            p_value=poisson_binomial_tail(chances, hits),
+            p_value=p_value,
             expected_hits=expected,
             interval=(low, high),
             interval_of="AUC",
@@ -166,12 +168,7 @@ class MatchedMembership(ChoiceTest):
         """Whether an LLM that remembers half of the rows would go unseen more often than not."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         power = choice_power(chances, SHARE, level)
-        if power >= 0.5:
-            return None
-        return (
-            f"{len(queries)} rows to tell apart find an LLM that remembers half of them with probability "
-            f"{power:.2f} at p <= {level:.2g}"
-        )
+        return None if power >= 0.5 else hardly_found(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:
@@ -206,7 +203,9 @@ def _found(table: Table) -> Blind | str:
     best = min(blind, key=lambda candidate: abs(candidate.auc - 0.5))
     if abs(best.auc - 0.5) >= BLIND - 0.5:
         name = table.columns[best.column]
-        return f"a classifier that never saw the rows tells altered ones: AUC {best.auc:.2f}, by {name} at the least"
+        return (
+            f"a classifier that never saw the rows tells altered ones apart: AUC {best.auc:.2f} at the least, by {name}"
+        )
     return best
 
 

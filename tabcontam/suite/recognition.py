@@ -10,7 +10,7 @@ from typing import ClassVar
 from tabcontam.datasets import Cell, Table
 from tabcontam.decide.answers import FILLER, NOTHING
 from tabcontam.decide.reading import answer_line
-from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names, stands_in
+from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
@@ -19,6 +19,7 @@ from tabcontam.suite.checks import drawn, given_away, rendered
 from tabcontam.suite.decoys import decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.suite.draws import by_content
 from tabcontam.suite.facts import once
+from tabcontam.suite.sentences import out_of_reach, stated
 from tabcontam.suite.twins import twin_rows
 from tabcontam.suite.words import READ, WordTest, true_ones
 
@@ -65,7 +66,7 @@ class RecognitionTest(WordTest):
             statistic="answers that name the dataset",
             value=hits,
             null="the dataset is as likely to be named for a decoy",
-            sentence=f"{counted} about decoys (p = {p_value:.2g})",
+            sentence=f"{counted} about decoys ({stated(p_value)})",
             hits=hits,
             asked=asked,
             answered=sum(trial.reading is not None and trial.reading.readable for trial in true),
@@ -86,7 +87,8 @@ class RecognitionTest(WordTest):
         least = hypergeometric_tail(true, true, true, len(queries))
         if least <= level:
             return None
-        return f"even {true} of {true} answers, and none of the decoys', give p = {least:.2g}, above {level:.2g}"
+        best = f"even if {true} of {true} answers named the dataset, and none about decoys did"
+        return out_of_reach(best, least, level)
 
     def is_answer(self, text: str) -> bool:
         """Any text may be a name, but not an announcement of one."""
@@ -106,7 +108,8 @@ class RecognitionFeatures(RecognitionTest):
     those which its topic implies, among features of others. A name counts only if it is said for the true lists more
     often. Decoys are made of those cards whose features are known without their files.
 
-    Passed if, by Algorithm 1, the answer holds the dataset's name or one of its aliases.
+    Contaminated under the paper's rules: by Algorithm 1, its one answer holds the dataset's name or an alias. Under the
+    calibrated ones: the answers name the dataset oftener than those about decoys do.
 
     Example: `PassengerId, Survived, Pclass, ... / Dataset:` goes on with `Titanic`.
     """
@@ -142,7 +145,8 @@ class RecognitionExamples(RecognitionTest):
     target. So a name counts for the rows that it is said of, and not for their features. Without a twin (car lists all
     combinations of its values) there is nothing to compare with.
 
-    Passed if, by Algorithm 1, the answer holds the dataset's name or one of its aliases.
+    Contaminated under the paper's rules: by Algorithm 1, its one answer holds the dataset's name or an alias. Under the
+    calibrated ones: the answers name the dataset oftener than those about decoys do.
 
     Example: four rows `The PassengerId is 1, ...`, then `Dataset:` goes on with `Titanic`.
     """
@@ -239,8 +243,10 @@ def _gives_away(name: str, text: str) -> bool:
 
 
 def _struck(text: str, others: Sequence[str]) -> str:
-    for other in others:
-        text = re.sub(re.escape(other), " ", text, flags=re.IGNORECASE)
+    """A text without names of other data, however their words are separated: `boston_housing` too."""
+    for other in filter(pieces, others):
+        spelled = r"[\W_]*".join(map(re.escape, pieces(other)))
+        text = re.sub(rf"(?<![^\W_]){spelled}(?![^\W_])", " ", text, flags=re.IGNORECASE)
     return text
 
 

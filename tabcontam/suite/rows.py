@@ -32,6 +32,7 @@ from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
 from tabcontam.suite.base import Capability, Evidence, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.suite.sentences import few, hardly_found, stated
 from tabcontam.suite.words import READ, measured
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ class RowTest(ABC):
         expected = sum(cell.chance * bits(cell.chance) for cell in cells)
         chances = [row.chance for row in rows]
         hits = sum(row.hit for row in rows)
-        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {sum(chances):.2g}"
-        gained = f"{recalled:.0f} bits recalled, {expected:.2g} expected by chance (p = {p_value:.1g})"
+        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
+        gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance ({stated(p_value)})"
         return Evidence(
             statistic="recalled bits",
             value=recalled,
@@ -148,12 +149,7 @@ class RowTest(ABC):
         if not rows:
             return "no row that is asked has a cell for which guessing and remembering could be told apart"
         power = row_power(rows, share=SHARE, level=level)
-        if power >= POWER:
-            return None
-        return (
-            f"a model that remembers half of the rows would be told from a guesser in only {100 * power:.0f} % of runs "
-            f"at p <= {level:.2g}"
-        )
+        return None if power >= POWER else hardly_found(power, level)
 
     @abstractmethod
     def published_line(self, text: str) -> str:

@@ -69,12 +69,12 @@ def unanswered(trials: Sequence[Trial]) -> str:
     silent = [trial for trial in own if trial.reading is None or not trial.reading.readable]
     reasons = Counter(why_silent(trial) for trial in silent)
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
-    return f"no readable answer to {len(silent)} of {len(own)} queries ({count}: {reason})"
+    share = "" if count == len(silent) else f"{count} of them "
+    return f"no readable answer to {len(silent)} of {len(own)} queries: {share}{reason}"
 
 
 def why_silent(trial: Trial) -> str:
     """Why a trial has no readable answer."""
     if trial.reply.state is State.OK:
         return "declined, or in no form that could be read"
-    detail = f" ({trial.reply.detail})" if trial.reply.detail else ""
-    return f"{trial.reply.state}{detail}"
+    return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))

@@ -24,6 +24,7 @@ from tabcontam.decide.words import (
 )
 from tabcontam.serializers import Serializer
 from tabcontam.suite.base import Capability, Evidence, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.suite.sentences import few, out_of_reach, stated
 
 READ = (State.OK, State.TRUNCATED)
 ITEMS = re.compile(r"[,;\n|]")
@@ -107,12 +108,12 @@ class WordTest:
         chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
         hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
         p_value = weighted_tail(weights, chances, observed)
-        counted = f"{hits} of {len(words)} {self.unit}, of which what is said of decoys explains {sum(chances):.1f}"
+        explained = f"where answers about decoys explain {few(sum(chances))}"
         return Evidence(
             statistic="bits of the words said",
             value=observed / UNIT,
             null="each word is as likely to be said of the table as of its decoys, or as a reader infers it",
-            sentence=f"{counted} (p = {p_value:.2g})",
+            sentence=f"{hits} of {len(words)} {self.unit} said, {explained} ({stated(p_value)})",
             hits=hits,
             asked=asked,
             answered=len(words),
@@ -148,7 +149,7 @@ class WordTest:
         least = prod(chances.values())
         if least <= level:
             return None
-        return f"even all {len(chances)} {self.unit}, said of this table alone, give p = {least:.2g}, above {level:.2g}"
+        return out_of_reach(f"even if all {len(chances)} {self.unit} were said of this table alone", least, level)
 
 
 def undeclined(text: str) -> str:

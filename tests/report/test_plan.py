@@ -48,6 +48,12 @@ def test_a_line_a_cell() -> None:
     assert second.endswith("skipped: openai:a cannot take part: the test needs instructions")
 
 
+def test_a_cell_that_could_tell_nothing_is_not_zero_queries_without_a_reason() -> None:
+    blunt = [replace(cell, blunt="too few rows") for cell in cells()[:1]]
+    assert plan_text(blunt, [PAID], {}).splitlines()[0].endswith("full_completion  uninformative: too few rows")
+    assert plan_document(blunt, [PAID], {})["cells"][0]["reason"] == "too few rows"
+
+
 def test_what_an_llm_takes_at_most() -> None:
     text = lines(PAID)
     assert "openai:a: 200 of 1,000 queries are answered already, 800 requests are left" in text

@@ -1,13 +1,14 @@
 """Every test against answerers of known behaviour, through the session that real LLMs go through."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
 
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
-from tabcontam.judge import Result
+from tabcontam.judge import Result, conclude
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, Subject, plan
 from tabcontam.serializers import load_serializers
@@ -16,8 +17,9 @@ from tabcontam.store import Journal
 from tabcontam.suite.registry import TESTS
 from tests.tables import ships
 
-NUMBERED = [test.id for test in TESTS if test.number is not None]
-SCORED = [test.id for test in TESTS if test.number is None]
+UNINFORMATIVE = ("feature_list_informed", "feature_values_informed")  # the table has too few names and values
+NUMBERED = [test.id for test in TESTS if test.number is not None and test.id not in UNINFORMATIVE]
+SCORED = [test.id for test in TESTS if not test.decides]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
 
 
@@ -28,7 +30,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
     session = Session(cells, options, english(), Journal(folder), Unheard())
     session.recall()
     asyncio.run(session.ask())
-    return {result["test"]: result for result in session.results()}
+    return {result["test"]: result for result in conclude(session.results(), options.rules, options.alpha)}
 
 
 @pytest.mark.parametrize("serializer", ["is", "equals", "colon", "is-equal-to"])
@@ -50,11 +52,11 @@ def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
-@pytest.mark.parametrize("test", NUMBERED + SCORED)
+@pytest.mark.parametrize("test", [*NUMBERED, *SCORED, "matched_membership"])
 def test_no_answer_is_never_clean(tmp_path: Path, kind: str, test: str) -> None:
     result = judged(kind, tmp_path)[test]
     assert result["verdict"] == "no answer"
-    assert f"no readable answer to {result['queries']} of {result['queries']} queries" in result["reason"]
+    assert re.match(r"no readable answer to (\d+) of \1 queries: ", result["reason"])
 
 
 def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:
