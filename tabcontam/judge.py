@@ -72,7 +72,7 @@ def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, at
     """
     test = BY_ID[name.test]
     evidence = test.weigh(trials, at)
-    own = _whole(without_evidence(evidence, trials, test.decides), trials, planned, ended)
+    own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
     measurement = test.judge(of_paper, len(of_paper)) if of_paper else None
     paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
