@@ -17,6 +17,7 @@ DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 Result = dict[str, Any]
 UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
     "verdict": None,
+    "otherwise": None,  # of a contaminated cell: the verdict that it would have without the finding
     "paper_verdict": None,
     "score": None,
     "hits": 0,
@@ -158,10 +159,14 @@ def _concluded(cell: Result, q_value: float, finding: bool, rules: str) -> Resul
     cell = cell | {"q_value": q_value}
     if rules == PAPER and cell["test"] in BY_ID and BY_ID[cell["test"]].number is not None:
         return cell
+    # a smaller run, whose family this one is larger than, may have found it
+    own = cell.get("otherwise") or cell["verdict"]
+    if own == Verdict.CONTAMINATED:
+        own = str(Verdict.NOT_DETECTED)
     if finding:
-        return cell | {"verdict": str(Verdict.CONTAMINATED), "reason": None}
-    if cell["verdict"] == Verdict.CONTAMINATED:  # of a smaller run, whose family this one is larger than
-        cell = cell | {"verdict": str(Verdict.NOT_DETECTED)}
+        reason = None if own == Verdict.NOT_DETECTED else cell["reason"]
+        return cell | {"verdict": str(Verdict.CONTAMINATED), "otherwise": own, "reason": reason}
+    cell = cell | {"verdict": own, "otherwise": None}
     if cell["verdict"] == Verdict.NOT_DETECTED:
         return cell | {"reason": _seen(cell["detectable_share"])}
     return cell
