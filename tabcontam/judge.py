@@ -14,6 +14,13 @@ from tabcontam.suite.verdicts import PAPER, Decision, found, of_table, published
 SCHEMA = 1
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 Result = dict[str, Any]
+BY_TESTS = {  # what the row tests that decide a table have in common, before their names
+    Verdict.CONTAMINATED: "found by",
+    Verdict.NOT_DETECTED: "not found by",
+    Verdict.UNINFORMATIVE: "nothing could be told by",
+    Verdict.NO_ANSWER: "no answer to",
+    Verdict.SKIPPED: "not asked:",
+}
 UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
     "verdict": None,
     "paper_verdict": None,
@@ -223,7 +230,7 @@ def _table(key: tuple[str, ...], cells: Sequence[Result]) -> Result:
         "q_value": None,
         "recalled_bits": sum(recalled) if recalled else None,
         "detectable_share": min(shares, default=None),
-        "reason": f"{verdict}: {tests}",
+        "reason": f"{BY_TESTS[verdict]} {tests}",
     }
 
 

@@ -14,7 +14,9 @@ Leaving = Mapping[tuple[str, str], int]
 def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], leaving: Leaving) -> dict[str, Any]:
     """The plan as JSON holds it."""
     return {
-        "cells": [{**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip or cell.blunt} for cell in cells],
+        "cells": [
+            {**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip or cell.blunt} for cell in cells
+        ],
         "llms": [
             asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
         ],

@@ -117,7 +117,7 @@ def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
     ]  # fmt: skip
     assert lines[0].endswith("NOT DETECTED  q 0.95, 8.2 bits recalled, 12% of the rows would have been seen")
     assert lines[1].endswith(
-        "UNINFORMATIVE incomplete_completion, full_completion, feature_completion, matched_membership"
+        "UNINFORMATIVE nothing could be told by incomplete_completion, full_completion, feature_completion, matched_membership"
     )
     assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
     assert "= tables =" not in printed(document(of["cells"]))
