@@ -34,7 +34,7 @@ PREFIX = re.compile(
 )
 FILLER = re.compile(
     r"^(?:(?:sure|certainly|of course|okay|ok|sorry|hello|please|here (?:is|are|you)|let me|based on|interesting)\b.*"
-    r"|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*)$",
+    r"|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*|#*\s*(?:final )?answer)$",
     re.IGNORECASE,
 )
 PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>)$")
@@ -42,6 +42,7 @@ NOTHING = re.compile(
     r"^(?:unknown|n\W?/?a|none|nothing|no idea|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
     re.IGNORECASE,
 )
+GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # what stands in a list for a missing value
 UNWRAP = re.compile(r"</?answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
 UNIT = r"\s*(?:years?|yrs?|hours?|months?|days?|cm|mm|kg|g|%|dollars?|usd|euros?)?"
 TAKEN_BACK = r"(?:or|wait|actually|hmm|wrong|instead|rather)\b"
@@ -188,9 +189,15 @@ def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, Sort]) -> Cells:
-    """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers."""
+    """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers.
+
+    A line of the features' names is a header.
+    """
+    header = [spelling(name) for name in asked]
     for values in _lists(text):
-        if len(values) == len(asked) > 1 and all(map(fits, values, (sorts[name] for name in asked))):
+        if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:
+            continue
+        if all(GAP.fullmatch(value) or fits(value, sorts[name]) for name, value in zip(asked, values, strict=True)):
             return {name: value or None for name, value in zip(asked, values, strict=True)}
     return {}
 

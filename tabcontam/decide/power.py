@@ -54,7 +54,8 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
             ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
             hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
-            cumulants += _cumulants(chances)[answers]
+            different, places = np.unique(chances[answers], return_inverse=True)  # of thousands of values a few
+            cumulants += _cumulants(different)[places]
             sums += _units(chances)[answers] * (answers == hidden)
     return float(np.mean(_tails(cumulants, sums) <= level))
 

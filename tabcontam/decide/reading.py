@@ -8,6 +8,7 @@ from tabcontam.decide.answers import FILLER, is_number, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
 DIGITS = Context(prec=12)
+MARKS = "\"'`*"  # around a value
 SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
 DECLINES = re.compile(
     r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
@@ -63,8 +64,8 @@ def value_key(text: str) -> str:
 
 
 def _bare(text: str) -> str:
-    bare = " ".join(text.split()).strip("\"'`*").casefold()
-    return bare[:-1] if bare.endswith(".") and len(bare) > 1 else bare
+    bare = " ".join(text.split()).strip(MARKS).casefold()
+    return bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
 
 
 def chosen(text: str, choices: tuple[str, ...]) -> str | None:
@@ -84,7 +85,7 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
         answer = re.escape(choice)
         if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
             return choice
-        if len(apart) == 1 and re.search(rf"(?:\bis|:)\s*[\"'*]*{answer}[\"'*.!]*\s*\}}?$", line, re.IGNORECASE):
+        if len(apart) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*\s*\}}?$", line, re.IGNORECASE):
             return choice
     only = apart[0] if len(apart) == 1 else ""
     denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)

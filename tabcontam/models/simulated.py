@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from tabcontam.decide.chance import Guess
 from tabcontam.errors import UsageError
 from tabcontam.models.base import Form, Model, Request
-from tabcontam.serializers import DEFAULT, Serializer, load_serializers
+from tabcontam.serializers import DEFAULT, Serializer, load_serializers, written
 from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
 
 if TYPE_CHECKING:
@@ -170,6 +170,8 @@ def answer_text(query: Query, values: "Sequence[Cell]", form: Serializer | None 
     if _test(query) in ROWS:
         return (form or load_serializers()[DEFAULT]).row(query.asked, values)
     given = [MISSING if value is None else value for value in values]
+    if _test(query) == VALUE:
+        return written(given[0], "")  # as it stands in the rows shown: line ends are escaped
     return ", ".join(given) if _test(query).startswith((FEATURES, VALUES)) else given[0]
 
 

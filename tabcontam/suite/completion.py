@@ -5,6 +5,7 @@ which the guesser is least sure by what the prompt shows. Examples are drawn wit
 they show these all the same, another row is asked, and the guess takes into account that this was not so.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +13,7 @@ from itertools import chain, islice
 from random import Random
 from typing import ClassVar
 
-from tabcontam.datasets import Table
+from tabcontam.datasets import Cell, Table
 from tabcontam.decide.chance import Guess
 from tabcontam.decide.values import completion_line, first_line
 from tabcontam.errors import Skip
@@ -321,30 +322,54 @@ class _Asked:
         guesses = self.guesses[row].cells
         beside = list(examples)
         chance = {}
-        for place in self.places:
+        for number, place in enumerate(self.places, start=1):
             name = self.table.columns[place]
-            cells = [self.table.rows[example][place] for example in beside]
-            chance[name] = self._without(guesses[name], name, set(cells))
+            chance[name] = self._without(guesses[name], name, self._going_on(beside, number))
             beside = [example for example in beside if self.table.rows[example][place] == self.table.rows[row][place]]
         return chance
 
-    def _without(self, guess: Guess, name: str, cells: set[str | None]) -> Guess:
+    def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
+        """For the examples' cells in the last of so many asked places: how often rows with them go on as examples do.
+
+        The examples have all cells before it in common.
+        """
+        begun, whole = _begun(self.table, self.places[:asked]), _begun(self.table, self.places)
+        shares: dict[str | None, float] = {}
+        for cells in sorted({self._cells(example) for example in examples}, key=repr):
+            cell = cells[asked - 1]
+            shares[cell] = shares.get(cell, 0.0) + whole[cells] / begun[cells[:asked]]
+        return shares
+
+    def _without(self, guess: Guess, name: str, shares: Mapping[str | None, float]) -> Guess:
         """A guess of a cell that cannot go on as rows with these cells do: an upper bound for each value.
 
-        The probability of such a value stays, since the row may go on in another way.
+        Such a value is likelier too, since the row may go on with it in another way where it cannot with the others; in
+        the last place it cannot.
         """
-        if not cells:
+        if not shares:
             return guess
-        away = sum(guess.values.get(cell, 0.0) for cell in cells if cell is not None)
-        away += missing_share(self.table, name) if any(map(self.table.is_missing, cells)) else 0.0
-        if not away:
+        away = {cell: guess.values.get(cell, 0.0) for cell in shares if cell is not None}
+        if any(map(self.table.is_missing, shares)):
+            away[""] = max(guess.missing, missing_share(self.table, name))
+        left = 1 - min(sum(away.values()), 1.0)
+        if left == 1:
             return guess
-        left = 1 - min(away, 1.0)
-        values = {
-            value: probability if value in cells else min(1.0, probability / max(left, probability))
-            for value, probability in guess.values.items()
-        }
+        last = name == self.table.columns[self.places[-1]]
+        gone = {cell: chance * shares.get(cell, 1.0) for cell, chance in away.items()}
+
+        def raised_one(value: str, chance: float) -> float:
+            if value not in shares:
+                return min(1.0, chance / max(left, chance))
+            return chance if last else min(1.0, chance / max(1 - sum(gone.values()) + gone[value], chance))
+
+        values = {value: raised_one(value, chance) for value, chance in guess.values.items()}
         return Guess(values, min(1.0, guess.rest / max(left, guess.rest)), guess.missing)
+
+
+def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
+    """How many rows have each combination of cells in these places."""
+    key = ("begun", *places)
+    return once(table, key, lambda: Counter(tuple(row[place] for place in places) for row in table.rows))
 
 
 def missing_share(table: Table, column: str) -> float:

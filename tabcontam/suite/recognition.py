@@ -10,7 +10,7 @@ from typing import ClassVar
 from tabcontam.datasets import Cell, Table
 from tabcontam.decide.answers import FILLER, NOTHING
 from tabcontam.decide.reading import answer_line
-from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names, stands_in
+from tabcontam.decide.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
 from tabcontam.errors import Skip
 from tabcontam.serializers import Serializer
 from tabcontam.suite import prompts
@@ -243,8 +243,10 @@ def _gives_away(name: str, text: str) -> bool:
 
 
 def _struck(text: str, others: Sequence[str]) -> str:
-    for other in others:
-        text = re.sub(re.escape(other), " ", text, flags=re.IGNORECASE)
+    """A text without names of other data, however their words are separated: `boston_housing` too."""
+    for other in filter(pieces, others):
+        spelled = r"[\W_]*".join(map(re.escape, pieces(other)))
+        text = re.sub(rf"(?<![^\W_]){spelled}(?![^\W_])", " ", text, flags=re.IGNORECASE)
     return text
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.datasets import Cell, Table
 from tabcontam.decide.answers import (
+    FILLER,
     Sort,
     answers,
     bare,
@@ -23,6 +24,7 @@ from tabcontam.decide.answers import (
     read_named,
     read_short,
     read_table,
+    spelling,
 )
 from tabcontam.decide.chance import Guess, bits
 from tabcontam.decide.reading import declines, plain, same_value
@@ -176,7 +178,8 @@ class OneCellTest(RowTest):
             return read_table(text, query.asked)
         if named := named_cells(text, sorts, serializer):
             return values_bare(named, sorts)
-        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in text.splitlines()]
+        below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
+        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in below or text.splitlines()]
         value = read_short(lines, sorts[feature])
         return {} if value is None else values_bare({feature: value}, sorts)
 
@@ -238,7 +241,7 @@ def sorts_of(query: Query) -> dict[str, Sort]:
 
 def is_mark(cell: Cell) -> bool:
     """Whether a cell is how an answer writes a missing value."""
-    return cell is None or MISSING.fullmatch(cell) is not None
+    return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 
 def could_be(cell: Cell, sort: Sort) -> bool:
@@ -339,14 +342,17 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 def fresh(text: str, query: Query) -> str:
     """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
 
-    A single line is the answer, whatever it repeats.
+    A single line is the answer, whatever it repeats, announced or not.
     """
     if "\n" not in text:
         return text
     prompt = query.prompt
     shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
     shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
-    return "\n".join(line for line in text.splitlines() if line.strip() not in shown)
+    lines = text.splitlines()
+    new = [line for line in lines if line.strip() not in shown]
+    announced = all(line.endswith(":") or FILLER.match(line) for line in new)
+    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
 
 
 def without_missing(query: Query, table: Table) -> Query:

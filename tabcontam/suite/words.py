@@ -10,7 +10,7 @@ from math import prod
 from statistics import median
 from typing import ClassVar
 
-from tabcontam.decide.answers import FILLER, NOTHING
+from tabcontam.decide.answers import FILLER, NOTHING, PREFIX
 from tabcontam.decide.reading import answer_line, declines, plain
 from tabcontam.decide.words import (
     Dictionary,
@@ -181,8 +181,10 @@ def _says(trial: Trial, word: str) -> bool:
 
 
 def _length(trial: Trial) -> int:
-    """How many different words an answer has."""
-    return max(1, len(set(pieces(trial.reply.text))))
+    """How many different words an answer has, the lines aside that only announce it: they would hide a longer list."""
+    lines = plain(trial.reply.text).splitlines()
+    said = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
+    return max(1, len(set(pieces("\n".join(said or lines)))))
 
 
 def _items(text: str) -> list[str]:

@@ -37,6 +37,7 @@ SILENT = ("decliner", "refuser")
 POWER = ("memoriser:0.5", "memoriser:0.1")
 ANSWERERS = (*IGNORANT, EXPERT, CONSTANT, *POWER, *SILENT, "oracle", "formatter")
 CONTROLS = ("exposed", "unexposed")
+NOT_ASKED = (Verdict.UNINFORMATIVE, Verdict.SKIPPED)
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 DECIDED = [test for test in TESTS if test.decides]
 ROWS = [test for test in DECIDED if test.of_rows]
@@ -53,7 +54,7 @@ class Counts:
     low: Counter[tuple[str, float]] = field(default_factory=Counter)  # guesser's p-values at or below each level
     tests: Counter[str] = field(default_factory=Counter)  # ... of so many
     queries: dict[str, int] = field(default_factory=dict)
-    idle: dict[str, str] = field(default_factory=dict)
+    idle: dict[str, str] = field(default_factory=dict)  # why a test was not asked in some run
     unequal: int = 0  # runs in which the formatter's outcome is not the oracle's
     seconds: float = 0.0
 
@@ -101,30 +102,31 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, V
 
 def constant(run: Planned) -> dict[str, list[Trial]]:
     """One answer for each cell that, by all of its prompts together, is right most often; nothing for words."""
-    return {cell.test.id: [_constant_trial(run, cell, query) for query in cell.queries] for cell in run.cells}
+    return {cell.test.id: _constant_trials(run, cell) for cell in run.cells}
 
 
-def _constant_trial(run: Planned, cell: PlannedCell, query: Query) -> Trial:
-    likely = [_likeliest_of_all(cell.queries, name) for name in query.asked]
-    if cell.test.by_feature:
-        text = answer_text(query, likely, row_form(query, query.prompt))
-    else:
-        text = _likeliest_choice(cell.queries) if query.asked == ("Yes", "No") else "id, name, age"
-    reply = Reply(text, State.OK)
-    return Trial(query, reply, run.read(cell, query, reply))
+def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
+    likeliest, trials = _likeliest_of_all(cell.queries), []
+    for query in cell.queries:
+        if cell.test.by_feature:
+            given = [likeliest.get(name, "0") for name in query.asked]
+            text = answer_text(query, given, row_form(query, query.prompt))
+        else:
+            text = likeliest["Yes"] if query.asked == ("Yes", "No") else "id, name, age"
+        reply = Reply(text, State.OK)
+        trials.append(Trial(query, reply, run.read(cell, query, reply)))
+    return trials
 
 
-def _likeliest_of_all(queries: Sequence[Query], feature: str) -> str:
-    worth: Counter[str] = Counter()
+def _likeliest_of_all(queries: Sequence[Query]) -> dict[str, str]:
+    """For each feature the value, and for the choice the answer, that has most chance over all queries."""
+    worth: dict[str, dict[str, float]] = {}
     for query in queries:
-        if feature in query.chance:
-            worth.update(dict(query.chance[feature].values))
-    return worth.most_common(1)[0][0] if worth else "0"
-
-
-def _likeliest_choice(queries: Sequence[Query]) -> str:
-    yes = sum(query.chance["Yes"].of("Yes") for query in queries)
-    return "Yes" if 2 * yes >= len(queries) else "No"
+        for name, guess in query.chance.items():
+            own = worth.setdefault("Yes" if name == "No" else name, {})
+            for value, chance in guess.values.items():
+                own[value] = own.get(value, 0.0) + chance
+    return {name: max(own, key=own.__getitem__) for name, own in worth.items() if own}
 
 
 def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
@@ -172,14 +174,12 @@ def share(found: int, runs: int) -> str:
 def counted(
     results: Iterable[Counts], answerers: Sequence[str], test: str, paper: bool = False, verdict: str = "contaminated"
 ) -> tuple[int, int]:
-    """How many decided runs came to a verdict, and how many there were, on the tables where the test is asked."""
+    """How many runs came to a verdict, and how many there were in which the test was asked."""
     found = runs = 0
     for counts in results:
-        if test in counts.idle:
-            continue
         counter = counts.paper if paper else counts.calibrated
         for (who, what, word), number in counter.items():
-            if who in answerers and what == test:
+            if who in answerers and what == test and word not in NOT_ASKED:
                 found, runs = found + number * (word == verdict), runs + number
     return found, runs
 
@@ -193,7 +193,7 @@ def error_table(results: Sequence[Counts]) -> list[str]:
     for test in [*(test.id for test in DECIDED), TOGETHER]:
         of_rows = test == TOGETHER or BY_ID[test].of_rows
         ignorant = (*IGNORANT, CONSTANT, *((EXPERT,) if of_rows else ()))
-        asked = sum(test not in counts.idle for counts in results)
+        asked = sum(test in counts.queries for counts in results)
         queries = max((counts.queries.get(test, 0) for counts in results), default=0)
         row = [
             test if test != TOGETHER else "**table**",
@@ -227,7 +227,7 @@ def uninformative(results: Sequence[Counts]) -> list[str]:
         f"{counts.dataset} {test}: {reason}"
         for counts in results
         for test, reason in counts.idle.items()
-        if test == TOGETHER or BY_ID[test].of_rows
+        if test not in counts.queries and (test == TOGETHER or BY_ID[test].of_rows)
     ]
 
 

@@ -183,6 +183,24 @@ def test_a_value_that_the_examples_rule_out_makes_the_others_likelier() -> None:
     assert chances(fifth, "zz")["feat1"].of("e") == pytest.approx(0.2)
 
 
+def test_a_value_that_an_example_shows_is_likelier_where_the_mode_is_ruled_out() -> None:
+    """`unknown, 0` is shown, so it is not asked: `failure`, which another example goes on with, is not as rare here."""
+    tails = [("unknown", "0")] * 80 + [("failure", str(count)) for count in range(20)]
+    table = columned(ships(), [[str(row) for row in range(100)], *map(list, zip(*tails, strict=True))])
+    guesses = {"feat1": Guess({"unknown": 0.8, "failure": 0.12}, 0.01), "feat2": Guess({"0": 0.1, "1": 0.1}, 0.01)}
+    ask = completion._Asked(table, [1, 2], unwritten, 9, {99: Guessed(guesses, 1)})
+    found = ask._chance(99, [0, 80])
+    assert found["feat1"].of("failure") == pytest.approx(0.12 / (1 - 0.8))
+    assert found["feat1"].of("unknown") == pytest.approx(0.8 / (1 - 0.12 * 1 / 20))
+    assert found["feat2"].of("0") == 0.1  # the example that goes on with it is the only one that begins as the row
+
+
+def test_a_cell_that_is_surely_missing_but_for_the_examples_is_no_memory() -> None:
+    table = columned(ships(), [[str(row) for row in range(5)], [None, "b", "c", "d", "e"]])
+    ask = completion._Asked(table, [1], unwritten, 9, {4: Guessed({"feat1": Guess({"e": 0.1}, 0.01, missing=0.9)}, 1)})
+    assert ask._chance(4, [0])["feat1"].of("e") == pytest.approx(1)
+
+
 def test_a_row_whose_tail_the_examples_show_is_not_asked_beside_them() -> None:
     """To look for examples without the mode would say that the mode is asked."""
     mode = [["m"] * 380 + ["n", "o", "p", "q"] * 5] * 3

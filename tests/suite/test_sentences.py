@@ -1,7 +1,6 @@
 """Sentences hold numbers as people read them."""
 
-from tabcontam.suite.base import Query, Reading, Reply, State, Trial
-from tabcontam.suite.prompts import Prompt
+from tabcontam.suite.base import Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.suite.sentences import few, stated
 from tabcontam.suite.verdicts import unanswered
 

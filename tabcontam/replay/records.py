@@ -4,13 +4,14 @@ import ast
 import json
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
+from tabcontam.suite.base import Prompt
 
 WORD_TESTS = (
     "feature_list_informed",
@@ -58,6 +59,17 @@ class Record:
     queries: int = 1
     answered: int = 1
 
+    @property
+    def place(self) -> dict[str, str | None]:
+        """What tells the record's cell from others."""
+        return {
+            "llm": self.llm,
+            "dataset": self.dataset,
+            "serializer": self.serializer,
+            "test": self.test,
+            "source": self.file,
+        }
+
 
 def read_records(path: Path) -> list[Record]:
     """Every record of a file. Raises `UsageError`, with the line's number, for what is none."""
@@ -71,6 +83,19 @@ def read_records(path: Path) -> list[Record]:
     if not lines:
         raise UsageError(f"{path} holds no records; give a file with one JSON object a line")
     return [_record(path, number, line) for number, line in lines]
+
+
+def cells_of(records: Iterable[Record]) -> list[list[Record]]:
+    """The records of each cell, in the order of the file."""
+    cells: dict[tuple[str | None, ...], list[Record]] = {}
+    for record in records:
+        cells.setdefault(tuple(record.place.values()), []).append(record)
+    return list(cells.values())
+
+
+def unrecorded() -> Prompt:
+    """The prompt of a recorded answer: nothing is known of it."""
+    return Prompt((), "", "")
 
 
 def _record(path: Path, number: int, line: str) -> Record:

@@ -1,4 +1,4 @@
-"""Recorded answers are judged again: made-up ones always, the ten LLMs' real ones where they are at hand."""
+"""Recorded answers under the published rules: made-up ones always, the ten LLMs' real ones where they are at hand."""
 
 import csv
 import json
@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from tabcontam.decide.words import english
-from tabcontam.errors import UsageError
-from tabcontam.records import lines, row, words
-from tabcontam.replay import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differences, read_records, replay
+from tabcontam.replay import differences, read_records, replay
+from tabcontam.replay.published import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED
+from tests.replay.made import record, row_record, written
 
 ENGLISH = english()
 
@@ -24,37 +24,6 @@ CELL = """
 llm dataset edition serializer test kind control verdict paper_verdict score hits expected_hits answered queries
 statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
 """
-
-PRINTED = """\
-Deck Level             3
-Name          Ada  Byron
-Fare               10.50
-Cabin                NaN
-Name: 4, dtype: object"""
-
-
-def record(**given: Any) -> dict[str, Any]:
-    """A made-up record of test 6, with changes."""
-    return {
-        "file": "a.txt",
-        "llm": "llm",
-        "serialization": None,
-        "dataset": "ships",
-        "output": "fore, aft",
-        "expected": "['fore', 'aft']",
-        "matches": "{'fore': True, 'aft': True}",
-        "decision": True,
-        "test_id": "6",
-        "test": "feature_values_uninformed",
-    } | given
-
-
-def row_record(**given: Any) -> dict[str, Any]:
-    """A made-up record of test 7, with changes."""
-    matches = "{'Name': ('Ada  Byron', True), 'Fare': ('10.50', True), 'Cabin': ('nan', True)}"
-    made = {"test_id": "7", "test": "incomplete_completion", "expected": PRINTED, "matches": matches}
-    made["output"] = "Name is Ada  Byron, Fare is 10.50, Cabin is nan"
-    return record(**(made | given))
 
 
 @pytest.fixture
@@ -65,12 +34,6 @@ def judged(tmp_path: Path) -> Any:
         return replay(read_records(written(tmp_path, *records)), ENGLISH, rules)
 
     return judge
-
-
-def written(folder: Path, *records: dict[str, Any]) -> Path:
-    path = folder / "records.jsonl"
-    path.write_text("".join(json.dumps(each, ensure_ascii=False) + "\n" for each in records), encoding="utf-8")
-    return path
 
 
 class TestCells:
@@ -135,88 +98,6 @@ class TestCells:
     def test_recognition_takes_the_short_name(self, judged: Any) -> None:
         (cell,) = judged(record(test="recognition_features", expected="old ships / ships", output="Ships data"))
         assert (cell["verdict"], cell["kind"]) == ("contaminated", "knowledge")
-
-
-class TestPrints:
-    def test_a_printed_row(self) -> None:
-        assert row(PRINTED) == {"Deck Level": "3", "Name": "Ada  Byron", "Fare": "10.50", "Cabin": None}
-
-    def test_a_row_of_pandas(self) -> None:
-        import pandas as pd
-
-        long = "word " * 20
-        values = {"a long name (cm)": 41.0, "b": "x  y", "c": None, "d": "Probability ", "e": long, "f": 7}
-        shown = row(str(pd.Series(values, name=3, dtype=object)))
-        assert shown | {"e": ""} == {
-            "a long name (cm)": "41.0",
-            "b": "x  y",
-            "c": None,
-            "d": "Probability ",
-            "e": "",
-            "f": "7",
-        }
-        assert shown["e"]
-        assert long.startswith(shown["e"])
-
-    def test_a_printed_list(self) -> None:
-        assert words("['a', nan, 1, 2.5, -1, True, \"b's\"]") == ("a", None, None, None, None, "True", "b's")
-
-    @pytest.mark.parametrize(
-        ("output", "text"),
-        [
-            ("['Sure:', '', 'The \\'Age\\' is 1']", "Sure:\n\nThe 'Age' is 1"),
-            ("[1, 2", "[1, 2"),
-            ("[boston housing]", "[boston housing]"),
-            ("[" * 100_000, "[" * 100_000),
-            ("The Age is 1", "The Age is 1"),
-        ],
-    )
-    def test_an_answer_that_may_be_a_printed_list_of_lines(self, output: str, text: str) -> None:
-        assert lines(output) == text
-
-
-class TestBadRecords:
-    @pytest.mark.parametrize(
-        ("line", "fault"),
-        [
-            ("{", "not JSON"),
-            ("[1]", "not a JSON object"),
-            ("[" * 100_000, "nested too deeply"),
-            (json.dumps({key: value for key, value in record().items() if key != "output"}), "no 'output'"),
-            (json.dumps(record(output=None)), "'output' is not a text"),
-            (json.dumps(record(test="quiz")), "unknown test 'quiz'"),
-            (json.dumps(record(decision="yes")), "'decision' is not true or false"),
-            (json.dumps(record(expected="[1")), "'['"),
-            (json.dumps(record(expected="-" * 100_000 + "1")), "nested too deeply"),
-            (json.dumps(record(expected="{}")), "'expected' is not a list"),
-            (json.dumps(record(matches="[]")), "'matches' is not a dictionary"),
-            (json.dumps(row_record(expected="")), "'expected' is not a printed row"),
-            (json.dumps(row_record(matches="{'Port': 1}")), "'expected' does not have 'Port'"),
-            (json.dumps(record(test="membership", score=3, n=2, n_yes=1, n_no=1)), "more answers than queries"),
-            (json.dumps(record(test="membership", score=-3, n=2, n_yes=1, n_no=1)), "'score' is not a count"),
-        ],
-    )
-    def test_are_named_by_their_line(self, tmp_path: Path, line: str, fault: str) -> None:
-        path = written(tmp_path, record())
-        path.write_text(f"{path.read_text()}\n{line}\n")
-        with pytest.raises(UsageError) as error:
-            read_records(path)
-        assert fault in str(error.value)
-        assert f"{path}, line 3: " in str(error.value)
-        assert "\n" not in str(error.value)
-
-    def test_a_file_that_cannot_be_read(self, tmp_path: Path) -> None:
-        with pytest.raises(UsageError, match="cannot read the records"):
-            read_records(tmp_path / "none.jsonl")
-        (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
-        with pytest.raises(UsageError, match="not UTF-8"):
-            read_records(tmp_path / "binary")
-        (tmp_path / "empty").write_text("\n")
-        with pytest.raises(UsageError, match="holds no records"):
-            read_records(tmp_path / "empty")
-
-    def test_line_separators_inside_an_answer_end_no_line(self, tmp_path: Path) -> None:
-        assert len(read_records(written(tmp_path, record(output="fore\u2028aft\x85")))) == 1
 
 
 class TestDifferences:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tabcontam.cards import Card, Edition, find_card
 from tabcontam.datasets import Cell, Table, load_table
-from tabcontam.decide.chance import Guess, bits
+from tabcontam.decide.chance import Guess
 from tabcontam.decide.reading import value_key
 from tabcontam.edition_files import edition_bytes
 from tabcontam.errors import UsageError
@@ -29,17 +29,6 @@ FAR = 2.0  # standard deviations beyond which two numbers are not less alike
 Values = Mapping[str, Cell]
 Numbers = NDArray[np.float64]
 Order = TypeVar("Order", float, str)
-
-
-@dataclass(frozen=True)
-class Hidden:
-    """An asked cell: the most that any way of guessing gives each value, and how sure they are of it on the whole.
-
-    `typical` is the chance of a cell as uncertain as their mixture: 2 to the power of minus its entropy.
-    """
-
-    guess: Guess
-    typical: float
 
 
 @dataclass(frozen=True)
@@ -68,15 +57,12 @@ class Column:
         return Guess({value: chance for value, chance in values if value is not None}, 1 / total)
 
 
-KNOWN = Hidden(Guess({}, 1.0), 1.0)
-
-
 @dataclass(frozen=True)
 class Known:
     """An edition at hand, its rows found by their printed values."""
 
     table: Table
-    _found: dict[tuple[int, tuple[str, ...], bool], dict[str, Hidden]] = field(default_factory=dict, repr=False)
+    _found: dict[tuple[int, tuple[str, ...], bool], dict[str, Guess]] = field(default_factory=dict, repr=False)
 
     def place(self, values: Values) -> int | None:
         """Where the row stands that has these values; None where none does."""
@@ -87,18 +73,19 @@ class Known:
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
-    def hidden(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Hidden]:
-        """Each asked cell of a row, given the rest of the row and the asked ones before it.
+    def guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Guess]:
+        """What is made of each asked cell, given the rest of the row and the asked ones before it.
 
-        `beside`: the query shows four rows, which are the first ones where the fifth is asked.
+        A feature that only counts the rows has no guess: nobody needs to have seen it. `beside`: the query shows four
+        rows, which are the first ones where the fifth is asked.
         """
         key = (place, asked, beside)
         if key not in self._found:
-            self._found[key] = self._hidden(place, asked, beside)
+            self._found[key] = self._guesses(place, asked, beside)
         return self._found[key]
 
-    def _hidden(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Hidden]:
-        found: dict[str, Hidden] = {}
+    def _guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Guess]:
+        found: dict[str, Guess] = {}
         distances = np.zeros(len(self.table.rows))
         others = np.arange(len(distances)) != place
         known = [name for name in self.table.columns if name not in asked]
@@ -106,15 +93,16 @@ class Known:
         for name in known:
             distances += self._apart(name, place)
         for name in asked:
-            samples = [others, alike]
-            if known:
-                agree = self._columns[known[-1]].codes == self._columns[known[-1]].codes[place]
-                samples += [_nearest(distances, others), others & agree]
-            column = self._columns[name]
-            options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
-            if beside and place == SHOWN:  # elsewhere the authors shuffled the rows
-                options.append(self._repeated(name))
-            found[name] = KNOWN if name in self._numbering else _hidden(options, column.missing)
+            if name not in self._numbering:
+                samples = [others, alike]
+                if known:
+                    agree = self._columns[known[-1]].codes == self._columns[known[-1]].codes[place]
+                    samples += [_nearest(distances, others), others & agree]
+                column = self._columns[name]
+                options = [column.frequencies(rows) for rows in samples if rows is others or rows.any()]
+                if beside and place == SHOWN:  # elsewhere the authors shuffled the rows
+                    options.append(self._repeated(name))
+                found[name] = _most(options, column.missing)
             known = [*known, name]
             distances += self._apart(name, place)
             alike = alike & (self._columns[name].codes == self._columns[name].codes[place])
@@ -223,15 +211,10 @@ def _rises(values: Sequence[Order]) -> bool:
     return len(values) > 1 and all(first < second for first, second in pairwise(values))
 
 
-def _hidden(options: Sequence[Guess], missing: float) -> Hidden:
-    """The cell that several guesses make; of values that none of them lists, the first one's word holds."""
+def _most(options: Sequence[Guess], missing: float) -> Guess:
+    """The most that any of several guesses gives each value; of values that none lists, the first one's word holds."""
     most: dict[str, float] = {}
-    mixture: dict[str, float] = {}
     for guess in options:
         for value, chance in guess.values.items():
             most[value] = max(most.get(value, 0.0), chance)
-            mixture[value] = mixture.get(value, 0.0) + chance / len(options)
-    rest = options[0].rest
-    unlisted = max(0.0, 1 - missing - sum(mixture.values()))
-    entropy = sum(chance * bits(chance) for chance in mixture.values() if chance) + unlisted * bits(rest)
-    return Hidden(Guess(most, rest), 2.0**-entropy)
+    return Guess(most, options[0].rest, missing)

@@ -13,9 +13,8 @@ import pytest
 
 from tabcontam.datasets import load_table
 from tabcontam.decide.words import english
-from tabcontam.records import Record, read_records
-from tabcontam.replay import replay, replay_calibrated
-from tabcontam.replays.calibrated import GUESSED, PARTLY, judge
+from tabcontam.replay import Record, read_records, replay, replay_calibrated
+from tabcontam.replay.calibrated import GUESSED, PARTLY
 from tabcontam.serializers import load_serializer
 from tabcontam.suite.base import Verdict
 
@@ -33,10 +32,13 @@ def asked(row: int, output: str | None = None, llm: str = "m", **given: Any) -> 
     return replace(made, **given)
 
 
+def judge(*records: Record) -> list[dict[str, Any]]:
+    return replay_calibrated(records, ENGLISH)[0]
+
+
 def verdict(*records: Record) -> Verdict:
-    (found,) = judge([records], ENGLISH)
-    assert found is not None
-    return found.verdict
+    (found,) = judge(*records)
+    return Verdict(found["verdict"])
 
 
 class TestVerdicts:
@@ -61,21 +63,32 @@ class TestVerdicts:
 
     def test_another_llm_changes_no_verdict(self) -> None:
         own = [asked(row) for row in range(0, 100, 20)]
-        (alone,) = judge([own], ENGLISH)
-        beside = judge([own, *([asked(row, "x", llm=f"n{row}")] for row in range(9))], ENGLISH)
-        assert beside[0] == alone
+        beside = judge(*own, *(asked(row, "x", llm=f"n{row}") for row in range(9)))
+        assert beside[0] == judge(*own)[0]
 
     def test_the_serializer_study_is_another_family(self) -> None:
         own = [asked(row) for row in range(0, 100, 20)]
-        studied = [[replace(record, serializer="{feature_name} = {feature_value}, ")] for record in own]
-        assert judge([own, *studied], ENGLISH)[0] == judge([own], ENGLISH)[0]
+        studied = [replace(record, serializer="{feature_name} = {feature_value}, ") for record in own]
+        assert judge(*own, *studied)[0] == judge(*own)[0]
+
+    def test_a_cell_that_finds_nothing_says_what_share_would_have_been_seen(self) -> None:
+        wrong = "The od280/od315_of_diluted_wines is 9.99, The proline is 1.0, The target is class_1"
+        (cell,) = judge(*(asked(row, wrong) for row in range(0, 100, 20)))
+        assert 0.5 < cell["detectable_share"] < 1
+        assert cell["reason"] == f"{cell['detectable_share']:.0%} of the rows would have been seen"
+
+    def test_a_cell_that_could_not_tell_is_no_part_of_the_family(self) -> None:
+        guessed = [asked(row, f"class_{WINE.column('target')[row]}", asked=("target",), file="g") for row in (0, 70)]
+        found, blunt = judge(*(asked(row) for row in range(0, 100, 20)), *guessed)
+        assert (blunt["verdict"], blunt["q_value"]) == ("uninformative", None)
+        assert blunt["p_value"] is not None
+        assert found["q_value"] == found["p_value"]
 
     def test_no_card(self) -> None:
         record = Record(1, "m", "MathE", None, "feature_list_uninformed", "f", output="x", words=("x",))
-        (found,) = judge([[record]], ENGLISH)
-        assert found is not None
-        assert found.verdict is Verdict.UNINFORMATIVE
-        assert found.fields["reason"].startswith("not recorded: ")
+        (found,) = judge(record)
+        assert found["verdict"] == "uninformative"
+        assert found["reason"].startswith("not recorded: ")
 
 
 FOLDER, DATA = os.environ.get("TABCONTAM_REPLAY", ""), os.environ.get("TABCONTAM_DATA", "")
@@ -131,7 +144,9 @@ class TestTenLlms:
         for record in wrong:
             (cell,) = cells(llm=record.llm, dataset="titanic", test="full_completion", **MAIN)
             assert (cell["verdict"], cell["hits"]) == ("contaminated", 0)
-            assert "10 of 11 answered cells" in cell["sentence"]
+            assert (
+                "9 of 10 answered cells" in cell["sentence"]
+            )  # all but Survived, and PassengerId that counts the rows
 
     def test_b1_an_answer_after_a_preamble_is_read(self) -> None:
         (bank,) = cells(llm="gpt4", dataset="bank marketing", test="full_completion")

@@ -1,4 +1,4 @@
-"""Judge recorded answers again, with no model asked: one cell per (LLM, dataset, serializer, test, file)."""
+"""Recorded cells under the published rules, and where the records say otherwise."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -7,15 +7,12 @@ from tabcontam.decide.reading import declines
 from tabcontam.decide.values import completion_line, decide_values, first_line
 from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
 from tabcontam.judge import UNKNOWN, published_counts
-from tabcontam.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, read_records
-from tabcontam.replays.calibrated import contrast, judge
-from tabcontam.suite.base import Kind, Measurement, Prompt, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.suite.verdicts import PAPER, published
+from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, cells_of, unrecorded
+from tabcontam.suite.base import Kind, Measurement, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.suite.registry import BY_ID
+from tabcontam.suite.verdicts import published
 from tabcontam.suite.words import measured
 
-__all__ = ["Record", "differences", "read_records", "replay", "replay_calibrated"]
-
-KNOWLEDGE = ("feature_list_informed", "feature_list_uninformed", "recognition_features")
 SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
 
 DICTIONARY = "dictionary version"
@@ -23,36 +20,19 @@ LENGTH = "older value match without the length check (B3)"
 CAPITALS = "older word match that tells capitals apart"
 UNEXPLAINED = "unexplained"
 
+Cell = dict[str, Any]
 
-def replay(records: Iterable[Record], dictionary: Dictionary, rules: str) -> list[dict[str, Any]]:
+
+def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Cell]:
     """The cells of a results file, in the order of the records."""
-    if rules == PAPER:
-        return [_cell(group, dictionary) for group in _groups(records)]
-    return replay_calibrated(records, dictionary)[0]
+    return [published_cell(group, dictionary) for group in cells_of(records)]
 
 
-def replay_calibrated(
-    records: Iterable[Record], dictionary: Dictionary
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The cells under the calibrated rules, and each that the published ones decide otherwise, and why."""
-    groups = _groups(records)
-    cells: list[dict[str, Any]] = []
-    found: list[dict[str, Any]] = []
-    for group, judged in zip(groups, judge(groups, dictionary), strict=True):
-        cell = _cell(group, dictionary)
-        if judged is not None:
-            asked = {key: cell[key] for key in ("queries", "paper_verdict")}
-            cell |= UNKNOWN | asked | judged.fields | {"verdict": str(judged.verdict)}
-            found += contrast(cell, judged)
-        cells.append(cell)
-    return cells, found
-
-
-def differences(records: Iterable[Record], dictionary: Dictionary) -> list[dict[str, Any]]:
+def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Cell]:
     """Every answer, then every cell, that the published algorithms decide otherwise than its record says, and why."""
-    answers: list[dict[str, Any]] = []
-    cells: list[dict[str, Any]] = []
-    for group in _groups(records):
+    answers: list[Cell] = []
+    cells: list[Cell] = []
+    for group in cells_of(records):
         told = [_difference(record, dictionary) for record in group if record.decision is not None]
         found = [difference for difference in told if difference is not None]
         answers += found
@@ -79,30 +59,13 @@ def _line(record: Record) -> str:
     return completion_line(record.output) if record.test == "full_completion" else first_line(record.output)
 
 
-def _groups(records: Iterable[Record]) -> list[list[Record]]:
-    groups: dict[tuple[str | None, ...], list[Record]] = {}
-    for record in records:
-        groups.setdefault(tuple(_place(record).values()), []).append(record)
-    return list(groups.values())
-
-
-def _place(record: Record) -> dict[str, str | None]:
-    return {
-        "llm": record.llm,
-        "dataset": record.dataset,
-        "serializer": record.serializer,
-        "test": record.test,
-        "source": record.file,
-    }
-
-
-def _cell(group: Sequence[Record], dictionary: Dictionary) -> dict[str, Any]:
+def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
     """A cell under the published rules."""
     first = group[0]
-    cell: dict[str, Any] = {
-        **_place(first),
+    cell: Cell = {
+        **first.place,
         "edition": None,
-        "kind": str(_kind(first.test)),
+        "kind": str(BY_ID[first.test].kind if first.test in BY_ID else Kind.MEMORIZATION),
         "control": False,
         **UNKNOWN,
     }
@@ -119,7 +82,7 @@ def _cell(group: Sequence[Record], dictionary: Dictionary) -> dict[str, Any]:
     }
 
 
-def _membership(group: Sequence[Record]) -> dict[str, Any]:
+def _membership(group: Sequence[Record]) -> Cell:
     hits, queries = sum(record.right for record in group), sum(record.queries for record in group)
     return {
         "score": hits / queries,
@@ -146,34 +109,24 @@ def _trial(record: Record, hit: bool) -> Trial:
     """A recorded answer as a trial. The authors decided every text, blank ones too; what was asked is not recorded."""
     readable = hit or not (declines(record.output) or not record.output.strip())
     return Trial(
-        query=Query(f"line {record.line}", _unrecorded, record.asked, record.words, max_tokens=0),
+        query=Query(f"line {record.line}", unrecorded, record.asked, record.words, max_tokens=0),
         reply=Reply(record.output, State.OK),
         reading=Reading(record.output, hit=hit, paper_hit=hit, readable=readable),
     )
-
-
-def _unrecorded() -> Prompt:
-    return Prompt((), "", "")
-
-
-def _kind(test: str) -> Kind:
-    if test == MEMBERSHIP:
-        return Kind.MEMBERSHIP
-    return Kind.KNOWLEDGE if test in KNOWLEDGE else Kind.MEMORIZATION
 
 
 def _word(verdict: Verdict | None) -> str | None:
     return None if verdict is None else str(verdict)
 
 
-def _difference(record: Record, dictionary: Dictionary) -> dict[str, Any] | None:
+def _difference(record: Record, dictionary: Dictionary) -> Cell | None:
     ours = detected(record, dictionary)
     if ours == record.decision:
         return None
     group, explanation = _explanation(record, dictionary, ours)
     return {
         "level": "answer",
-        **_place(record),
+        **record.place,
         "line": record.line,
         "ours": ours,
         "recorded": record.decision,
@@ -200,9 +153,7 @@ def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[st
     return UNEXPLAINED, ""
 
 
-def _cell_difference(
-    group: Sequence[Record], found: Sequence[dict[str, Any]], dictionary: Dictionary
-) -> list[dict[str, Any]]:
+def _cell_difference(group: Sequence[Record], found: Sequence[Cell], dictionary: Dictionary) -> list[Cell]:
     """The cell's own line, if its answers' differences change it."""
     needed = _needed(group)
     recorded = sum(record.decision is True for record in group) >= needed
@@ -213,7 +164,7 @@ def _cell_difference(
     return [
         {
             "level": "cell",
-            **_place(group[0]),
+            **group[0].place,
             "line": group[0].line,
             "ours": ours,
             "recorded": recorded,

@@ -1,0 +1,112 @@
+"""Recorded cells under the calibrated rules, and where these differ from the published ones, with the reason."""
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+
+from tabcontam.decide.words import Dictionary
+from tabcontam.judge import UNKNOWN, CellName, conclude, result
+from tabcontam.replay.null import known_edition
+from tabcontam.replay.published import Cell, published_cell
+from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
+from tabcontam.replay.trials import PREAMBLE, Asked, asked_rows, asked_words
+from tabcontam.suite.base import Verdict
+from tabcontam.suite.verdicts import ALPHA, CALIBRATED, level
+
+GUESSED = "guessing explains it"
+TOO_FEW = "too little was asked to tell memory from guessing"
+SILENT = "no readable answer"
+PARTLY = "cells that guessing does not explain are right, if not the whole row"
+SAID = "words are said that no other dataset's answers hold"
+
+Group = Sequence[Record]  # the records of one cell
+
+
+def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Cell], list[Cell]]:
+    """The cells under the calibrated rules, and each that the published ones decide otherwise, and why.
+
+    The cells of one LLM are one family; those of a serializer study are another than those of its main runs.
+    """
+    groups = cells_of(records)
+    cells = [published_cell(group, dictionary) for group in groups]
+    judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
+    asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
+    families: dict[tuple[str, bool], list[int]] = {}
+    for number in judged:
+        first = groups[number][0]
+        families.setdefault((first.llm, first.serializer is None), []).append(number)
+    for numbers in families.values():
+        family = _family([cells[number] for number in numbers], [asked[number] for number in numbers])
+        for number, cell in zip(numbers, family, strict=True):
+            cells[number] = cell
+    other = [number for number in judged if cells[number]["verdict"] != cells[number]["paper_verdict"]]
+    return cells, [_contrast(cells[number], asked[number]) for number in other]
+
+
+def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[Asked | str]:
+    """What each cell asked; or why that is not known."""
+    edition_of = cache(known_edition)
+    alike: dict[tuple[str | None, ...], list[Group]] = {}
+    for group in groups:
+        alike.setdefault(_kind(group[0]), []).append(group)
+
+    def asked(group: Group) -> Asked | str:
+        first = group[0]
+        if first.test in ROW_TESTS:
+            known = edition_of(first.dataset, tuple(first.values or ()))
+            return known if isinstance(known, str) else asked_rows(group, known, dictionary)
+        others = [other for other in alike[_kind(first)] if other[0].dataset != first.dataset]
+        return asked_words(group, others, dictionary)
+
+    return [asked(group) for group in groups]
+
+
+def _kind(record: Record) -> tuple[str | None, ...]:
+    """What the cells have in common that are each other's decoys."""
+    return record.llm, record.serializer, record.test
+
+
+def _family(cells: Sequence[Cell], asked: Sequence[Asked | str]) -> list[Cell]:
+    """The cells that share one error rate, judged; one that could not have told is no part of it."""
+    at = level(ALPHA, sum(isinstance(own, Asked) for own in asked))
+    judged = [_judged(cell, own, at) for cell, own in zip(cells, asked, strict=True)]
+    informative = [number for number, cell in enumerate(judged) if cell["verdict"] != Verdict.UNINFORMATIVE]
+    concluded = conclude([judged[number] for number in informative], CALIBRATED, ALPHA)
+    for number, cell in zip(informative, concluded, strict=True):
+        judged[number] = cell
+    return judged
+
+
+def _judged(cell: Cell, asked: Asked | str, at: float) -> Cell:
+    """A cell with what its answers weigh, before its family is looked at."""
+    beside = {key: cell[key] for key in ("queries", "paper_verdict")}
+    if isinstance(asked, str):
+        return cell | UNKNOWN | beside | {"verdict": str(Verdict.UNINFORMATIVE), "reason": asked, "sentence": asked}
+    name = CellName(cell["llm"], cell["dataset"], "", "", asked.test.id)
+    found = result(name, asked.trials, len(asked.trials), CALIBRATED, at)
+    cell = cell | {key: found[key] for key in UNKNOWN} | beside
+    cell |= {"queries": asked.queries, "null": asked.null, "sentence": asked.counted + cell["sentence"]}
+    blunt = asked.blunt(at)
+    return cell | {"verdict": str(Verdict.UNINFORMATIVE), "reason": blunt} if blunt else cell
+
+
+def _contrast(cell: Cell, asked: Asked | str) -> Cell:
+    """A cell whose calibrated verdict is another than the published one, with the reason."""
+    places = {key: cell[key] for key in ("llm", "dataset", "serializer", "test", "source")}
+    verdicts = {"paper": cell["paper_verdict"], "calibrated": cell["verdict"]}
+    decided = cell["verdict"] in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+    explanation = cell["sentence"] if decided else cell["reason"]
+    return {**places, **verdicts, "group": _cause(cell, asked), "explanation": explanation}
+
+
+def _cause(cell: Cell, asked: Asked | str) -> str:
+    """Why the rule sets differ, in words that cells share."""
+    if isinstance(asked, str):
+        return asked
+    if cell["verdict"] == Verdict.CONTAMINATED:
+        if not asked.test.of_rows:
+            return SAID
+        return PREAMBLE if PREAMBLE in asked.notes else PARTLY
+    if cell["verdict"] == Verdict.NO_ANSWER:
+        return SILENT
+    cause, first = GUESSED if cell["verdict"] == Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
+    return f"{cause}: {first}" if first and cell["paper_verdict"] == Verdict.CONTAMINATED else cause

@@ -1,1 +1,0 @@
-"""Recorded answers under the calibrated rules: their nulls, what they weigh, and where both rule sets differ."""
