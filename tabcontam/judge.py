@@ -15,6 +15,13 @@ SCHEMA = 1
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 Result = dict[str, Any]
+BY_TESTS = {  # what the row tests that decide a table have in common, before their names
+    Verdict.CONTAMINATED: "found by",
+    Verdict.NOT_DETECTED: "not found by",
+    Verdict.UNINFORMATIVE: "nothing could be told by",
+    Verdict.NO_ANSWER: "no answer to",
+    Verdict.SKIPPED: "not asked:",
+}
 UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
     "verdict": None,
     "otherwise": None,  # of a contaminated cell: the verdict that it would have without the finding
@@ -230,7 +237,7 @@ def _table(key: tuple[str, ...], cells: Sequence[Result]) -> Result:
         "q_value": None,
         "recalled_bits": sum(recalled) if recalled else None,
         "detectable_share": min(shares, default=None),
-        "reason": f"{verdict}: {tests}",
+        "reason": f"{BY_TESTS[verdict]} {tests}",
     }
 
 

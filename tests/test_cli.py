@@ -16,6 +16,8 @@ from tabcontam.suite.registry import TESTS
 from tests.loopback import LoopbackServer, Response, error, reply
 
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant")
+QUERIES = 416  # of all tests on iris, where three are skipped and two uninformative
+DIFFERENT = QUERIES - 1  # classification asks about two rows that are the same
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
@@ -173,8 +175,8 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
         done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--dry-run", cwd=tmp_path)
         assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr
-    assert f"{spec}: 0 of 317 queries are answered already, " in done.stdout
-    assert "requests in 36 cells, at most $0.00; nothing was asked" in done.stdout
+    assert f"{spec}: 0 of {QUERIES} queries are answered already, " in done.stdout
+    assert "requests in 39 cells, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
 
 
@@ -210,7 +212,7 @@ def test_the_form_can_be_forced(tmp_path: Path) -> None:
 
 def test_a_dry_run_as_json(tmp_path: Path) -> None:
     plan = json.loads(tabcontam(*SIMULATED, "--dry-run", "--json", cwd=tmp_path).stdout)
-    assert len(plan["cells"]) == 12
+    assert len(plan["cells"]) == len(TESTS)
     assert plan["rows_leaving"] == []
 
 
@@ -222,7 +224,7 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "no LLM could be reached: " in done.stderr
     assert "HTTP 401: bad key" in done.stderr
-    assert len(server.asked) <= 2  # what was on its way, and no second try
+    assert len(server.asked) <= 16  # what was on its way, and no second try
     verdicts = {cell["verdict"] for cell in document(tmp_path / "run")["cells"] if cell["llm"] == spec}
     assert verdicts == {"no answer"}
 
@@ -253,8 +255,9 @@ def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> No
         asked = len(server.asked)
     assert done.returncode == 0, done.stderr
     cells = document(tmp_path / "run")["cells"]
-    assert asked == sum(int(str(cell["queries"])) for cell in cells) == 317
-    assert {cell["verdict"] for cell in cells} == {"no answer", "skipped"}
+    assert asked == DIFFERENT
+    assert sum(int(str(cell["queries"])) for cell in cells) == QUERIES
+    assert {cell["verdict"] for cell in cells} == {"no answer", "uninformative", "skipped"}
     assert "not detected" not in done.stdout.replace(". not detected", "").split("short summary")[-1]
 
 
@@ -284,7 +287,7 @@ def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) ->
     assert "which this run does not ask" in done.stderr
     done = tabcontam(*arguments, "--dataset", "wine", "--dataset", "iris", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(document(tmp_path / "run")["cells"]) == 24
+    assert len(document(tmp_path / "run")["cells"]) == 2 * len(TESTS)
 
 
 def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) -> None:
@@ -324,7 +327,7 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
         (lambda text: text[:100], "not readable JSON; delete that file"),
         (lambda text: text.replace('"rules"', '"rulez"'), "the run lacks rules"),
         (lambda text: text.replace('"serializer": "is"', '"serializer": 1'), "lacks serializer"),
-        (lambda text: text.replace('"queries": 3', '"queries": null'), "lacks queries"),
+        (lambda text: text.replace('"queries": 30', '"queries": null'), "lacks queries"),
         (lambda text: text.replace('"full_completion"', '"fuller_completion"'), "unknown test 'fuller_completion'"),
     ],
 )
@@ -348,7 +351,8 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     lines[0] = lines[0].replace('"state": "ok"', '"state": "fine"')
     path.write_text("\n".join(["[1]", "{}", '{"query": 0}', "not json", *lines]) + "\n")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
-    assert document(tmp_path / "run")["cells"][0]["verdict"] == "contaminated"
+    verdicts = {cell["test"]: cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
+    assert verdicts["recognition_features"] == "contaminated"  # by the answers that are left
     assert tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path).returncode == 0
     assert document(tmp_path / "run")["cells"] == before["cells"]
     path.unlink()
@@ -381,7 +385,7 @@ def test_one_report_from_two_runs(tmp_path: Path) -> None:
     done = tabcontam("report", "oracle", "decliner", "--out", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     both = document(tmp_path / "both")
-    assert len(both["cells"]) == 24
+    assert len(both["cells"]) == 2 * len(TESTS)
     assert [line["llm"] for line in both["ranking"]] == ["simulated:oracle", "simulated:decliner"]
 
 
@@ -436,8 +440,8 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         again = started(server, folder)
         _, errors = again.communicate(timeout=60)
         assert again.returncode == 0, errors
-        assert f"{kept} of 317 answered already" in errors
-        assert len(server.asked) - before == 317 - kept
+        assert f"{kept} of {QUERIES} answered already" in errors
+        assert len(server.asked) - before == DIFFERENT - kept
 
 
 def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
@@ -469,8 +473,9 @@ def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     done = tabcontam("run", "--dataset", "my.csv", "--target", "label", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
-    assert verdicts["control:exposed", "full_completion"] == "contaminated"
+    assert verdicts["control:exposed", "incomplete_completion"] == "contaminated"
     assert verdicts["control:exposed", "feature_completion"] == "contaminated"
+    assert verdicts["control:exposed", "full_completion"] == "uninformative"  # 60 rows are 12 queries
 
 
 # How much is asked, and what is asked no more
@@ -513,10 +518,10 @@ def test_a_second_run_into_another_folder_asks_nothing(tmp_path: Path) -> None:
         assert facts(tmp_path / "second")["llms"][0]["requests"] == 0
 
 
-def test_without_the_cache_nothing_is_stored(tmp_path: Path, cache: Path) -> None:
+def test_without_the_cache_no_reply_is_stored(tmp_path: Path, cache: Path) -> None:
     with small() as server:
         assert tabcontam(*recognition(server, "--no-cache"), cwd=tmp_path).returncode == 0
-    assert not list(cache.iterdir())
+    assert not list(cache.rglob("*replies*"))
 
 
 def test_cache_tells_what_is_stored_and_drops_it(tmp_path: Path, cache: Path) -> None:
@@ -573,7 +578,7 @@ def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: b
         done = tabcontam(*arguments, cwd=tmp_path)
         answered = len(asked) - (len(asked) // 3 if faulty else 0)
     assert done.returncode == 0, done.stderr
-    assert 0 < len(asked) < 317
+    assert 0 < len(asked) < QUERIES
     assert answered * 20 * 0.0001 <= float(dollars)
     assert f"--max-cost {dollars} allows no further request" in done.stdout
     (llm,) = facts(tmp_path / "run")["llms"]
