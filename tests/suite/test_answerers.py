@@ -2,10 +2,14 @@
 
 import asyncio
 import re
+from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
+from random import Random
 
 import pytest
 
+from tabcontam.datasets import Table
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
 from tabcontam.judge import Result, conclude
@@ -17,16 +21,33 @@ from tabcontam.store import Journal
 from tabcontam.suite.registry import TESTS
 from tests.tables import ships
 
-UNINFORMATIVE = ("feature_list_informed", "feature_values_informed")  # the table has too few names and values
-NUMBERED = [test.id for test in TESTS if test.number is not None and test.id not in UNINFORMATIVE]
-SCORED = [test.id for test in TESTS if not test.decides]
+NUMBERED = [test.id for test in TESTS if test.number is not None]
+SCORED = [test.id for test in TESTS if test.number is None]
+EVERY = NUMBERED + SCORED
+DECIDES = [test.id for test in TESTS if test.decides]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
+
+
+# values of three more features: with those of `ships` there are words enough for every test to be informative
+MORE = {
+    "keelWood": ("Dravoak", "Stelmwood", "Ombrelm", "Quernash", "Yelpine", "Brathfir", "Culdteak", "Vornlarch"),
+    "sailCut": ("Wimbret", "Gaffle", "Lugsquare", "Trimbote", "Jennick", "Sprittle", "Marcune", "Tolveen"),
+    "pennantHue": ("Cerulith", "Ambrose-red", "Vermilk", "Ochrain", "Saffrole", "Umberine", "Indigast", "Malvert"),
+}
+
+
+@lru_cache(maxsize=1)
+def register() -> Table:
+    """The ships with three features more, before the last."""
+    rng, table = Random(0), ships()
+    rows = tuple((*row[:-1], *(rng.choice(values) for values in MORE.values()), row[-1]) for row in table.rows)
+    return replace(table, columns=(*table.columns[:-1], *MORE, table.columns[-1]), rows=rows)
 
 
 def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
     subject = Subject(open_simulated(kind))
     options = Options()
-    cells = plan([subject], [ships()], [load_serializers()[serializer]], TESTS, options)
+    cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
     session = Session(cells, options, english(), Journal(folder), Unheard())
     session.recall()
     asyncio.run(session.ask())
@@ -36,14 +57,14 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
 @pytest.mark.parametrize("serializer", ["is", "equals", "colon", "is-equal-to"])
 def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: str) -> None:
     results = judged("oracle", tmp_path, serializer)
-    assert {results[test]["verdict"] for test in NUMBERED} == {"contaminated"}
+    assert {results[test]["verdict"] for test in DECIDES} == {"contaminated"}
     assert {results[test]["paper_verdict"] for test in NUMBERED} == {"contaminated"}
     assert {results[test]["score"] for test in SCORED} == {1.0}
 
 
 def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
     results = judged("mode", tmp_path)
-    assert {results[test]["verdict"] for test in NUMBERED} == {"not detected"}
+    assert {results[test]["verdict"] for test in DECIDES} == {"not detected"}
     assert {results[test]["paper_verdict"] for test in NUMBERED} == {"not detected"}
 
 
@@ -52,16 +73,16 @@ def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
-@pytest.mark.parametrize("test", [*NUMBERED, *SCORED, "matched_membership"])
-def test_no_answer_is_never_clean(tmp_path: Path, kind: str, test: str) -> None:
-    result = judged(kind, tmp_path)[test]
-    assert result["verdict"] == "no answer"
-    assert re.match(r"no readable answer to (\d+) of \1 queries: ", result["reason"])
+def test_no_answer_is_never_clean(tmp_path: Path, kind: str) -> None:
+    results = judged(kind, tmp_path)
+    assert {test: result["verdict"] for test, result in results.items()} == dict.fromkeys(EVERY, "no answer")
+    for result in results.values():  # decoys are beside the count
+        assert re.match(r"no readable answer to (\d+) of \1 queries", result["reason"])
 
 
 def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:
     results = judged("formatter", tmp_path)
-    assert {results[test]["verdict"] for test in NUMBERED} == {"contaminated"}
+    assert {results[test]["verdict"] for test in DECIDES} == {"contaminated"}
     # B1: the first line alone is kept, and a preamble is what it holds
     assert {results[test]["paper_verdict"] for test in ROW_TESTS} == {"not detected"}
 

@@ -10,7 +10,7 @@ from tests.tables import ships
 
 
 def test_a_fact_is_found_once_for_each_table_and_key() -> None:
-    table, other, asked = ships(), ships(), list[str]()
+    table, other, asked = replace(ships()), replace(ships()), list[str]()
 
     def find() -> int:
         asked.append("")
@@ -22,7 +22,7 @@ def test_a_fact_is_found_once_for_each_table_and_key() -> None:
 
 
 def test_facts_are_forgotten_with_their_table() -> None:
-    table = ships()
+    table = replace(ships())
     found = once(table, "rows", lambda: weakref.WeakSet[object]())
     forgotten = weakref.ref(found)
     del table, found
@@ -33,7 +33,7 @@ def test_facts_are_forgotten_with_their_table() -> None:
 def test_each_table_has_its_own_determined_rows() -> None:
     """Tables that are made one after the other often stand at the same address."""
     for rows in range(2, 30):
-        assert determined_rows(ships(rows), [0], [1]) == list(range(rows))
+        assert determined_rows(replace(ships(rows)), [0], [1]) == list(range(rows))
 
 
 def test_rows_that_differ_in_the_answer_alone_are_not_determined() -> None:
