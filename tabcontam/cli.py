@@ -99,7 +99,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
         type=_level,
         default=ALPHA,
         metavar="A",
-        help="the level of the run's verdicts (default: %(default)s)",
+        help="the share of an LLM's contaminated cells that may be false, on average (default: %(default)s)",
     )
     how.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
@@ -158,7 +158,9 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
-    command.add_argument("--rules", choices=RULES, default="paper", help="(default: %(default)s)")
+    command.add_argument(
+        "--rules", choices=RULES, default="paper", help="how answers become verdicts (default: %(default)s)"
+    )
     command.add_argument(
         "--differences",
         action="store_true",
@@ -170,7 +172,9 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
 
 def _add_rescore(command: argparse.ArgumentParser) -> None:
     command.add_argument("run", type=Path, metavar="RUN_DIR")
-    command.add_argument("--rules", choices=RULES, help="(default: those of the run)")
+    command.add_argument(
+        "--rules", choices=RULES, help="how answers become verdicts (default: those of the run); the run is rewritten"
+    )
     _add_output(command)
 
 

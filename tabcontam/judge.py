@@ -12,10 +12,19 @@ from tabcontam.suite.registry import BY_ID
 from tabcontam.suite.verdicts import PAPER, Decision, found, of_table, published, texts, without_evidence
 
 SCHEMA = 1
+LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 Result = dict[str, Any]
+BY_TESTS = {  # what the row tests that decide a table have in common, before their names
+    Verdict.CONTAMINATED: "found by",
+    Verdict.NOT_DETECTED: "not found by",
+    Verdict.UNINFORMATIVE: "nothing could be told by",
+    Verdict.NO_ANSWER: "no answer to",
+    Verdict.SKIPPED: "not asked:",
+}
 UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
     "verdict": None,
+    "otherwise": None,  # of a contaminated cell: the verdict that it would have without the finding
     "paper_verdict": None,
     "score": None,
     "hits": 0,
@@ -58,8 +67,9 @@ class CellName:
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """The trial with its reading."""
-    return replace(trial, reading=test.read(trial.query, trial.reply, serializer, dictionary))
+    """The trial with its reading, of the beginning of a reply that goes on and on."""
+    reply = replace(trial.reply, text=trial.reply.text[:LONGEST])
+    return replace(trial, reading=test.read(trial.query, reply, serializer, dictionary))
 
 
 def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, at: float, ended: str = "") -> Result:
@@ -70,7 +80,7 @@ def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, at
     """
     test = BY_ID[name.test]
     evidence = test.weigh(trials, at)
-    own = _whole(without_evidence(evidence, trials, test.decides), trials, planned, ended)
+    own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
     measurement = test.judge(of_paper, len(of_paper)) if of_paper else None
     paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
@@ -156,10 +166,14 @@ def _concluded(cell: Result, q_value: float, finding: bool, rules: str) -> Resul
     cell = cell | {"q_value": q_value}
     if rules == PAPER and cell["test"] in BY_ID and BY_ID[cell["test"]].number is not None:
         return cell
+    # a smaller run, whose family this one is larger than, may have found it
+    own = cell.get("otherwise") or cell["verdict"]
+    if own == Verdict.CONTAMINATED:
+        own = str(Verdict.NOT_DETECTED)
     if finding:
-        return cell | {"verdict": str(Verdict.CONTAMINATED), "reason": None}
-    if cell["verdict"] == Verdict.CONTAMINATED:  # of a smaller run, whose family this one is larger than
-        cell = cell | {"verdict": str(Verdict.NOT_DETECTED)}
+        reason = None if own == Verdict.NOT_DETECTED else cell["reason"]
+        return cell | {"verdict": str(Verdict.CONTAMINATED), "otherwise": own, "reason": reason}
+    cell = cell | {"verdict": own, "otherwise": None}
     if cell["verdict"] == Verdict.NOT_DETECTED:
         return cell | {"reason": _seen(cell["detectable_share"])}
     return cell
@@ -223,7 +237,7 @@ def _table(key: tuple[str, ...], cells: Sequence[Result]) -> Result:
         "q_value": None,
         "recalled_bits": sum(recalled) if recalled else None,
         "detectable_share": min(shares, default=None),
-        "reason": f"{verdict}: {tests}",
+        "reason": f"{BY_TESTS[verdict]} {tests}",
     }
 
 

@@ -113,11 +113,12 @@ def rescore(folder: Path, rules: str | None) -> Result:
         name = _name(cell)
         try:
             trials = [_read(name, line, templates[name.serializer], dictionary) for line in own]
-        except (KeyError, ValueError, TypeError) as error:
+            judged_again = result(name, trials, cell["queries"], rules, at) if trials else cell
+        except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {name.test} cannot be read: {error!r}") from error
         if cell.get("answered") and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {name.test} on {name.dataset}; it is not whole")
-        cells.append(result(name, trials, cell["queries"], rules, at) if trials else cell)
+        cells.append(judged_again)
         for line, trial in zip(own, trials, strict=True):
             lines[line_key(line)] = line | judged(trial, rules == PAPER)
     replace_file(folder / TRIALS, _rewritten(folder, lines))

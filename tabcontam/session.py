@@ -13,13 +13,13 @@ from tabcontam.engine.estimate import Estimate, estimate
 from tabcontam.engine.limiter import CEILING, START, Limiter
 from tabcontam.engine.progress import Progress
 from tabcontam.errors import Skip, UsageError
-from tabcontam.judge import CellName, Result, read_trial, result, surely_found, unjudged
+from tabcontam.judge import LONGEST, CellName, Result, read_trial, result, surely_found, unjudged
 from tabcontam.models.base import Form, Model, Settling
 from tabcontam.models.missing import MissingModel
 from tabcontam.models.prices import FREE, Price, price_of
 from tabcontam.plan import Options, PlannedCell, Subject
 from tabcontam.replies import NoStore, Store, key
-from tabcontam.store import Journal, Key, Line, line_key, sent, trial_line, trial_of
+from tabcontam.store import Journal, Key, Line, line_key, reply_of, sent, trial_line
 from tabcontam.suite.base import Query, Reply, State, Trial, Verdict
 from tabcontam.suite.verdicts import PAPER
 
@@ -82,7 +82,7 @@ class Session:
             for query in cell.queries:
                 line = known.get(line_key({**cell.name.fields(), "query": query.id}))
                 if line is not None and _answers(line, query):
-                    trial = Trial(query, trial_of(line).reply, cached=True)
+                    trial = Trial(query, reply_of(line), cached=True)
                     if self._usable(trial):
                         self._keep(cell, trial)
         del known
@@ -299,7 +299,7 @@ class Session:
     def _whole(cell: PlannedCell, trial: Trial) -> Trial:
         """A reply that was cut after everything asked for is none that was cut."""
         reply = trial.reply
-        if reply.state is State.TRUNCATED and cell.test.complete(trial.query, reply.text, cell.serializer):
+        if reply.state is State.TRUNCATED and cell.test.complete(trial.query, reply.text[:LONGEST], cell.serializer):
             return replace(trial, reply=replace(reply, state=State.OK))
         return trial
 

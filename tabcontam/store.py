@@ -72,8 +72,8 @@ class Journal:
             for text in file:
                 try:
                     line = json.loads(text)
-                except ValueError:
-                    continue  # cut off by a crash
+                except (ValueError, RecursionError):
+                    continue  # cut off by a crash, or none of ours
                 if is_trial(line):
                     yield line
 
@@ -212,22 +212,43 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
 
 
 def trial_of(line: Mapping[str, Any]) -> Trial:
-    """The trial of a line, to be read again. Raises KeyError or ValueError for a line that is none."""
-    prompt, expected = line["prompt"], line["expected"]
+    """The trial of a line, to be read again. Raises KeyError, TypeError or ValueError for a line that is none."""
+    prompt, expected, test = line["prompt"], line["expected"], BY_ID[line["test"]]
     if isinstance(prompt, str):
         rendering = Prompt((), prompt, prompt)
     else:
         rendering = Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
+    asked = tuple(expected if isinstance(expected, dict) else line["asked"])
+    if test.by_feature and not (asked and isinstance(expected, dict)):
+        raise ValueError("no feature is asked")
+    chance = {name: _guess(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
+    if test.by_feature and not chance.keys() <= set(asked):
+        raise ValueError("a guess is of no feature that is asked")
     query = Query(
         id=line["query"],
         write=lambda: rendering,
-        asked=tuple(expected if isinstance(expected, dict) else line["asked"]),
+        asked=asked,
         expected=tuple(expected.values() if isinstance(expected, dict) else expected),
         max_tokens=0,
         paper=line["paper"],
         not_expected=tuple(line.get("not_expected", ())),
-        chance={name: Guess(**item) for name, item in (line.get("chance") or {}).items()},
+        chance=chance,
         decoy_of=line.get("decoy_of") or "",
     )
-    reply = Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
-    return Trial(query, reply, cached=bool(line.get("cached")))
+    return Trial(query, reply_of(line), cached=bool(line.get("cached")))
+
+
+def reply_of(line: Mapping[str, Any]) -> Reply:
+    """The reply that a line holds."""
+    return Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
+
+
+def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
+    """A guess as a line holds it. Raises ValueError where it has no probabilities: a p-value is made of them."""
+    guess = Guess(**held)
+    known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
+    if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
+        raise ValueError(f"no probability in {held!r}"[:200])
+    if not (guess.rest or may_be_nothing):
+        raise ValueError("a guess rules a value out")
+    return guess

@@ -266,7 +266,7 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
     assert done.returncode == 4
     assert "no LLM could be reached: " in done.stderr
     assert "HTTP 401: bad key" in done.stderr
-    assert len(server.asked) <= 2  # what was on its way, and no second try
+    assert len(server.asked) <= 16  # what was on its way, and no second try
     verdicts = {cell["verdict"] for cell in document(tmp_path / "run")["cells"] if cell["llm"] == spec}
     assert verdicts == {"no answer"}
 
@@ -520,8 +520,9 @@ def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     done = tabcontam("run", "--dataset", "my.csv", "--target", "label", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
-    assert verdicts["control:exposed", "full_completion"] == "contaminated"
+    assert verdicts["control:exposed", "incomplete_completion"] == "contaminated"
     assert verdicts["control:exposed", "feature_completion"] == "contaminated"
+    assert verdicts["control:exposed", "full_completion"] == "uninformative"  # 60 rows are 12 queries
 
 
 # How much is asked, and what is asked no more
@@ -564,7 +565,7 @@ def test_a_second_run_into_another_folder_asks_nothing(tmp_path: Path) -> None:
         assert facts(tmp_path / "second")["llms"][0]["requests"] == 0
 
 
-def test_without_the_cache_nothing_is_stored(tmp_path: Path, cache: Path) -> None:
+def test_without_the_cache_no_reply_is_stored(tmp_path: Path, cache: Path) -> None:
     with small() as server:
         assert tabcontam(*recognition(server, "--no-cache"), cwd=tmp_path).returncode == 0
     assert not list(cache.rglob("replies*"))

@@ -1,6 +1,6 @@
 """Every fault found in the published code and results (B1 to B17), each named after what went wrong there.
 
-Some are tested from other angles too: B1 to B4, B6 and B11 as they stand in recorded answers (tests/replays), B2 and B4
+Some are tested from other angles too: B1 to B4, B6 and B11 as they stand in recorded answers (tests/replay), B2 and B4
 by hand-made guesses (tests/suite/test_rows.py), B5 to B7 by what prompts show (tests/suite/test_queries.py), B10 by the
 names of other data (tests/suite/test_words.py). Two of them are tested elsewhere alone:
 

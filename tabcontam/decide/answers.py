@@ -8,6 +8,7 @@ import csv
 import json
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice, pairwise
@@ -60,7 +61,6 @@ NUMBER = re.compile(
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
 MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
 MOST_WORDS = 8  # of a short answer, unless the feature has longer values
-LOOKED_AT = 8  # likely values that tell a feature of numbers from one of words
 
 
 @dataclass(frozen=True)
@@ -75,9 +75,8 @@ class Sort:
 
     @cached_property
     def numeric(self) -> bool:
-        """Whether the feature is one of numbers."""
-        known = [*islice(self.likely, LOOKED_AT), *([] if self.example is None else [self.example])]
-        return bool(known) and all(map(is_number, known))
+        """Whether the feature is one of numbers, by what a guesser lists: never by the hidden value beside that."""
+        return bool(self.values) and all(map(is_number, self.values))
 
     @property
     def values(self) -> Collection[str]:
@@ -209,7 +208,8 @@ def _lists(text: str) -> Iterator[list[str]]:
         for delimiter in (",", ";", "\t"):
             for quote in "\"'":
                 rows = csv.reader([inner], delimiter=delimiter, quotechar=quote, skipinitialspace=True)
-                yield [bare(value.removeprefix("and ")) for value in next(rows, [])]
+                with suppress(csv.Error):  # a field beyond the reader's limit
+                    yield [bare(value.removeprefix("and ")) for value in next(rows, [])]
     yield [bare(line) for line in lines]
 
 

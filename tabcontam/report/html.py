@@ -51,6 +51,10 @@ MEANINGS = {
     Verdict.SKIPPED.value: "not asked, for the reason below",
     SCORE: "a score, on which nothing is decided",
 }
+CALIBRATED = MEANINGS | {
+    Verdict.CONTAMINATED.value: "what was recalled cannot be explained by guessing",
+    Verdict.NOT_DETECTED.value: "readable answers, and no more right than guessing explains",
+}
 NUMBERS = {
     "hits": "hits",
     "expected_hits": "hits expected of a guesser",
@@ -81,6 +85,7 @@ def render_html(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]])
         rounded=rounded,
         rules=text(view.run.get("rules")),
         warns=lambda note: note.startswith(WARNINGS),
+        meanings=CALIBRATED if view.calibrated else MEANINGS,
         **_words(),
     )
     return page
@@ -174,7 +179,6 @@ def _words() -> dict[str, Any]:
     letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
     return {
         "titles": TESTS,
-        "meanings": MEANINGS,
         "letters": letters | {Verdict.NOT_DETECTED.value: "·"},
         "css_class": {outcome: outcome.replace(" ", "-") for outcome in letters},
         "counts": count,

@@ -20,15 +20,14 @@ def print_power(console: "Console", document: Document) -> None:
     for dataset in document["datasets"]:
         _line(console, f"power of the tests on {dataset['dataset']}@{dataset['edition']}", "bold")
         _line(console, f"{dataset['rows']:,} rows, {dataset['columns']} columns, serializer {document['serializer']}")
-        _line(
-            console, f"{document['runs']} runs of each answerer, seed {document['seed']}, alpha {document['alpha']:g}"
-        )
+        runs = f"{document['runs']:,} {'run' if document['runs'] == 1 else 'runs'} of each answerer"
+        _line(console, f"{runs}, seed {document['seed']}, alpha {document['alpha']:g}")
         _line(console)
         _print_rates(console, dataset)
         _print_idle(console, dataset)
         _line(console)
     _line(console, "false: runs in which one was found that knows nothing of the rows, and the limit")
-    _line(console, "  that the rate is below with 95 % confidence; card: one that knows the schema,")
+    _line(console, "  that the rate is below with 95% confidence; card: one that knows the schema,")
     _line(console, "  which cannot tell rows from others of it, as recognition_examples asks;")
     _line(console, "  5% to 100%: one that remembers so many of the rows and guesses the others")
 

@@ -209,8 +209,8 @@ class TableVerdict:
 
     @property
     def why(self) -> str:
-        """The reason, without the verdict's word before it."""
-        return shorten(self.reason.removeprefix(f"{self.outcome}: "), LONGEST_SENTENCE)
+        """The reason."""
+        return shorten(self.reason, LONGEST_SENTENCE)
 
 
 @dataclass(frozen=True)
@@ -507,15 +507,15 @@ def expected(trial: Mapping[str, Any]) -> str:
 
 
 def listed(value: object) -> str:
-    """A word, a list or a mapping (feature to value) as lines; None is a missing value.
+    """A word, a list or a mapping (feature to value) as lines; None is a missing value, and each item is one line.
 
-    >>> listed({"age": "39", "income": None})
-    'age = 39\\nincome = (missing)'
+    >>> listed({"age": "39", "note": "a\\nb", "income": None})
+    'age = 39\\nnote = a ⏎ b\\nincome = (missing)'
     """
     if isinstance(value, Mapping):
-        return "\n".join(f"{key} = {listed(item)}" for key, item in value.items())
+        return "\n".join(f"{key} = {visible(listed(item), line=True)}" for key, item in value.items())
     if isinstance(value, list | tuple):
-        return "\n".join(listed(item) for item in value)
+        return "\n".join(visible(listed(item), line=True) for item in value)
     return "(missing)" if value is None else text(value)
 
 

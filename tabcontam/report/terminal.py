@@ -257,10 +257,9 @@ def _print_tables(paper: _Paper, view: Results) -> None:
 
 
 def _figures(table: TableVerdict) -> str:
-    """What a table's verdict rests on."""
-    numbers = [
-        name.format(rounded(key, table.numbers[key])) for key, name in TABLE_NUMBERS.items() if key in table.numbers
-    ]
+    """What a table's verdict rests on; numbers where there is one."""
+    known = {} if table.verdict in GROUPED else table.numbers
+    numbers = [name.format(rounded(key, known[key])) for key, name in TABLE_NUMBERS.items() if key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
 

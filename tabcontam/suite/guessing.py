@@ -149,6 +149,8 @@ def _read(held: Any) -> Guess:
     for chance in (rest, 1 - missing, *values.values()):
         if not isinstance(chance, float) or not isfinite(chance) or not 0 <= chance <= 1:
             raise ValueError("no probability")
+    if not rest:
+        raise ValueError("a value is ruled out")
     return Guess(values, rest, missing)
 
 

@@ -56,7 +56,7 @@ class RecognitionTest(WordTest):
         from tabcontam.decide.statistics import clopper_pearson, hypergeometric_tail
 
         asked = len(true_ones(trials))
-        heard = [trial for trial in trials if trial.reading and (trial.reading.readable or _is_text(trial))]
+        heard = [trial for trial in trials if is_heard(trial)]
         true = true_ones(heard) if len(true_ones(heard)) < len(heard) else []  # without decoys nothing is compared
         hits, named = sum(map(_names, true)), sum(map(_names, heard))
         p_value = hypergeometric_tail(hits, len(true), named, len(heard)) if true else 1.0
@@ -254,8 +254,10 @@ def _names(trial: Trial) -> bool:
     return trial.reading is not None and bool(trial.reading.right)
 
 
-def _is_text(trial: Trial) -> bool:
-    return trial.reply.state in READ and bool(trial.reply.text.strip())
+def is_heard(trial: Trial) -> bool:
+    """Whether an answer counts: one that declines names nothing, which is as good as another name."""
+    said = trial.reply.state in READ and bool(trial.reply.text.strip())
+    return trial.reading is not None and (trial.reading.readable or said)
 
 
 def nameless_features(table: Table) -> list[str]:

@@ -121,6 +121,7 @@ class RowTest(ABC):
         recalled = sum(bits(cell.chance) for cell in cells if cell.right)
         expected = sum(cell.chance * bits(cell.chance) for cell in cells)
         chances = [row.chance for row in rows]
+        heard = [row.odds for row in rows if row.readable]  # no memory would have been seen in the others
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
         gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance ({stated(p_value)})"
@@ -138,7 +139,7 @@ class RowTest(ABC):
             interval=share_interval(chances, hits) if rows else None,
             interval_of="of the rows remembered",
             recalled_bits=recalled,
-            share=detectable_share([row.odds for row in rows], level) if rows else None,
+            share=detectable_share(heard, level) if heard else None,
         )
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tabcontam.decide.statistics import any_dependence, benjamini_hochberg
-from tabcontam.suite.base import Evidence, Measurement, State, Trial, Verdict
+from tabcontam.suite.base import Evidence, Measurement, State, Test, Trial, Verdict
+from tabcontam.suite.recognition import RecognitionTest, is_heard
 
 CALIBRATED = "calibrated"
 PAPER = "paper"
@@ -31,11 +32,30 @@ def level(alpha: float, cells: int) -> float:
     return alpha / max(cells, 1)
 
 
-def without_evidence(evidence: Evidence, trials: Sequence[Trial], decides: bool) -> Decision:
-    """What a cell is called under the calibrated rules where its p-value is no finding."""
+def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, level: float) -> Decision:
+    """What a cell is called under the calibrated rules where its p-value is no finding.
+
+    It is clean only if what was answered could have reached `level`: not where too few decoys were, for example, or
+    where the published rules asked what the calibrated ones would not have.
+    """
     if evidence.answered < ENOUGH * evidence.asked or not evidence.answered:
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
-    return Decision(Verdict.NOT_DETECTED if decides else None)
+    if not test.decides:
+        return Decision(None)
+    heard = [trial.query for trial in trials if _heard(trial, test)]
+    if reason := test.blunt(heard, level):
+        if len(heard) == len(trials) or test.blunt([trial.query for trial in trials], level):
+            return Decision(Verdict.UNINFORMATIVE, reason)
+        silent = f"{len(trials) - len(heard)} of {len(trials)} queries without a readable answer"
+        return Decision(Verdict.NO_ANSWER, f"{silent}: {reason}")
+    return Decision(Verdict.NOT_DETECTED)
+
+
+def _heard(trial: Trial, test: Test) -> bool:
+    """Whether a read trial is weighed. To decline to name a dataset is not to name it."""
+    if isinstance(test, RecognitionTest):
+        return is_heard(trial)
+    return trial.reading is not None and trial.reading.readable
 
 
 def found(p_values: Sequence[float], alpha: float) -> list[tuple[float, bool]]:
@@ -64,13 +84,17 @@ def texts(trials: Sequence[Trial]) -> int:
 
 
 def unanswered(trials: Sequence[Trial]) -> str:
-    """How many queries, decoys aside, had no readable answer, and the most frequent reason."""
+    """How many queries had no readable answer, and the most frequent reason; of decoys, where there is none else."""
     own = [trial for trial in trials if not trial.query.decoy_of]
     silent = [trial for trial in own if trial.reading is None or not trial.reading.readable]
+    if own and not silent:
+        own = [trial for trial in trials if trial.query.decoy_of]
+        silent = [trial for trial in own if trial.reading is None or not trial.reading.readable]
     reasons = Counter(why_silent(trial) for trial in silent)
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
     share = "" if count == len(silent) else f"{count} of them "
-    return f"no readable answer to {len(silent)} of {len(own)} queries: {share}{reason}"
+    what = "decoys" if own and own[0].query.decoy_of else "queries"
+    return f"no readable answer to {len(silent)} of {len(own)} {what}: {share}{reason}"
 
 
 def why_silent(trial: Trial) -> str:

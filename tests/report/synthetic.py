@@ -3,6 +3,9 @@
 from collections.abc import Sequence
 from typing import Any
 
+from tabcontam.judge import BY_TESTS
+from tabcontam.suite.base import Verdict
+
 HOSTILE = (
     "<script>alert(1)</script> [red]red[/red] \x1b[31m ]]> \x00 \x9b \u202e 汉字 \"quotes\" 'n' {{ 7 * 7 }} & \ud800"
 )
@@ -119,7 +122,7 @@ def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any
         "q_value": (2.4e-40 if found else 0.95) if decided else None,
         "recalled_bits": (424.625 if found else 8.25) if decided else None,
         "detectable_share": 0.12 if decided else None,
-        "reason": reasons.get(verdict, f"{verdict}: {', '.join(ROW_TESTS)}"),
+        "reason": reasons.get(verdict, f"{BY_TESTS[Verdict(verdict)]} {', '.join(ROW_TESTS)}"),
     } | changes
 
 

@@ -152,7 +152,7 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
     ]
     assert rows == [
         "gpt-4o | iris | · not detected | 0.95 | 8.2 | 12% of the rows would have been seen",
-        f"gpt-4o | wine | u uninformative |  |  | {', '.join(ROW_TESTS)}",
+        f"gpt-4o | wine | u uninformative |  |  | nothing could be told by {', '.join(ROW_TESTS)}",
         "control:exposed (control) | iris | C contaminated | 2.4e-40 | 424.6 | the row tests together: p = 1.2e-40",
         "control:exposed (control) | wine | · not detected | 0.95 | 8.2 | 12% of the rows would have been seen",
     ]

@@ -144,10 +144,12 @@ def test_a_control_under_test_is_a_table_like_any_other() -> None:
     assert [line.llm for line in typed(document(cells, tables)).tables] == ["control:exposed", "m"]
 
 
-def test_a_table_gives_its_reason_without_the_verdict_before_it() -> None:
+def test_the_tests_that_decide_a_table_do_not_stand_without_a_word() -> None:
     lines = typed(document([], [table("m", "iris", "uninformative"), table("m", "wine", "not detected")])).tables
     assert lines[0].verdict is Verdict.UNINFORMATIVE
-    assert lines[0].why == "incomplete_completion, full_completion, feature_completion, matched_membership"
+    assert lines[0].why == (
+        "nothing could be told by incomplete_completion, full_completion, feature_completion, matched_membership"
+    )
     assert lines[1].why == "12% of the rows would have been seen"
     assert lines[1].numbers["q_value"] == 0.95
 

@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tabcontam.report.terminal import print_header, print_report
-from tests.report.synthetic import HOSTILE, cell, document, results, table, trial, trials, weighed
+from tests.report.synthetic import HOSTILE, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 
 def printed(of: dict[str, Any], lines: list[dict[str, Any]] | None = None, **options: Any) -> str:
@@ -116,9 +116,7 @@ def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
         "gpt-4o iris", "gpt-4o wine", "control:exposed iris CONTAMINATED", "control:exposed wine NOT DETECTED",
     ]  # fmt: skip
     assert lines[0].endswith("NOT DETECTED  q 0.95, 8.2 bits recalled, 12% of the rows would have been seen")
-    assert lines[1].endswith(
-        "UNINFORMATIVE incomplete_completion, full_completion, feature_completion, matched_membership"
-    )
+    assert lines[1].endswith(f"UNINFORMATIVE nothing could be told by {', '.join(ROW_TESTS)}")
     assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
     assert "= tables =" not in printed(document(of["cells"]))
 

@@ -127,6 +127,14 @@ def test_a_damaged_file_is_made_anew(text: str, cache: Path) -> None:
     assert file.read_text() == whole
 
 
+def test_a_kept_guess_that_rules_a_value_out_is_made_anew(cache: Path) -> None:
+    """What has no chance has no bits: weighing an answer to it ended the run."""
+    before = guessed(ships(), ["homePort"], SHOWN, [5])
+    (kept,) = files(cache)
+    kept.write_text(json.dumps([[{"values": {}, "rest": 0.0, "missing": 0.0}]]))
+    assert guessed(ships(), ["homePort"], SHOWN, [5]) == before
+
+
 def test_a_folder_that_cannot_be_written_is_passed_over(cache: Path) -> None:
     (cache / "tabcontam").mkdir()
     (cache / "tabcontam" / "guesses").write_text("no folder")

@@ -189,6 +189,21 @@ def test_the_shape_of_an_answer_changes_no_decision(test: str, shape: str, seed:
     assert plain.answered == len(queries)
 
 
+@pytest.mark.parametrize("mark", ["", "?", "nan", "NA", "N/A", "null", "None", "-", "missing"])
+def test_a_missing_number_in_a_list_leaves_the_others_readable(mark: str) -> None:
+    query = replace(cell_of(ROW_TESTS[0]).written[0], expected=("Wexlow", "12", "yes"))
+    reading = cell_of(ROW_TESTS[0]).test.read(query, Reply(f"Wexlow, {mark}, yes", State.OK), IS, english())
+    assert (reading.readable, reading.right) == (True, ("homePort", "tolldue"))
+
+
+@pytest.mark.parametrize("said", ["{}", "{}.", "**{}**", "The master is {}."])
+def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str) -> None:
+    name = 'Thoom, Orlo "Bexa"'
+    query = replace(cell_of(ROW_TESTS[2]).written[0], asked=("master",), expected=(name,), chance={})
+    reading = cell_of(ROW_TESTS[2]).test.read(query, Reply(said.format(name), State.OK), IS, english())
+    assert reading.right == ("master",)
+
+
 ALL_OTHERS = [cell.id for cell in TESTS if cell.id not in ROW_TESTS]
 
 

@@ -77,7 +77,7 @@ def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answe
     for level in LEVELS:
         share = sum(p is not None and p <= level for p in p_values) / RUNS
         assert share <= level + 3.3 * (level * (1 - level) / RUNS) ** 0.5
-    assert min(p for p in p_values if p is not None) < 0.2  # a check that cannot fail would be none
+    assert min(p for p in p_values if p is not None) < 0.4  # a check that cannot fail would be none
 
 
 def test_a_constant_yes_earns_nothing_in_matched_membership() -> None:

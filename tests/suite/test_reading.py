@@ -8,15 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.decide.answers import read_json
+from tabcontam.decide.answers import read_json, read_list
 from tabcontam.decide.chance import Guess
 from tabcontam.decide.words import english
+from tabcontam.judge import read_trial
 from tabcontam.serializers import load_serializers
-from tabcontam.suite.base import Message, Prompt, Query, Reading, Reply, State
+from tabcontam.suite.base import Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.suite.choices import ChoiceTest
 from tabcontam.suite.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.suite.feature_lists import FeatureListUninformed
 from tabcontam.suite.recognition import RecognitionFeatures
+from tabcontam.suite.rows import sorts_of
 
 SHOWN = "The age is 20, The T is 2, The master is Brown, Mr. A, The Smoking is Yes, The Hx Smoking is Yes"
 PROMPT = Prompt((Message("user", f"Rows:\n{SHOWN}\n\nWrite the row."),), f"Rows:\n{SHOWN}\n", "")
@@ -308,13 +310,22 @@ def test_a_word_for_nothing_is_a_value_where_the_feature_has_it_and_only_there()
         assert not read(POUTCOME, text).readable
 
 
-@pytest.mark.parametrize("text", ["39", "The age is 39", "unknown", "The age is unknown", "No idea", "39 or 40", "n/a"])
+@pytest.mark.parametrize(
+    "text", ["39", "The age is 39", "unknown", "The age is unknown", "No idea", "39 or 40", "n/a", "LINE"]
+)
 def test_what_is_read_does_not_hang_on_the_hidden_value(text: str) -> None:
     """An answer that was read only where it is right would look better than any guesser's."""
-    queries = [replace(NUMBER, chance={"age": AGES}, expected=(value,)) for value in ("39", "40", "-1", None)]
+    queries = [replace(NUMBER, chance={"age": AGES}, expected=(value,)) for value in ("39", "40", "-1", "LINE", None)]
     assert len({str(read(query, text).parsed) for query in queries}) == 1
     queries = [replace(POUTCOME, expected=(value,)) for value in ("unknown", "failure", "39", None)]
     assert len({str(read(query, text).parsed) for query in queries}) == 1
+
+
+@pytest.mark.parametrize("text", ["a" * 200_000, '"' + "a" * 200_000, "[" * 200_000], ids=["word", "quote", "brackets"])
+def test_an_answer_of_one_endless_field_ended_the_run(text: str) -> None:
+    trial = Trial(PERSON, Reply(text, State.OK))
+    assert read_trial(IncompleteCompletion(), trial, SERIALIZERS["is"], english()).reply.text == text
+    assert read_list(text, PERSON.asked, sorts_of(PERSON)) == {}
 
 
 @pytest.mark.parametrize("serializer", list(SERIALIZERS))

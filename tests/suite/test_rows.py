@@ -185,10 +185,23 @@ def test_the_sentence_says_what_a_person_can_check() -> None:
 
 
 def test_the_detectable_share_shrinks_with_the_number_of_rows() -> None:
-    few, many = (weighed([person(row) for row in range(rows)], ["no idea"] * rows).share for rows in (4, 60))
+    few, many = (
+        weighed([person(row) for row in range(rows)], ["The age is 20, The sex is male"] * rows).share
+        for rows in (4, 60)
+    )
     assert few is not None
     assert many is not None
     assert many < few < 1
+
+
+def test_rows_without_an_answer_were_counted_as_if_memory_had_been_seen_there() -> None:
+    asked = [person(number) for number in range(40)]
+    all_heard = weighed(asked, ["The age is 20, The sex is male"] * 40).share
+    half_heard = weighed(asked, ["The age is 20, The sex is male", "I do not know."] * 20).share
+    assert all_heard is not None
+    assert half_heard is not None
+    assert half_heard > all_heard
+    assert weighed(asked, ["I do not know."] * 40).share is None
 
 
 def test_asking_what_every_guesser_knows_would_tell_nothing() -> None:

@@ -1,0 +1,60 @@
+"""Lines of trials.jsonl read back: what a p-value is made of has to be probabilities."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tabcontam.models.base import Form
+from tabcontam.store import Journal, Line, as_lines, trial_line, trial_of
+from tabcontam.suite.base import Message, Prompt, Query, Reply, State, Trial
+
+CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "test": "feature_completion"}
+
+
+def line(chance: object = None) -> Line:
+    """A trial of test 9 as it is written, with this chance instead of its own."""
+    prompt = Prompt((Message("user", "The age is"),), "The age is", "The age is")
+    query = Query("feature_completion-0", lambda: prompt, ("age",), ("39",), 64)
+    return trial_line(CELL, Form.CHAT, Trial(query, Reply("39", State.OK)), paper_rules=False) | {"chance": chance}
+
+
+def test_a_guess_is_read_back_as_it_was_written() -> None:
+    (guess,) = trial_of(line({"age": {"values": {"39": 0.5}, "rest": 0.01, "missing": 0.25}})).query.chance.values()
+    assert (guess.of("39.0"), guess.of("40"), guess.missing) == (0.5, 0.01, 0.25)
+
+
+@pytest.mark.parametrize(
+    "chance",
+    [
+        None,
+        [1],
+        "x",
+        {"age": 1},
+        {"age": {"values": {}, "rest": "x"}},
+        {"age": {"values": {}, "rest": 0.0}},
+        {"age": {"values": {}, "rest": -1.0}},
+        {"age": {"values": {}, "rest": float("nan")}},
+        {"age": {"values": ["a"], "rest": 0.1}},
+        {"age": {"values": "a", "rest": 0.1}},
+        {"age": {"values": {"a": "b"}, "rest": 0.1}},
+        {"age": {"values": {"a": 2}, "rest": 0.1}},
+        {"age": {"values": {}, "rest": 0.1, "more": 1}},
+        {"never asked": {"values": {}, "rest": 0.1}},
+    ],
+    ids=repr,
+)
+def test_a_guess_that_is_no_probability_ended_rescore_or_was_weighed(chance: object) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        trial_of(line(chance))
+
+
+def test_a_row_trial_that_asks_nothing_is_none() -> None:
+    with pytest.raises(ValueError, match="no feature is asked"):
+        trial_of(line({}) | {"expected": {}})
+
+
+def test_a_line_of_a_hundred_thousand_brackets_is_passed_over(tmp_path: Path) -> None:
+    known = line({})
+    (tmp_path / "trials.jsonl").write_text("[" * 100_000 + "\n" + as_lines([known]))
+    assert list(Journal(tmp_path).lines()) == [json.loads(as_lines([known]))]
