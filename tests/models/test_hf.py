@@ -14,6 +14,7 @@ import pytest
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
 from tabcontam.errors import UsageError
+from tabcontam.judge import conclude
 from tabcontam.models import hf_decoding
 from tabcontam.models.base import Form, Request
 from tabcontam.models.hf import HFModel, open_hf
@@ -598,8 +599,9 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     knowing: Path, llama: Path, tmp_path: Path
 ) -> None:
     subjects = [Subject(open_hf(str(folder), batch_size=16)) for folder in (knowing, llama)]
-    cells = plan(subjects, [TABLE], [IS], TESTS, Options(connections=32, queries=20))
-    session = Session(cells, Options(connections=32, queries=20), english(), Journal(tmp_path), Unheard())
+    options = Options(connections=32, queries=20)
+    cells = plan(subjects, [TABLE], [IS], TESTS, options)
+    session = Session(cells, options, english(), Journal(tmp_path), Unheard())
 
     async def whole() -> None:
         await session.connect()
@@ -609,7 +611,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 
     asyncio.run(whole())
     verdicts: dict[str, dict[str, object]] = {}
-    for result in session.results():
+    for result in conclude(session.results(), options.rules, options.alpha):
         verdicts.setdefault(result["llm"], {})[result["test"]] = result["verdict"]
     for test in ("incomplete_completion", "feature_completion"):
         assert verdicts[f"hf:{knowing}"][test] == "contaminated"
