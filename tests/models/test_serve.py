@@ -49,9 +49,9 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def query(file: Path) -> Query:
-    """Test 8: which row comes next? It shows the first four."""
-    (query,) = BY_ID["full_completion"].queries(load_table(str(file)), IS, Random(0))
-    return query
+    """Test 8, the paper's own: which row comes next? It shows the first four."""
+    first: Query = BY_ID["full_completion"].queries(load_table(str(file)), IS, Random(0))[0]
+    return first
 
 
 def texts(query: Query, reader: Any) -> Iterator[tuple[str, str]]:
@@ -171,7 +171,7 @@ def test_a_whole_run_against_the_server_finds_the_row(
 ) -> None:
     options = ["--form", form, "--no-controls", "--out", str(tmp_path / "run"), "--json"]
     options += ["--llm", f"openai:{NAME}@{address}", "--dataset", str(file)]
-    done = tabcontam("run", "-k", "full", *options, XDG_CACHE_HOME=str(tmp_path))
+    done = tabcontam("run", "-k", "full", "--queries", "1", "--rules", "paper", *options, XDG_CACHE_HOME=str(tmp_path))
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     (cell,) = json.loads(done.stdout)["cells"]
     assert (cell["test"], cell["verdict"], cell["hits"]) == ("full_completion", "contaminated", 1)
