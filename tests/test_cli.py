@@ -513,7 +513,7 @@ def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
     assert verdicts["control:exposed", "incomplete_completion"] == "contaminated"
     assert verdicts["control:exposed", "feature_completion"] == "contaminated"
-    assert verdicts["control:exposed", "full_completion"] == "uninformative"  # 60 rows are 12 queries
+    assert verdicts["control:exposed", "full_completion"] == "contaminated"
 
 
 # How much is asked, and what is asked no more
