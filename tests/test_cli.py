@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -40,6 +41,14 @@ def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subpr
     return subprocess.run(
         command, cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=120, check=False
     )
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a run that is over; a test that changes it copies it."""
+    folder = tmp_path_factory.mktemp("finished")
+    tabcontam(*SIMULATED, "--out", "run", cwd=folder, XDG_CACHE_HOME=str(folder / "cache"))
+    return folder / "run"
 
 
 @lru_cache(maxsize=1)
@@ -366,9 +375,9 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
 )
 @pytest.mark.parametrize("command", ["rescore", "report"])
 def test_a_damaged_results_file_is_one_line(
-    tmp_path: Path, command: str, change: Callable[[str], str], message: str
+    tmp_path: Path, finished: Path, command: str, change: Callable[[str], str], message: str
 ) -> None:
-    tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
+    shutil.copytree(finished, tmp_path / "run")
     path = tmp_path / "run" / "results.json"
     path.write_text(change(path.read_text()))
     done = tabcontam(command, "run", cwd=tmp_path)
