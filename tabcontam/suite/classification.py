@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from tabcontam.datasets import Question, Table
 from tabcontam.decide.chance import Guess
@@ -131,6 +132,7 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     return sum(chances) / len(chances) if chances else None
 
 
+@threadpool_limits.wrap(limits=1)
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
     """How often each class is the answer of logistic regression on a few rows of each class, none equal to the asked.
 

@@ -10,6 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from tabcontam.datasets import MOST_CATEGORIES, Table
 from tabcontam.decide.chance import Guess
@@ -188,6 +189,7 @@ def blinded(table: Table) -> Blind:
     return found
 
 
+@threadpool_limits.wrap(limits=1)  # threads wait on each other where others work too
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain():
         return "the table enumerates its domain: a changed row is another row of it"
