@@ -53,7 +53,8 @@ class ClassificationTest(ChoiceTest):
         classes = once(table, "classes", lambda: _by_label(labels, answers))
         write = partial(_prompt, table, serializer, question, labels)
         candidates = once(table, "classified", lambda: pool(table, list(labels), POOL))
-        guessed = once(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
+        with threadpool_limits(1):
+            guessed = once(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
         majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
@@ -132,7 +133,6 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     return sum(chances) / len(chances) if chances else None
 
 
-@threadpool_limits.wrap(limits=1)
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
     """How often each class is the answer of logistic regression on a few rows of each class, none equal to the asked.
 

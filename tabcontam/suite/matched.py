@@ -183,13 +183,17 @@ def _least_sure(places: Sequence[int], chances: Sequence[float]) -> list[int]:
 
 def blinded(table: Table) -> Blind:
     """The altered rows of a table, found once. Raises `Skip` with the reason where a classifier sees every change."""
-    found = once(table, "blind", lambda: _found(table))
+
+    def fitted() -> Blind | str:
+        with threadpool_limits(1):  # threads wait on each other where others work too
+            return _found(table)
+
+    found = once(table, "blind", fitted)
     if isinstance(found, str):
         raise Skip(found)
     return found
 
 
-@threadpool_limits.wrap(limits=1)  # threads wait on each other where others work too
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain():
         return "the table enumerates its domain: a changed row is another row of it"

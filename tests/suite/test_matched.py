@@ -84,7 +84,7 @@ def stones(rows: int = 600) -> Table:
 
 def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
     """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
-    with pytest.raises(Skip, match=r"tells altered ones: AUC 0\.[89]"):
+    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]"):
         blinded(stones())
 
 
