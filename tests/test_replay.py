@@ -21,8 +21,8 @@ from tabcontam.replay import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differen
 ENGLISH = english()
 
 CELL = """
-llm dataset edition serializer test kind control verdict paper_verdict score hits expected_hits answered queries
-statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
+llm dataset edition serializer test kind control verdict otherwise paper_verdict score hits expected_hits answered
+queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
 """
 
 PRINTED = """\
