@@ -344,7 +344,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     record = {"llm": "m", "dataset": "d", "serialization": None, "test_id": "2", "test": "feature_list_uninformed"}
     record |= {"output": "qwxz", "expected": "['qwxz']", "matches": "{'qwxz': True}", "file": "f"}
     (tmp_path / "records.jsonl").write_text(json.dumps({**record, "decision": True}) + "\n")
-    done = tabcontam("replay", "records.jsonl", "--out", "replayed", cwd=tmp_path)
+    done = tabcontam("replay", "records.jsonl", "--rules", "paper", "--out", "replayed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "cells: 1 (1 contaminated)" in done.stdout
     for command in ("rescore", "report"):
