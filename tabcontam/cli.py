@@ -159,7 +159,7 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 def _add_replay(command: argparse.ArgumentParser) -> None:
     command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
     command.add_argument(
-        "--rules", choices=RULES, default="paper", help="how answers become verdicts (default: %(default)s)"
+        "--rules", choices=RULES, default=RULES[0], help="how answers become verdicts (default: %(default)s)"
     )
     command.add_argument(
         "--differences",

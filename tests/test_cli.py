@@ -344,7 +344,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     record = {"llm": "m", "dataset": "d", "serialization": None, "test_id": "2", "test": "feature_list_uninformed"}
     record |= {"output": "qwxz", "expected": "['qwxz']", "matches": "{'qwxz': True}", "file": "f"}
     (tmp_path / "records.jsonl").write_text(json.dumps({**record, "decision": True}) + "\n")
-    done = tabcontam("replay", "records.jsonl", "--out", "replayed", cwd=tmp_path)
+    done = tabcontam("replay", "records.jsonl", "--rules", "paper", "--out", "replayed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "cells: 1 (1 contaminated)" in done.stdout
     for command in ("rescore", "report"):
@@ -522,7 +522,7 @@ def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     verdicts = {(cell["llm"], cell["test"]): cell["verdict"] for cell in document(tmp_path / "run")["cells"]}
     assert verdicts["control:exposed", "incomplete_completion"] == "contaminated"
     assert verdicts["control:exposed", "feature_completion"] == "contaminated"
-    assert verdicts["control:exposed", "full_completion"] == "uninformative"  # 60 rows are 12 queries
+    assert verdicts["control:exposed", "full_completion"] == "contaminated"
 
 
 # How much is asked, and what is asked no more

@@ -85,8 +85,11 @@ def _judged(cell: Cell, asked: Asked | str, at: float) -> Cell:
     found = result(name, asked.trials, len(asked.trials), CALIBRATED, at)
     cell = cell | {key: found[key] for key in UNKNOWN} | beside
     cell |= {"queries": asked.queries, "null": asked.null, "sentence": asked.counted + cell["sentence"]}
-    blunt = asked.blunt(at)
-    return cell | {"verdict": str(Verdict.UNINFORMATIVE), "reason": blunt} if blunt else cell
+    if blunt := asked.blunt(at):
+        return cell | {"verdict": str(Verdict.UNINFORMATIVE), "reason": blunt}
+    if cell["verdict"] == Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
+        return cell | {"verdict": str(Verdict.NOT_DETECTED), "reason": None}
+    return cell
 
 
 def _contrast(cell: Cell, asked: Asked | str) -> Cell:

@@ -4,7 +4,8 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tabcontam.report.results import visible
+from tabcontam.report.results import SCORE, visible
+from tabcontam.suite.base import Verdict
 
 Cell = Mapping[str, Any]
 
@@ -38,8 +39,10 @@ def _groups(differences: Sequence[Cell], name: Callable[[Cell], str], line: Call
 
 
 def _counts(cells: Sequence[Cell]) -> str:
-    counts = Counter(str(cell["verdict"] or "score only") for cell in cells)
-    return ", ".join(f"{count} {verdict}" for verdict, count in sorted(counts.items()))
+    """How many cells came to each outcome, in the order and the words of a run's report."""
+    counts = Counter(str(cell["verdict"] or SCORE) for cell in cells)
+    order = [*(verdict.value for verdict in Verdict), SCORE]
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
 
 
 def _recorded(found: Cell) -> str:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from tabcontam.datasets import Question, Table
 from tabcontam.decide.chance import Guess
@@ -52,7 +53,8 @@ class ClassificationTest(ChoiceTest):
         classes = once(table, "classes", lambda: _by_label(labels, answers))
         write = partial(_prompt, table, serializer, question, labels)
         candidates = once(table, "classified", lambda: pool(table, list(labels), POOL))
-        guessed = once(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
+        with threadpool_limits(1):
+            guessed = once(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
         majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)

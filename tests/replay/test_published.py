@@ -21,8 +21,8 @@ from tests.replay.made import record, row_record, written
 ENGLISH = english()
 
 CELL = """
-llm dataset edition serializer test kind control verdict paper_verdict score hits expected_hits answered queries
-statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
+llm dataset edition serializer test kind control verdict otherwise paper_verdict score hits expected_hits answered
+queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
 """
 
 

@@ -36,6 +36,12 @@ def test_differences_from_the_records_and_between_the_rules_stand_apart() -> Non
     assert lines[two].startswith("  m iris full_completion: paper contaminated, calibrated not detected; two (a.txt)")
 
 
+def test_outcomes_are_counted_in_the_words_and_the_order_of_a_runs_report() -> None:
+    cells = [CELL | {"verdict": verdict} for verdict in (None, "uninformative", "not detected", "contaminated")]
+    last = render_replay(replay_document(cells, None, [], "paper", "en_US", "replay")).splitlines()[-1]
+    assert last == "cells: 4 (1 contaminated, 1 not detected, 1 uninformative, 1 scored)"
+
+
 def test_no_difference_is_said_to_be_none() -> None:
     assert text([], []).count("nowhere") == 2
 

@@ -69,6 +69,25 @@ def test_a_constant_answer_earns_nothing(always: str) -> None:
         assert evidence.value == 0.5
 
 
+def stones(rows: int = 600) -> Table:
+    """Cut stones whose height follows from their length, width and relative depth, but for the rounding."""
+    rng = Random(5)
+    cells = []
+    for _ in range(rows):
+        length = round(rng.gauss(6, 0.7), 2)
+        width, depth = round(length + rng.gauss(0, 0.02), 2), round(rng.gauss(62, 1.2), 1)
+        height = f"{depth * (length + width) / 200:.2f}"
+        cells.append((f"{length:.2f}", f"{width:.2f}", height, f"{depth:.1f}", str(rng.randrange(30))))
+    columns = ("length", "width", "height", "depth", "tray")
+    return replace(SHIPS, name="stones", sha256="5" * 64, columns=columns, rows=tuple(cells), target=None)
+
+
+def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
+    """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
+    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]"):
+        blinded(stones())
+
+
 def test_the_blind_classifiers_own_answer_is_seldom_evidence() -> None:
     p_values = [
         weighed(asked(seed), lambda query: "Yes" if query.chance["Yes"].rest > 0.5 else "No").p_value or 0
