@@ -473,7 +473,7 @@ def test_ctrl_c_writes_the_report_of_what_there_is(tmp_path: Path) -> None:
 
 def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
     folder = tmp_path / "run"
-    with slow(0.005) as server:
+    with slow(0.02) as server:
         process = started(server, folder)
         wait_for(10, folder)
         process.kill()
