@@ -13,7 +13,7 @@ from tabcontam.engine.estimate import Estimate, estimate
 from tabcontam.engine.limiter import CEILING, START, Limiter
 from tabcontam.engine.progress import Progress
 from tabcontam.errors import Skip, UsageError
-from tabcontam.judge import LONGEST, CellName, Result, read_trial, result, surely_found, unjudged
+from tabcontam.judge import LONGEST, CellName, Result, conclude, read_trial, result, surely_found, unjudged
 from tabcontam.models.base import Form, Model, Settling
 from tabcontam.models.missing import MissingModel
 from tabcontam.models.prices import FREE, Price, price_of
@@ -118,8 +118,8 @@ class Session:
             await subject.model.close()
 
     def results(self) -> list[Result]:
-        """The result of every cell, judged by itself from what was answered; see `judge.conclude`."""
-        return [self._result(cell) for cell in self.cells]
+        """The result of every cell, judged from what was answered."""
+        return conclude([self._result(cell) for cell in self.cells], self.options.rules, self.options.alpha)
 
     def failures(self) -> str | None:
         """What the LLMs under test failed with, if not one of their replies came through; else None."""

@@ -17,7 +17,6 @@ from tabcontam.datasets import Table
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
 from tabcontam.errors import Skip, UsageError
-from tabcontam.judge import conclude
 from tabcontam.models.base import FatalError, Form, Model, Request, TransientError
 from tabcontam.models.prices import Price
 from tabcontam.models.simulated import open_simulated
@@ -200,7 +199,7 @@ def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
     model, options = open_simulated("oracle"), few(stop_at_first=True, connections=1)
     running = session(planned(model, options), tmp_path, options)
     answer(running)
-    first, second = conclude(running.results(), options.rules, options.alpha)
+    first, second = running.results()
     assert first["verdict"] == "contaminated"
     assert second["verdict"] == "skipped"
     assert second["reason"] == "not asked: -x stopped after incomplete_completion on ships was found contaminated"

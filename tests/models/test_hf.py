@@ -14,7 +14,6 @@ import pytest
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
 from tabcontam.errors import UsageError
-from tabcontam.judge import conclude
 from tabcontam.models import hf_decoding
 from tabcontam.models.base import Form, Request
 from tabcontam.models.hf import HFModel, open_hf
@@ -611,7 +610,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 
     asyncio.run(whole())
     verdicts: dict[str, dict[str, object]] = {}
-    for result in conclude(session.results(), options.rules, options.alpha):
+    for result in session.results():
         verdicts.setdefault(result["llm"], {})[result["test"]] = result["verdict"]
     for test in ("incomplete_completion", "feature_completion"):
         assert verdicts[f"hf:{knowing}"][test] == "contaminated"

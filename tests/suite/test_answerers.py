@@ -12,7 +12,7 @@ import pytest
 from tabcontam.datasets import Table
 from tabcontam.decide.words import english
 from tabcontam.engine.progress import Unheard
-from tabcontam.judge import Result, conclude
+from tabcontam.judge import Result
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, Subject, plan
 from tabcontam.serializers import load_serializers
@@ -51,7 +51,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
     session = Session(cells, options, english(), Journal(folder), Unheard())
     session.recall()
     asyncio.run(session.ask())
-    return {result["test"]: result for result in conclude(session.results(), options.rules, options.alpha)}
+    return {result["test"]: result for result in session.results()}
 
 
 @pytest.mark.parametrize("serializer", ["is", "equals", "colon", "is-equal-to"])
