@@ -16,7 +16,7 @@ from tabcontam.datasets import Table, load_table
 from tabcontam.decide.statistics import clopper_pearson
 from tabcontam.decide.words import english
 from tabcontam.errors import UsageError
-from tabcontam.models.base import Request
+from tabcontam.models.base import Model, Request
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, PlannedCell, Subject, plan
 from tabcontam.serializers import DEFAULT, Serializer, load_serializer
@@ -95,13 +95,13 @@ def _written_once(query: Query) -> Query:
 
 def ask(run: Planned, answerer: str, seed: int) -> Trials:
     """Every query of a planned run, by test, with an answerer's reply and its reading. Raises `UsageError`."""
-    return asyncio.run(_asked(run, answerer, seed))
-
-
-async def _asked(run: Planned, answerer: str, seed: int) -> Trials:
     queries = [query for cell in run.cells for query in cell.queries]
     model = open_simulated(answerer, seed)
-    model = model.prepare(run.cells[0].table, queries) if run.cells else model
+    return asyncio.run(asked_of(run, model.prepare(run.cells[0].table, queries) if run.cells else model))
+
+
+async def asked_of(run: Planned, model: Model) -> Trials:
+    """Every query of a planned run, by test, with the reply of a model that is prepared for its table."""
     trials: Trials = {}
     for cell in run.cells:
         own = trials.setdefault(cell.test.id, [])

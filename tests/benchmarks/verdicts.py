@@ -19,11 +19,10 @@ from pathlib import Path
 from tabcontam.datasets import card_names, load_table
 from tabcontam.decide.statistics import clopper_pearson
 from tabcontam.errors import Skip, UsageError
-from tabcontam.models.base import Model, Request
 from tabcontam.models.control import open_control
 from tabcontam.models.simulated import answer_text, row_form
 from tabcontam.plan import PlannedCell
-from tabcontam.power import EXPERT, IGNORANT, TOGETHER, Outcomes, Planned, ask, outcomes_of, planned
+from tabcontam.power import EXPERT, IGNORANT, TOGETHER, Outcomes, Planned, ask, asked_of, outcomes_of, planned
 from tabcontam.serializers import DEFAULT, load_serializer
 from tabcontam.suite.base import Capability, Query, Reply, State, Trial, Verdict
 from tabcontam.suite.registry import BY_ID, TESTS
@@ -143,20 +142,10 @@ def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
             found[kind]["", f"skipped: {skip}"] += 1
             continue
         for run in plans:
-            trials = asyncio.run(_controlled(run, model))
+            trials = asyncio.run(asked_of(run, model))
             for test, outcome in outcomes_of(run, trials, ALPHA).items():
                 found[kind][test, str(outcome.verdict)] += 1
     return found
-
-
-async def _controlled(run: Planned, model: Model) -> dict[str, list[Trial]]:
-    trials: dict[str, list[Trial]] = {}
-    for cell in run.cells:
-        own = trials.setdefault(cell.test.id, [])
-        for query in cell.queries:
-            reply = await model.generate(Request(query.prompt, query.max_tokens))
-            own.append(Trial(query, reply, run.read(cell, query, reply)))
-    return trials
 
 
 def rate(found: int, runs: int) -> str:
