@@ -126,7 +126,7 @@ def _outcome(cell: PlannedCell, trials: Sequence[Trial]) -> Outcome:
         return Outcome(Verdict.UNINFORMATIVE, None, 0, 0, cell.blunt)
     evidence = cell.test.weigh(trials, cell.level)
     decision = without_evidence(evidence, trials, cell.test, cell.level)
-    readable = sum(trial.reading is not None and trial.reading.readable for trial in trials)
+    readable = sum(trial.readable for trial in trials)
     verdict = decision.verdict or Verdict.NOT_DETECTED
     return Outcome(verdict, evidence.p_value, len(trials), readable, decision.reason or "")
 

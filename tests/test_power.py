@@ -112,6 +112,9 @@ class OneCell:
         p_value = poisson_binomial_tail(chances, hits)
         return Evidence("hits", hits, "", "", hits, len(trials), answered, p_value)
 
+    def heard(self, trial: Trial) -> bool:
+        return trial.readable
+
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         surest = max(query.chance[self.feature].surest for query in queries)
         return "everyone knows it" if surest > 0.4 else None
@@ -150,6 +153,9 @@ class Words(OneCell):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         true, decoy = (bool(trial.reading and trial.reading.hit) for trial in trials)
         return Evidence("said", true, "", "", int(true), 1, 1, 1e-9 if true and not decoy else 1.0)
+
+    def heard(self, trial: Trial) -> bool:
+        return trial.readable
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         return None

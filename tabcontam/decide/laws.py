@@ -108,7 +108,7 @@ def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, 
 
 def _both(target: Column, shown: Column, train: Ints) -> tuple[Floats, Floats]:
     assert target.numbers is not None  # noqa: S101 - the caller has looked
-    assert shown.numbers is not None  # noqa: S101
+    assert shown.numbers is not None  # noqa: S101 - at both
     return target.numbers[train], shown.numbers[train]
 
 

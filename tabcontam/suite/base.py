@@ -164,6 +164,11 @@ class Trial:
     reading: Reading | None = None
     cached: bool = False
 
+    @property
+    def readable(self) -> bool:
+        """Whether it was read, and is an answer."""
+        return self.reading is not None and self.reading.readable
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -246,6 +251,10 @@ class Test(Protocol):
 
         `level` is the p-value that a cell of this grid must reach at most; the detectable share is stated for it.
         """
+        ...
+
+    def heard(self, trial: Trial) -> bool:
+        """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
         ...
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:

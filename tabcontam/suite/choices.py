@@ -43,6 +43,10 @@ class ChoiceTest:
         """What the answers weigh; invalid ones are no trial."""
         raise NotImplementedError
 
+    def heard(self, trial: Trial) -> bool:
+        """An answer that could be read."""
+        return trial.readable
+
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         """Never: there is only a score."""
         return None

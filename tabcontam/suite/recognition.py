@@ -56,7 +56,7 @@ class RecognitionTest(WordTest):
         from tabcontam.decide.statistics import clopper_pearson, hypergeometric_tail
 
         asked = len(true_ones(trials))
-        heard = [trial for trial in trials if is_heard(trial)]
+        heard = [trial for trial in trials if self.heard(trial)]
         true = true_ones(heard) if len(true_ones(heard)) < len(heard) else []  # without decoys nothing is compared
         hits, named = sum(map(_names, true)), sum(map(_names, heard))
         p_value = hypergeometric_tail(hits, len(true), named, len(heard)) if true else 1.0
@@ -69,13 +69,18 @@ class RecognitionTest(WordTest):
             sentence=f"{counted} about decoys ({stated(p_value)})",
             hits=hits,
             asked=asked,
-            answered=sum(trial.reading is not None and trial.reading.readable for trial in true),
+            answered=sum(trial.readable for trial in true),
             p_value=p_value,
             expected=expected,
             expected_hits=expected,
             interval=clopper_pearson(hits, len(true)) if true else None,
             interval_of="the share of answers that name the dataset",
         )
+
+    def heard(self, trial: Trial) -> bool:
+        """Any answer that was read: one that declines names nothing, which is as good as another name."""
+        said = trial.reply.state in READ and bool(trial.reply.text.strip())
+        return trial.readable or (trial.reading is not None and said)
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         """Whether even a name said for every true query, and for no decoy, would be too little."""
@@ -252,12 +257,6 @@ def _struck(text: str, others: Sequence[str]) -> str:
 
 def _names(trial: Trial) -> bool:
     return trial.reading is not None and bool(trial.reading.right)
-
-
-def is_heard(trial: Trial) -> bool:
-    """Whether an answer counts: one that declines names nothing, which is as good as another name."""
-    said = trial.reply.state in READ and bool(trial.reply.text.strip())
-    return trial.reading is not None and (trial.reading.readable or said)
 
 
 def nameless_features(table: Table) -> list[str]:

@@ -142,6 +142,10 @@ class RowTest(ABC):
             share=detectable_share(heard, level) if heard else None,
         )
 
+    def heard(self, trial: Trial) -> bool:
+        """An answer that could be read."""
+        return trial.readable
+
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
         from tabcontam.decide.power import row_power
@@ -220,7 +224,7 @@ def answered(trial: Trial) -> Answered:
         given=tuple(given.values()),
         hit=bool(known) and all(name in given and given[name].right for name in known),
         chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
-        readable=reading is not None and reading.readable,
+        readable=trial.readable,
         odds=tuple(_odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
 

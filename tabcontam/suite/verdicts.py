@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from tabcontam.decide.statistics import any_dependence, benjamini_hochberg
 from tabcontam.suite.base import Evidence, Measurement, State, Test, Trial, Verdict
-from tabcontam.suite.recognition import RecognitionTest, is_heard
 
 CALIBRATED = "calibrated"
 PAPER = "paper"
@@ -42,20 +41,13 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if not test.decides:
         return Decision(None)
-    heard = [trial.query for trial in trials if _heard(trial, test)]
+    heard = [trial.query for trial in trials if test.heard(trial)]
     if reason := test.blunt(heard, level):
         if len(heard) == len(trials) or test.blunt([trial.query for trial in trials], level):
             return Decision(Verdict.UNINFORMATIVE, reason)
         silent = f"{len(trials) - len(heard)} of {len(trials)} queries without a readable answer"
         return Decision(Verdict.NO_ANSWER, f"{silent}: {reason}")
     return Decision(Verdict.NOT_DETECTED)
-
-
-def _heard(trial: Trial, test: Test) -> bool:
-    """Whether a read trial is weighed. To decline to name a dataset is not to name it."""
-    if isinstance(test, RecognitionTest):
-        return is_heard(trial)
-    return trial.reading is not None and trial.reading.readable
 
 
 def found(p_values: Sequence[float], alpha: float) -> list[tuple[float, bool]]:
@@ -86,10 +78,10 @@ def texts(trials: Sequence[Trial]) -> int:
 def unanswered(trials: Sequence[Trial]) -> str:
     """How many queries had no readable answer, and the most frequent reason; of decoys, where there is none else."""
     own = [trial for trial in trials if not trial.query.decoy_of]
-    silent = [trial for trial in own if trial.reading is None or not trial.reading.readable]
+    silent = [trial for trial in own if not trial.readable]
     if own and not silent:
         own = [trial for trial in trials if trial.query.decoy_of]
-        silent = [trial for trial in own if trial.reading is None or not trial.reading.readable]
+        silent = [trial for trial in own if not trial.readable]
     reasons = Counter(why_silent(trial) for trial in silent)
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
     share = "" if count == len(silent) else f"{count} of them "

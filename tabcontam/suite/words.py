@@ -104,7 +104,7 @@ class WordTest:
         from tabcontam.decide.statistics import UNIT, clopper_pearson, units, weighted_tail
 
         asked = len({key for trial in true_ones(trials) for key in map(_key, trial.query.expected)})
-        words = self.words([trial for trial in trials if trial.reading is not None and trial.reading.readable])
+        words = self.words([trial for trial in trials if self.heard(trial)])
         chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
         hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
         p_value = weighted_tail(weights, chances, observed)
@@ -138,6 +138,10 @@ class WordTest:
                 if compared and _key(word) not in found:
                     found[_key(word)] = _weighed(word, [trial, *compared], lengths)
         return list(found.values())
+
+    def heard(self, trial: Trial) -> bool:
+        """An answer that could be read."""
+        return trial.readable
 
     def blunt(self, queries: Sequence[Query], level: float) -> str | None:
         """Whether even all words, said of the table alone, would be too little."""
