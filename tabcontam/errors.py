@@ -6,6 +6,19 @@ Skip                a cell that cannot be measured, with the reason; verdict `sk
 """
 
 from collections.abc import Iterable
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """Exit codes, as pytest's."""
+
+    DONE = 0  # of `gate`: clean
+    CONTAMINATED = 1  # of `gate` and `run --gate` alone
+    INTERRUPTED = 2
+    INTERNAL_ERROR = 3
+    USAGE = 4
+    NOTHING_SELECTED = 5
+    CANNOT_TELL = 6  # of `gate` and `run --gate` alone
 
 
 class UsageError(Exception):

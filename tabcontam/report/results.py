@@ -213,15 +213,78 @@ class TableVerdict:
         return shorten(self.reason, LONGEST_SENTENCE)
 
 
+MEASURES = ("score", "membership", "zero_shot", "one_shot")  # of the ranking
+MAJORITIES = ("zero_shot_majority", "one_shot_majority")
+
+
 @dataclass(frozen=True)
 class Rank:
-    """One LLM in the ranking of the paper's Table 2."""
+    """One LLM in the ranking of the paper's Table 2.
+
+    `intervals` (95%) and `majorities` (the accuracy of always saying the largest class, in [0, 1], on the same rows)
+    have the measures where they are known; the keys are those of `MEASURES`.
+    """
 
     llm: str
     score: float | None
     membership: float | None
     zero_shot: float | None
     one_shot: float | None
+    intervals: Mapping[str, tuple[float, float]]
+    majorities: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How two measures of the ranking go together over the LLMs: Spearman's coefficient, in [-1, 1].
+
+    `interval` (95%) and `p_value` are None where there are too few LLMs to say.
+    """
+
+    first: str
+    second: str
+    llms: int
+    value: float | None
+    interval: tuple[float, float] | None
+    p_value: float | None
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One test of two cells that differ in one thing, and whether they differ by more than chance.
+
+    `kind` says in what: "versions" of a family of LLMs (5.3 of the paper), "serializers" (5.5), or "runs". `first` and
+    `second` are the two LLMs, serializers or runs; `llm` and `serializer` are empty where that is what differs.
+    `change`: "appeared", "vanished", "same", or "unknown" where one of them was not decided.
+    """
+
+    kind: str
+    first: str
+    second: str
+    llm: str
+    dataset: str
+    edition: str
+    serializer: str
+    test: str
+    first_verdict: Verdict | None
+    second_verdict: Verdict | None
+    first_share: float | None  # of hits among queries
+    second_share: float | None
+    queries: int  # that both were asked; 0 where they were asked different ones
+    p_value: float | None
+    q_value: float | None
+    beyond_chance: bool
+    change: str
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What the catalogue says of an LLM: its entry, its title, its family and its place there."""
+
+    name: str
+    title: str
+    family: str
+    order: int
 
 
 @dataclass(frozen=True)
@@ -255,6 +318,8 @@ class Results:
     cells: tuple[Cell, ...]
     table_verdicts: tuple[TableVerdict, ...]
     ranked: tuple[Rank, ...]
+    correlations: tuple[Correlation, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
@@ -277,6 +342,17 @@ class Results:
         asked, joined = self._llm_order, self.joined
         present = sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm]))
         return tuple(Block(llm, llm in joined, self._columns(llm)) for llm in present)
+
+    @cached_property
+    def placed(self) -> dict[str, Cell]:
+        """The cells in the order of the page, by where they stand there: `LLM-COLUMN-TEST`, each counted from 1."""
+        row = {test: number for number, test in enumerate(self.tests, start=1)}
+        return {
+            f"{block_number}-{column_number}-{row[cell.test]}": cell
+            for block_number, block in enumerate(self.blocks, start=1)
+            for column_number, column in enumerate(block.columns, start=1)
+            for cell in column.cells.values()
+        }
 
     @cached_property
     def tables(self) -> tuple[TableVerdict, ...]:
@@ -371,6 +447,17 @@ class Results:
             }
             for fact in _mappings(self.run.get("datasets"))
         ]
+
+    @cached_property
+    def catalogue(self) -> dict[str, Entry]:
+        """What the catalogue says of the run's LLMs, by their names in the run; others are left out."""
+        stated = self.run.get("catalogue")
+        known = stated.items() if isinstance(stated, Mapping) else ()
+        return {
+            text(llm): Entry(text(fact["name"]), text(fact["title"]), text(fact["family"]), int(fact["order"]))
+            for llm, fact in known
+            if isinstance(fact, Mapping) and fact.keys() >= {"name", "title", "family", "order"}
+        }
 
     @property
     def notes(self) -> list[str]:
@@ -553,8 +640,14 @@ def typed(document: object) -> Results:
     if not isinstance(run, Mapping) or not isinstance(cells, list):
         raise UsageError("not a tabcontam result: it needs `run` and a list of `cells`")
     tables = tuple(_table(number, raw) for number, raw in enumerate(_mappings(document.get("tables")), start=1))
-    ranked = tuple(_rank(fact) for fact in _mappings(document.get("ranking")))
-    return Results(run, tuple(_cell(number, raw) for number, raw in enumerate(cells, start=1)), tables, ranked)
+    return Results(
+        run,
+        tuple(_cell(number, raw) for number, raw in enumerate(cells, start=1)),
+        tables,
+        tuple(_rank(fact) for fact in _mappings(document.get("ranking"))),
+        tuple(_correlation(fact) for fact in _mappings(document.get("correlations"))),
+        tuple(_comparison(fact) for fact in _mappings(document.get("comparisons"))),
+    )
 
 
 def _cell(number: int, raw: object) -> Cell:
@@ -584,12 +677,47 @@ def _table(number: int, raw: Mapping[str, Any]) -> TableVerdict:
 
 
 def _rank(raw: Mapping[str, Any]) -> Rank:
-    keys = ("score", "membership", "zero_shot", "one_shot")
     try:
-        score, membership, zero_shot, one_shot = (_number(raw.get(key)) for key in keys)
+        score, membership, zero_shot, one_shot = (_number(raw.get(key)) for key in MEASURES)
+        intervals = {key: _interval(raw.get(f"{key}_interval")) for key in MEASURES}
+        majorities = _numbers(raw, MAJORITIES)
     except ValueError as error:
         raise UsageError(f"ranking: {error}") from None
-    return Rank(text(raw.get("llm")), score, membership, zero_shot, one_shot)
+    known = {key: interval for key, interval in intervals.items() if interval is not None}
+    by_measure = {key.removesuffix("_majority"): value for key, value in majorities.items()}
+    return Rank(text(raw.get("llm")), score, membership, zero_shot, one_shot, known, by_measure)
+
+
+def _correlation(raw: Mapping[str, Any]) -> Correlation:
+    try:
+        return Correlation(
+            text(raw.get("first")),
+            text(raw.get("second")),
+            int(_number(raw.get("llms")) or 0),
+            _number(raw.get("value")),
+            _interval(raw.get("interval")),
+            _number(raw.get("p_value")),
+        )
+    except ValueError as error:
+        raise UsageError(f"correlations: {error}") from None
+
+
+def _comparison(raw: Mapping[str, Any]) -> Comparison:
+    words = ("kind", "first", "second", "llm", "dataset", "edition", "serializer", "test", "change")
+    try:
+        return Comparison(
+            **{key: text(raw.get(key)) for key in words},
+            first_verdict=_verdict(raw.get("first_verdict")),
+            second_verdict=_verdict(raw.get("second_verdict")),
+            first_share=_number(raw.get("first_share")),
+            second_share=_number(raw.get("second_share")),
+            queries=int(_number(raw.get("queries")) or 0),
+            p_value=_number(raw.get("p_value")),
+            q_value=_number(raw.get("q_value")),
+            beyond_chance=raw.get("beyond_chance") is True,
+        )
+    except ValueError as error:
+        raise UsageError(f"comparisons: {error}") from None
 
 
 def _verdict(value: object) -> Verdict | None:
