@@ -64,7 +64,7 @@ class IncompleteCompletion(RowTest):
     computes them is found too. Where the last features are all but certain it has little power.
 
     Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
-    Golchin and Surdeanu 2024; decided by Algorithm 2, section 3.2.
+    Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
 
     Example: `... The Ticket is A/5 21171, The Fare is` goes on with `7.25, The Cabin is , The Embarked is S`.
     """

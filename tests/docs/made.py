@@ -5,14 +5,13 @@ import inspect
 import os
 import shlex
 from collections.abc import Mapping
-from functools import cache
 from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
 from tabcontam.arguments import parser
 from tabcontam.serializers import DEFAULT, load_serializer
-from tabcontam.suite.base import Query, Test
+from tabcontam.suite.base import Test
 from tabcontam.suite.registry import TESTS
 from tests.tables import ships
 
@@ -94,8 +93,9 @@ def commands() -> Mapping[str, argparse.ArgumentParser]:
 
 
 def _facts(test: Test) -> Mapping[str, str]:
-    asked = [query for query in _queries(test) if not query.decoy_of]
-    own, decoys = sum(query.paper for query in asked), len(_queries(test)) - len(asked)
+    queries = test.queries(ships(600), load_serializer(DEFAULT), Random(0))  # a table large enough for all of them
+    asked = [query for query in queries if not query.decoy_of]
+    own, decoys = sum(query.paper for query in asked), len(queries) - len(asked)
     others = [other.id for other in TESTS if test.id in other.id and other is not test]
     expression = " and not ".join([test.id, *others])
     papers = f", {own or 'none'} of them the paper's own" if own < len(asked) else ""
@@ -117,9 +117,3 @@ def _kind(test: Test) -> str:
 
 def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:]
-
-
-@cache
-def _queries(test: Test) -> tuple[Query, ...]:
-    """What the test asks of a table that is large enough for all of its queries."""
-    return tuple(test.queries(ships(600), load_serializer(DEFAULT), Random(0)))
