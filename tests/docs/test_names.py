@@ -84,8 +84,8 @@ def test_every_environment_variable_is_in_the_list() -> None:
 
 def test_every_field_of_a_run_is_explained(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
-    asked = ["--llm", "simulated:oracle", "--no-controls", "--dataset", "iris", "-k", "recognition or 0shot"]
-    assert main(["run", *asked, "--queries", "4", "--out", str(out)]) == Exit.DONE
+    asked = ["--llm", "simulated:oracle", "--no-controls", "--dataset", "iris", "-k", "full_completion or 0shot"]
+    assert main(["run", *asked, "--out", str(out)]) == Exit.DONE
     document = json.loads((out / "results.json").read_text("utf-8"))
     lines = (out / "trials.jsonl").read_text("utf-8").splitlines()
     told = REPORT.partition("## results.json")[2]
@@ -97,3 +97,16 @@ def test_every_field_of_a_run_is_explained(tmp_path: Path, capsys: pytest.Captur
 
 def test_the_program_names_itself_as_the_docs_do() -> None:
     assert parser().prog == "tabcontam"
+
+
+def test_the_readmes_figures_are_those_of_the_method_page() -> None:
+    line = next(line for line in TEXTS[DOCS / "method.md"].splitlines() if line.startswith("| **table** |"))
+    _, _, _, false, _, half, _, tenth, _ = [part.strip() for part in line.strip("|").split("|")]
+    readme = TEXTS[ROOT / "README.md"]
+    assert f"{false.partition(' (')[0]} runs (at most {false.partition('≤ ')[2]}" in readme
+    assert f"half of the rows | {half} |" in readme
+    assert f"a tenth | {tenth} |" in readme
+
+
+def test_the_readme_is_a_screen() -> None:
+    assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 90
