@@ -168,6 +168,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
             "finished": finished and session.limit() is None,
             "interrupted": session.stopping,
             "limit": session.limit(),
+            "durations": session.durations(),
         }
         options = run.request.options
         return results(about, session.results(), options.rules, options.alpha)
