@@ -11,8 +11,8 @@ from tabcontam.report.results import Entry, read_results, typed
 from tabcontam.run_folder import merge, replay_document
 from tabcontam.runs import Request, describe, execute, prepare
 
-LLAMA = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
-PHI = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
+LLAMA: dict[str, str | int] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
+PHI: dict[str, str | int] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
 
 
 @pytest.fixture(autouse=True)

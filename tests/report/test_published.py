@@ -9,10 +9,14 @@ from typing import Any
 import pytest
 
 from tabcontam.cards import card_names, find_card
+from tabcontam.decide.words import english
 from tabcontam.models.catalogue import load_catalogue
+from tabcontam.replay import read_records, replay
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.report.published import Agreement, agreement, marks, sources
 from tabcontam.report.results import TESTS, typed
+from tabcontam.run_folder import one_cell_a_square, replay_document
+from tabcontam.suite.verdicts import PAPER
 from tests.report.synthetic import cell, document
 
 FOLDER = os.environ.get("TABCONTAM_REPLAY", "")
@@ -180,3 +184,16 @@ def test_an_llm_with_nothing_to_compare_has_no_agreement() -> None:
 def test_agreement_names_what_was_decided() -> None:
     (line,) = agreement(typed(run([cell("a", "iris", "recognition_examples", "not detected")], a="t0")))
     assert (line.llm, line.source.name, line.agree, line.disagree, line.decided) == ("a", RONVAL.name, 1, 0, 1)
+
+
+@recorded
+def test_the_published_rules_agree_with_the_published_figures_on_recorded_answers() -> None:
+    dictionary = english()
+    cells = replay(read_records(Path(FOLDER) / "records.jsonl"), dictionary, PAPER)
+    judged = replay_document(cells, None, [], PAPER, dictionary.name, "replay")
+    lines = agreement(typed(judged | {"cells": one_cell_a_square(cells)}))
+    told = {source: [line for line in lines if line.source is source] for source in sources()}
+    assert {line.llm for line in told[BORDT]} == {"gpt3", "gpt4"}
+    assert len(told[RONVAL]) == len(DETECTIONS)
+    assert sum(line.decided for line in told[RONVAL]) == 621
+    assert sum(line.agree for line in told[RONVAL]) >= 615  # two by hand, the others by versions of the rules
