@@ -29,7 +29,7 @@ SIZE, HEADING = 6.5, 7.5  # of letters
 LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # letters
 EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above them, between the kinds of tests
 
-INK, QUIET, PALE = "#1b1f24", "#57606a", "#aab3bd"
+INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
 FOUND, SILENT, GREY = "#b42318", "#f2c94c", "#8c959f"
 LEGEND = (*(verdict.value for verdict in Verdict), SCORE)
 STRIPES = Path(
@@ -126,17 +126,18 @@ def _parts(view: Results, square: float) -> list[Part]:
 
 
 def names(view: Results, blocks: Iterable[Block]) -> list[str]:
-    """What the LLMs are called: by the catalogue's title, where no other has it too."""
+    """What the LLMs are called, each by a name of its own: by the catalogue's title, where no other has it too."""
     named = [(block.llm, view.catalogue[block.llm].title if block.llm in view.catalogue else "") for block in blocks]
     often = Counter(title for _, title in named)
-    return [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
+    told = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
+    return [name + (f" #{again + 1}" if (again := told[:place].count(name)) else "") for place, name in enumerate(told)]
 
 
 def cut(name: str, longest: int) -> str:
     """A name on one line, harmless, and no longer than this; both ends tell most of a name, so the middle goes.
 
     >>> cut("openai:meta-llama/Meta-Llama-3-8B", 20)
-    'openai:met…ama-3-8B'
+    'openai:met…lama-3-8B'
     """
     name = visible(name, line=True)
     half = (longest - 1) // 2

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.report.heatmap_figure import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut
+from tabcontam.report.heatmap_figure import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
 from tabcontam.report.results import MEASURES, Rank, Results
 
 TITLES = {"score": "contamination", "membership": "membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
@@ -32,7 +32,9 @@ def _ranking(view: Results, ranks: Sequence[Rank], page: range, shown: Sequence[
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08} | area)[0]
     for axes, measure in zip(panels, shown, strict=True):
         _draw_measure(axes, [(number, ranks[number]) for number in page], measure)
-    panels[0].set_yticks(list(page), [f"{row + 1}  {_name(view, ranks[row])}" for row in page], parse_math=False)
+    called = _names(view)
+    labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
+    panels[0].set_yticks(list(page), labels, parse_math=False)
     panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
     figure.text(left, 0.08 / height, _explained(view, shown), size=6, color=QUIET)
     return figure
@@ -137,6 +139,6 @@ def _measured(view: Results) -> list[str]:
     return [measure for measure in MEASURES if any(getattr(rank, measure) is not None for rank in view.ranking)]
 
 
-def _name(view: Results, rank: Rank) -> str:
-    entry = view.catalogue.get(rank.llm)
-    return cut(entry.title if entry else rank.llm, LONGEST["llm"])
+def _names(view: Results) -> dict[str, str]:
+    """What each LLM is called in the heatmap, too."""
+    return dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))

@@ -78,6 +78,12 @@ def test_llms_of_one_title_keep_the_names_that_tell_them_apart() -> None:
     assert {"gpt-4", "openai:gpt-4"} <= set(texts(document(cells, catalogue=twice)))
 
 
+def test_names_that_are_cut_to_the_same_are_numbered() -> None:
+    cells = [cell("x" * 20 + middle + "y" * 20, "iris", "full_completion", "skipped") for middle in "ab"]
+    shown = [text for text in texts(document(cells)) if text.startswith("x")]
+    assert shown == ["xxxxxxxxxxxxx…yyyyyyyyyyyy", "xxxxxxxxxxxxx…yyyyyyyyyyyy #2"]
+
+
 def test_text_stays_text_in_both() -> None:
     of = ranked(results(["llama3"], ["iris"]))
     assert b"<text" in render_figure(of, "svg")
@@ -228,3 +234,11 @@ def test_without_matplotlib_one_line_says_what_to_install(monkeypatch: pytest.Mo
 def test_what_is_no_result_is_refused() -> None:
     with pytest.raises(UsageError, match="names no schema"):
         render_figure({}, "svg")
+
+
+def test_a_long_name_keeps_both_ends() -> None:
+    from tabcontam.report.heatmap_figure import cut
+
+    assert cut("openai:meta-llama/Meta-Llama-3-8B", 20) == "openai:met…lama-3-8B"
+    assert cut("iris", 4) == "iris"
+    assert len(cut("x" * 99, 26)) == 26
