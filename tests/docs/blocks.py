@@ -11,7 +11,7 @@ PAGES = (ROOT / "README.md", *sorted(DOCS.rglob("*.md")))
 FENCE = re.compile(r"```(\w*)$")
 NAMED = re.compile(r"`([^`\s]*[\w-]\.\w+|\.[\w-]+\.yml)`:$")
 AT_THE_END = "At the end of"
-IN_YAML = re.compile(r"^\s*- (?:run: )?(python -m tabcontam .+|pip install .+)$", re.MULTILINE)
+IN_YAML = re.compile(r"^\s*- (?:run: )?((?:python -m tabcontam|pip install) .+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,8 @@ def blocks(page: Path) -> Iterator[Block]:
 def commands(block: Block) -> list[Command]:
     """The commands of a block: in a console those behind `$`, in YAML the steps that are ours."""
     if block.language == "yaml":
-        return [Command(found) for found in IN_YAML.findall(block.text)]
+        key = "OPENAI_API_KEY=… " if "OPENAI_API_KEY" in block.text else ""
+        return [Command(key + found if found.startswith("python") else found) for found in IN_YAML.findall(block.text)]
     if block.language != "console":
         return []
     found: list[Command] = []

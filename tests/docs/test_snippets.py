@@ -9,7 +9,7 @@ from tests.docs.made import DOCS, ROOT
 from tests.docs.running import Absent, Place, served
 
 COPIED = (DOCS / "extend.md",)  # pages that change the project: they work on a copy
-LANGUAGES = {"console", "python", "toml", "yaml", "diff", "text"}
+LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
 # What waits for a part of the project that is not there yet: a piece of the command or snippet. To be emptied.
 PENDING: tuple[str, ...] = (
     "tabcontam gate",
