@@ -3,6 +3,8 @@
 import argparse
 import json
 import re
+import shlex
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -110,3 +112,14 @@ def test_the_readmes_figures_are_those_of_the_method_page() -> None:
 
 def test_the_readme_is_a_screen() -> None:
     assert len(TEXTS[ROOT / "README.md"].splitlines()) <= 90
+
+
+INLINE = sorted({code for text in TEXTS.values() for code in re.findall(r"`(python -m [^`\n]+)`", text)})
+
+
+@pytest.mark.parametrize("command", INLINE)
+def test_a_command_within_a_sentence_could_be_typed(command: str) -> None:
+    _, _, module, *arguments = shlex.split(command)
+    if module == "tabcontam" and arguments:
+        assert parser().parse_args(arguments).command == arguments[0]
+    assert find_spec(module)
