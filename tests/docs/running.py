@@ -154,9 +154,12 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     options = parser().parse_args(own)
     for name in getattr(options, "dataset", None) or ():
         _check_there(name)
-    less = () if as_it_stands else SHORTER.get(options.command, ())
+    less = SHORTER.get(options.command, ())
+    llms = getattr(options, "llm", None) or ()
+    quick = bool(llms) and all(name.startswith("simulated:") for name in llms)
     past = getattr(options, "folder", None) or getattr(options, "dry_run", False)
-    return [*own, *(() if past or (less and less[0] in own) else less), *rest]
+    whole = as_it_stands or quick or past or not less or less[0] in own
+    return [*own, *(() if whole else less), *rest]
 
 
 def _check_there(name: str) -> None:
