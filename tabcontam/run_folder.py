@@ -4,7 +4,6 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from itertools import chain, count
 from pathlib import Path
 
 from tabcontam import __version__
@@ -45,9 +44,12 @@ CELL_FIELDS: Fields = {
 
 def new_folder(moment: datetime) -> Path:
     """Where a run goes that was given no folder: `reports/<time>`, by the clock on the wall; no other run's."""
-    first = Path("reports") / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
-    others = (first.with_name(f"{first.name}-{number}") for number in count(2))
-    return next(folder for folder in chain([first], others) if not folder.exists())
+    first = folder = Path("reports") / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    number = 1
+    while folder.exists():
+        number += 1
+        folder = first.with_name(f"{first.name}-{number}")
+    return folder
 
 
 def as_json(document: Result) -> str:
