@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam import edition_files
 from tabcontam.arguments import parser
 from tabcontam.cards import card_names
 from tabcontam.cli import main
@@ -48,7 +49,7 @@ CHANGED = ("tabcontam", "datasets", "serializers")  # of the project, what a pag
 
 
 class Absent(Exception):
-    """A dataset whose file is not on this machine, by its name."""
+    """A dataset or a program that is not on this machine, by its name."""
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ class Place:
     def _environment(self, monkeypatch: pytest.MonkeyPatch, servers: Servers) -> None:
         monkeypatch.chdir(self.folder)
         monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
+        monkeypatch.setattr(edition_files, "urlopen", _nothing)
         for name in STAND_INS:
             monkeypatch.setitem(registry.BUILT_IN, name, _stand_in)
         monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
@@ -111,6 +113,9 @@ class Place:
         given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
         words = words[len(given) :]
         assert words[:3] == TABCONTAM or words[:3] == ["python", "-m", "pytest"] or words[0] in SHELL, text
+        for program in (words[0], *(words[place + 1] for place, word in enumerate(words) if word == "|")):
+            if program != "python" and not shutil.which(program):
+                raise Absent(program)
         if words[:3] == TABCONTAM:
             words = [*TABCONTAM, *shorter(words[3:], as_it_stands=bool(output_shown))]
         code, output = self._outcome(words, {name: value.replace("…", "a-key") for name, value in given.items()})
@@ -180,6 +185,10 @@ def look_at(text: str) -> None:
         for extra in re.findall(r"\[(\w+)\]", text):
             assert re.search(rf"^{extra} = \[", project, re.MULTILINE), f"{text}: there is no extra {extra}"
         assert any(word.partition("[")[0] in ("tabcontam", ".") for word in words), text
+
+
+def _nothing(*request: object, **options: object) -> None:
+    raise OSError("a test fetches no dataset")
 
 
 def _compared(line: str, ours: bool) -> str:

@@ -46,10 +46,10 @@ def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.
             elif command is not None and not pending(command.text):
                 try:
                     place.run(command, block)
-                except Absent as dataset:
-                    absent.add(str(dataset))
+                except Absent as what:
+                    absent.add(str(what))
     if absent:
-        pytest.skip(f"not under TABCONTAM_DATA, so their commands were left out: {', '.join(sorted(absent))}")
+        pytest.skip(f"neither under TABCONTAM_DATA nor installed, so left out: {', '.join(sorted(absent))}")
 
 
 def test_every_block_says_what_it_is() -> None:
