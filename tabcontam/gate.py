@@ -206,9 +206,10 @@ class _Gate:
         table = self._tables[llm, place]
         if not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
             return table.reason
-        p_value = None if self._paper else table.numbers.get("p_value")
-        together = "" if p_value is None else f", p = {rounded('p_value', p_value)} together"
-        return f"found by {', '.join(flagged)}{together}"
+        p_value = table.numbers.get("p_value")
+        if self._paper or p_value is None or table.verdict is not Verdict.CONTAMINATED:
+            return f"found by {', '.join(flagged)}"
+        return f"found by {', '.join(flagged)}, p = {rounded('p_value', p_value)} together"
 
     def _clean(self, llm: str, place: Place, missed: Sequence[Cell]) -> tuple[Conclusion, str]:
         """Of a table that was not detected by these cells."""

@@ -51,6 +51,14 @@ def test_a_row_test_that_finds_rows_is_enough() -> None:
     assert reason == "m on adult: found by full_completion, p = 2e-09 together"
 
 
+def test_a_row_test_alone_is_enough_where_together_they_find_nothing() -> None:
+    """Among many cells of which many were found, a cell's q-value may be below its table's."""
+    document = run_of(cells("m", {FULL: FOUND, CUT: MISSED}))
+    document["tables"][0] |= {"verdict": "not detected", "p_value": 0.04, "q_value": 0.04}
+    judgement = judge(document)
+    assert (judgement.conclusion, judgement.reason) == (CONTAMINATED, "m on adult: found by full_completion")
+
+
 def test_the_row_tests_together_are_enough() -> None:
     """Neither of them was a finding among all cells of the LLM."""
     conclusion, reason = concluded(cells("m", {FULL: MISSED | {"p_value": 0.002}, CUT: MISSED}))
