@@ -176,8 +176,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
         asyncio.run(_ask(session, folder, document))
     finally:
         session.journal.rescue()
-    final = document(not session.stopping)
-    record(folder, final)
+    final = record(folder, document(not session.stopping))
     return Outcome(folder, final, session.failures())
 
 
