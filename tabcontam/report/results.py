@@ -463,6 +463,8 @@ class Results:
     def notes(self) -> list[str]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
         notes = [self._rules] if self.calibrated else []
+        stated = self.run.get("notes")
+        notes += map(text, stated if isinstance(stated, list) else [])
         if limit := text(self.run.get("limit")):
             notes.append(f"stopped: {limit}; the same command with a higher limit and this --out continues the run")
         for fact in _mappings(self.run.get("llms")):
