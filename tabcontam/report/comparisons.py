@@ -19,6 +19,7 @@ MEANINGS = {
     "same": "stayed as they were",
     "unknown": "are not decided on both sides",
 }
+LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
 OPEN = 3  # groups with a change whose squares are shown at once; those of more wait to be opened
 LETTER_CLASS = {
     Verdict.CONTAMINATED: "c",
@@ -81,6 +82,7 @@ class Section:
     changed: tuple[Group, ...]
     others: tuple[Group, ...]
     opened: bool
+    listed: int = LISTED
 
 
 def context(view: Results) -> dict[str, Any]:
@@ -127,11 +129,11 @@ def _listed(parts: Sequence[str]) -> str:
 
 
 def _group(view: Results, found: Sequence[Comparison]) -> Group:
-    first, labels = found[0], _labels(found)
+    first, labels, recorded = found[0], _labels(found), "llms" not in view.run
     columns = dict.fromkeys(labels)
     known = [test for test in TESTS if any(one.test == test for one in found)]
     tests = dict.fromkeys([*known, *(one.test for one in found)])
-    squares = {(one.test, label): _square(one) for one, label in zip(found, labels, strict=True)}
+    squares = {(one.test, label): _square(one, recorded) for one, label in zip(found, labels, strict=True)}
     telling = [each for each in zip(found, labels, strict=True) if each[0].change in CHANGED or each[0].beyond_chance]
     telling.sort(key=lambda each: (not each[0].beyond_chance, each[0].change not in CHANGED))
     return Group(
@@ -139,7 +141,7 @@ def _group(view: Results, found: Sequence[Comparison]) -> Group:
         _name(view, first.kind, first.first),
         _name(view, first.kind, first.second),
         counted(found),
-        tuple(_change(one, label) for one, label in telling),
+        tuple(_change(one, label, recorded) for one, label in telling),
         tuple(columns),
         {TESTS.get(test, test): tuple(squares.get((test, column)) for column in columns) for test in tests},
     )
@@ -165,9 +167,9 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _square(one: Comparison) -> Square:
+def _square(one: Comparison, recorded: bool) -> Square:
     halves = (_half(one.first_verdict, one.first_share), _half(one.second_verdict, one.second_share))
-    return Square(*halves, one.beyond_chance, figures(one))
+    return Square(*halves, one.beyond_chance, figures(one, recorded))
 
 
 def _half(verdict: Verdict | None, share: float | None) -> Half:
@@ -176,21 +178,25 @@ def _half(verdict: Verdict | None, share: float | None) -> Half:
     return Half("·" if verdict is Verdict.NOT_DETECTED else LETTERS[verdict], LETTER_CLASS[verdict])
 
 
-def _change(one: Comparison, label: str) -> Change:
+def _change(one: Comparison, label: str, recorded: bool) -> Change:
     outcome = one.first_verdict.value if one.first_verdict else SCORE
     other = one.second_verdict.value if one.second_verdict else SCORE
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
     where = f"{TESTS.get(one.test, one.test)} on {label}"
-    told = figures(one) if one.change in CHANGED else f"{verdicts}, {figures(one)}"
+    told = figures(one, recorded) if one.change in CHANGED else f"{verdicts}, {figures(one, recorded)}"
     return Change(word, where, told, one.beyond_chance)
 
 
-def figures(one: Comparison) -> str:
-    """The shares that were compared, of which queries, and whether they differ by more than chance."""
+def figures(one: Comparison, recorded: bool = False) -> str:
+    """The shares that were compared, of which queries, and whether they differ by more than chance.
+
+    Of `recorded` answers it is not known whether the queries are the same.
+    """
     if one.first_share is None or one.second_share is None or one.p_value is None:
         return "not to be tested"
-    of = f"of the same {one.queries} queries" if one.queries else "of different queries"
+    unpaired = "by the counts alone" if recorded else "of different queries"
+    of = f"of the same {one.queries} queries" if one.queries else unpaired
     q_value = "" if one.q_value is None else f" (q = {rounded('q_value', one.q_value)})"
     chance = "more than chance" if one.beyond_chance else "no more than chance explains"
     return f"{one.first_share:.0%} → {one.second_share:.0%} right {of}: {chance}{q_value}"
