@@ -137,7 +137,6 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     """
     documents = [load(folder) for folder in folders]
     runs = [document["run"] for document in documents]
-    _check_same_tables(runs)
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
     trials = [last_lines(folder, document) for folder, document in zip(folders, documents, strict=True)]
@@ -166,15 +165,6 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines.values()))
     return record(out, merged, runs=of_runs(zip(names, documents, trials, strict=True)))
-
-
-def _check_same_tables(runs: Sequence[Result]) -> None:
-    """Raises `UsageError` where two runs call different tables the same: their cells would be taken for each other."""
-    known: dict[tuple[str, str], str] = {}
-    for fact in (fact for run in runs for fact in run["datasets"]):
-        name = (str(fact.get("name")), str(fact.get("edition")))
-        if known.setdefault(name, str(fact.get("sha256"))) != str(fact.get("sha256")):
-            raise UsageError(f"the runs have different tables that are named {name[0]}; run one again with --name")
 
 
 def _parts(name: str, run: Result) -> list[Result]:
