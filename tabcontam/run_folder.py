@@ -11,6 +11,7 @@ from tabcontam.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
 from tabcontam.judge import SCHEMA, CellName, Result, correlations, ranking, read_trial, result, results
+from tabcontam.models.catalogue import catalogued
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
@@ -153,14 +154,13 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
         raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
+    about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     about["level"] = min(run["level"] for run in runs)
     names = [str(folder) for folder in folders]
     about["notes"] = [*_notes(runs), *facts_apart(runs, names)]
     about["runs"] = [part for name, run in zip(names, runs, strict=True) for part in _parts(name, run)]
-    if any("catalogue" in run for run in runs):
-        about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
     merged = results(about, list(cells.values()), min(rules), about["alpha"])
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines.values()))
@@ -190,7 +190,11 @@ def replay_document(
     `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
     left out where `differences` is None.
     """
+    from tabcontam.replay.records import CATALOGUE
+
     about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
+    llms = dict.fromkeys(cell["llm"] for cell in cells)
+    about["catalogue"] = catalogued({llm: CATALOGUE.get(llm, llm) for llm in llms})
     ranked = ranking(one_cell_a_square([cell for cell in cells if not cell["serializer"]]), rules)
     document = {
         "schema": SCHEMA,

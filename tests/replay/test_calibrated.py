@@ -211,8 +211,7 @@ class TestTheirRanking:
 
     def test_one_to_five_answers_a_cell_show_no_serializer_to_be_better_than_another(self) -> None:
         """The paper's section 5.5 counts verdicts; what differs between them is a single answer."""
-        compared = self.document()["comparisons"]
-        assert {line["kind"] for line in compared} == {"serializers"}
+        compared = [line for line in self.document()["comparisons"] if line["kind"] == "serializers"]
         assert {line["queries"] for line in compared} == {0}
         assert Counter(line["change"] for line in compared)["appeared"] > 0
         assert not any(line["beyond_chance"] for line in compared)
