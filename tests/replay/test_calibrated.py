@@ -215,3 +215,17 @@ class TestTheirRanking:
         assert {line["queries"] for line in compared} == {0}
         assert Counter(line["change"] for line in compared)["appeared"] > 0
         assert not any(line["beyond_chance"] for line in compared)
+
+    def test_more_was_found_of_llama_3_than_of_llama_2_and_nothing_less(self) -> None:
+        """The paper's section 5.3; one answer a cell cannot tell that from chance."""
+        compared = [line for line in self.document()["comparisons"] if line["first"] == "llama2"]
+        assert {(line["kind"], line["second"]) for line in compared} == {("versions", "llama3")}
+        changes = Counter(line["change"] for line in compared)
+        assert changes["appeared"] >= 5
+        assert changes["vanished"] == 0
+        assert not any(line["beyond_chance"] for line in compared)
+
+    def test_gpt_4_tells_rows_of_one_table_better_than_gpt_3_5_by_more_than_chance(self) -> None:
+        beyond = [line for line in self.document()["comparisons"] if line["beyond_chance"]]
+        assert [(line["first"], line["second"], line["test"]) for line in beyond] == [("gpt3", "gpt4", "membership")]
+        assert beyond[0]["second_share"] > beyond[0]["first_share"]
