@@ -194,7 +194,7 @@ def figures(one: Comparison, recorded: bool = False) -> str:
     Of `recorded` answers it is not known whether the queries are the same.
     """
     if one.first_share is None or one.second_share is None or one.p_value is None:
-        return "not to be tested"
+        return "cannot be tested"
     unpaired = "by the counts alone" if recorded else "of different queries"
     of = f"of the same {one.queries} queries" if one.queries else unpaired
     q_value = "" if one.q_value is None else f" (q = {rounded('q_value', one.q_value)})"

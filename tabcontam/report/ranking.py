@@ -80,10 +80,11 @@ class Plot:
 
 def context(view: Results) -> dict[str, Any]:
     """What `ranking.html.jinja` needs beside `view`."""
+    shown = [measure for measure in TITLES if any(getattr(rank, measure) is not None for rank in view.ranking)]
     rows = [_row(place, rank) for place, rank in enumerate(view.ranking, start=1)]
     return {
         "ranked": rows,
-        "ranking_titles": TITLES,
+        "ranking_titles": {measure: TITLES[measure] for measure in shown},
         "ranking_majorities": majorities(view.ranking),
         "ranking_plots": [plot for plot in (_plot(view, rows, measure) for measure in ACCURACIES) if plot],
         "ranking_sentences": correlation_sentences(view),

@@ -71,7 +71,7 @@ def test_each_kind_has_a_section() -> None:
         (APPEARED, "+ appeared 8 Full completion on iris: 0% → 40% right of the same 30 queries: no more than chance"),
         (APPEARED | {"beyond_chance": True}, "of the same 30 queries: more than chance (q = 0.04)"),
         (VANISHED | {"queries": 0}, "vanished 8 Full completion on iris: 0% → 40% right of different queries: no"),
-        (VANISHED | {"p_value": None, "q_value": None}, "vanished 8 Full completion on iris: not to be tested"),
+        (VANISHED | {"p_value": None, "q_value": None}, "vanished 8 Full completion on iris: cannot be tested"),
         ({"beyond_chance": True}, "≠ differs 8 Full completion on iris: both not detected, 0% → 40% right"),
         (UNKNOWN | {"p_value": 0.001, "beyond_chance": True}, "≠ differs 8 Full completion on iris: skipped → not det"),
         (SCORES | {"beyond_chance": True}, "≠ differs Membership on iris: both scored, 0% → 40% right"),

@@ -72,6 +72,13 @@ def test_a_ranking_of_an_older_run_has_its_numbers_alone() -> None:
     assert "▲" not in words
 
 
+def test_a_measure_that_no_llm_has_has_no_column() -> None:
+    of = ranked(2)
+    for line in of["ranking"]:
+        line["one_shot"] = None
+    assert "LLM Contamination Membership 0-shot 1" in text(of)
+
+
 class TestCorrelations:
     def test_are_told_in_words(self) -> None:
         assert re.search(
