@@ -118,11 +118,14 @@ def about(view: Results) -> str:
     counted = "all" if view.run.get("rules") == "paper" else "the decided"
     of_auc = any(cell.test == "membership" and cell.statistic and cell.statistic.name == "AUC" for cell in view.cells)
     told = "mean AUC" if of_auc and view.run.get("rules") != "paper" else "mean share of rows told right"
+    limits = (
+        " In brackets 95% intervals: of the share, as if cells were independent, and of the means over these very "
+        "tables, by the rows that were asked."
+    )
     return (
         f"Contamination: the share of contaminated among {counted} cells of tests 1 to 9. Membership: {told}, where a "
-        "coin gets 0.5. 0-shot and 1-shot: mean accuracy. In brackets 95% intervals: of the share, as if cells were "
-        "independent, and of the means over these very tables, by the rows that were asked."
-    )
+        "coin gets 0.5. 0-shot and 1-shot: mean accuracy."
+    ) + (limits if any(rank.intervals for rank in view.ranking) else "")
 
 
 def correlation_sentences(view: Results) -> list[str]:
