@@ -150,7 +150,7 @@ class TestPlots:
         named = picture.attrib["aria-labelledby"].split()
         assert [picture.find(f"*[@id='{name}']") is not None for name in named] == [True, True]
         described = picture.findtext("desc") or ""
-        assert "llm-0: contamination 0.00, 0-shot accuracy 0.55. The numbers and their intervals" in described
+        assert "llm-0: contamination 0.00, 0-shot accuracy 0.55. The numbers stand in the table above" in described
 
 
 def test_membership_of_recorded_answers_is_no_auc() -> None:
