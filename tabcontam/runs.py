@@ -192,8 +192,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
         _completed(_ask(session, folder, document), session.stop)
     finally:
         session.journal.rescue()
-    final = document(not session.stopping)
-    record(folder, final)
+    final = record(folder, document(not session.stopping))
     return Outcome(folder, final, session.failures())
 
 
