@@ -155,6 +155,8 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
     about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
+    took = {line_key(line): line for run in runs for line in run.get("durations", [])}
+    about["durations"] = list(took.values())
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     about["level"] = min(run["level"] for run in runs)
