@@ -1,0 +1,202 @@
+"""Where the pytest plugin has its verdicts from: past runs, or runs that it makes and keeps in pytest's cache."""
+
+import hashlib
+import json
+import re
+import sqlite3
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tabcontam import __version__
+from tabcontam.api import Results, load_results, run
+from tabcontam.errors import UsageError
+from tabcontam.gate import Conclusion
+from tabcontam.pytest_plugin import Asking, Condition
+from tabcontam.report.results import visible
+from tabcontam.run_folder import last_lines
+from tabcontam.store import RESULTS
+from tabcontam.suite.base import State
+
+LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
+WORST_FIRST = (Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL, Conclusion.CLEAN)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of a condition: a conclusion, one sentence, and the folder of the run that says so."""
+
+    condition: Condition
+    conclusion: Conclusion
+    reason: str
+    folder: Path
+
+    @property
+    def action(self) -> str:
+        """What becomes of the test."""
+        return self.condition.action(self.conclusion)
+
+    @property
+    def sentence(self) -> str:
+        """It in one line, whatever a name or a reason holds."""
+        where = f"{self.condition.asking.llm} on {self.condition.dataset}"
+        return visible(f"{self.conclusion}: {where}: {self.reason}", line=True)
+
+    @property
+    def line(self) -> tuple[str, str, str, str]:
+        """What of it goes into the session's summary: conclusion, sentence, folder, action."""
+        return self.conclusion.value, self.sentence, str(self.folder), self.action
+
+
+class Gate:
+    """The verdicts of a session. `folders` are past runs; without them, runs are made for all `conditions`."""
+
+    def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
+        self.config = config
+        self.past = [load_results(folder) for folder in folders]
+        self.conditions = conditions
+        self._made: dict[Asking, Results | UsageError] = {}
+
+    def answer(self, condition: Condition) -> Answer:
+        """What is known of a condition; of several past runs the worst, so that adding one clears nothing.
+
+        Raises `UsageError` where the run cannot be made.
+        """
+        if not self.past:
+            results = self._run(condition.asking)
+            return _answer(condition, results) or _untested(condition, [results])
+        answers = filter(None, [_answer(condition, results) for results in self.past])
+        worst = min(answers, key=lambda answer: WORST_FIRST.index(answer.conclusion), default=None)
+        return worst or _untested(condition, self.past)
+
+    def results(self) -> tuple[Results, ...]:
+        """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
+        askings = dict.fromkeys(condition.asking for condition in self.conditions)
+        return tuple(self.past or [self._run(asking) for asking in askings])
+
+    def _run(self, asking: Asking) -> Results:
+        """The run for all tables that an LLM is asked about. What it fails with is told to each test, not tried again."""
+        if asking not in self._made:
+            try:
+                self._made[asking] = self._kept_or_made(asking)
+            except UsageError as error:
+                self._made[asking] = error
+        made = self._made[asking]
+        if isinstance(made, UsageError):
+            raise made
+        return made
+
+    def _kept_or_made(self, asking: Asking) -> Results:
+        datasets = sorted({self._file(each.dataset) for each in self.conditions if each.asking == asking})
+        folder = self._folder(asking, datasets)
+        with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the experiment's filters are not for ours
+            if (folder / RESULTS).exists() and _is_whole(kept := load_results(folder)):
+                return kept
+            self._tell(f"tabcontam asks {asking.llm} about {', '.join(datasets)}")
+            results = run(
+                asking.llm,
+                datasets,
+                out=folder,
+                serializer=asking.serializer or (),
+                target=asking.target,
+                queries=asking.queries,
+                send_rows=asking.send_rows,
+            )
+        if results.document["run"]["interrupted"]:
+            raise KeyboardInterrupt
+        return results
+
+    def _file(self, dataset: str) -> str:
+        """A FILE is looked for from pytest's root folder, too."""
+        path = self.config.rootpath / dataset
+        return str(path) if path.suffix and path.is_file() else dataset
+
+    def _folder(self, asking: Asking, datasets: Sequence[str]) -> Path:
+        """A folder of pytest's cache, named by what determines the results. Raises `UsageError` without a cache."""
+        facts = [__version__, *vars(asking).values(), *datasets]
+        files = [_state(Path(name)) for name in (asking.llm.partition(":")[2], asking.serializer or "", *datasets)]
+        name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
+        digest = hashlib.sha256(json.dumps([facts, files]).encode()).hexdigest()[:12]
+        if (cache := getattr(self.config, "cache", None)) is None:
+            raise UsageError(
+                "runs are kept in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
+            )
+        try:
+            folder: Path = cache.mkdir("tabcontam") / f"{name}-{digest}"
+        except OSError as error:
+            raise UsageError(f"runs are kept in pytest's cache, but {error}; give --tabcontam-report") from None
+        return folder
+
+    def _tell(self, line: str) -> None:
+        """A line on the terminal, since a run takes its time."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if reporter is not None and capture is not None and reporter.verbosity >= 0:
+            with capture.global_and_fixture_disabled():
+                reporter.ensure_newline()
+                reporter.write_line(visible(line, line=True))
+
+
+def _answer(condition: Condition, results: Results) -> Answer | None:
+    """What a run says of a condition; None where it does not test that."""
+    try:
+        judgement = results.gate(
+            llm=condition.asking.llm,
+            dataset=condition.dataset,
+            fail_on=condition.fail_on,
+            min_power=condition.min_power,
+        )
+    except UsageError:
+        return None
+    return Answer(condition, judgement.conclusion, judgement.reason, results.folder) if judgement.findings else None
+
+
+def _untested(condition: Condition, runs: Sequence[Results]) -> Answer:
+    folders = " and ".join(str(results.folder) for results in runs)
+    reason = f"not tested in {folders}"
+    return Answer(condition, Conclusion.CANNOT_TELL, reason, runs[0].folder)
+
+
+def _is_whole(results: Results) -> bool:
+    """Whether a kept run came to its end, and no request to an LLM under test failed."""
+    about = results.document["run"]
+    ended = {fact["spec"]: fact.get("ended") for fact in about["llms"] if not fact["control"]}
+    if not about["finished"] or any(ended.values()):
+        return False
+    lines = last_lines(results.folder, dict(results.document))
+    return not any(line["llm"] in ended and line["state"] == State.FAILED for line in lines)
+
+
+def _state(path: Path) -> object:
+    """What tells a file, or a folder of a model, from what it was before; None for what is no path."""
+    try:
+        if path.is_file():
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+        files = sorted(path.iterdir()) if path.name and path.is_dir() else []
+        return [(file.name, (found := file.stat()).st_size, found.st_mtime_ns) for file in files] or None
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Wait for others that make the same run: a worker of xdist, or another session. Raises `UsageError`.
+
+    The lock is a transaction of SQLite, which goes with its process, however that ends.
+    """
+    deadline = time.monotonic() + LONGEST_WAIT
+    with closing(sqlite3.connect(lock, timeout=1, isolation_level=None)) as connection:
+        while True:
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise UsageError(f"{lock}: {error}; is another pytest still making this run?") from None
+        yield
