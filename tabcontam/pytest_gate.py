@@ -17,7 +17,7 @@ from tabcontam import __version__
 from tabcontam.api import Results, load_results, run
 from tabcontam.errors import UsageError
 from tabcontam.gate import Conclusion
-from tabcontam.pytest_plugin import Asking, Condition
+from tabcontam.pytest_marks import RUN, STOPS, Asking, Condition
 from tabcontam.report.results import visible
 from tabcontam.run_folder import last_lines
 from tabcontam.store import RESULTS
@@ -48,9 +48,19 @@ class Answer:
         return visible(f"{self.conclusion}: {where}: {self.reason}", line=True)
 
     @property
-    def line(self) -> tuple[str, str, str, str]:
-        """What of it goes into the session's summary: conclusion, sentence, folder, action."""
-        return self.conclusion.value, self.sentence, str(self.folder), self.action
+    def line(self) -> tuple[str, str, str, bool]:
+        """What of it goes into the session's summary: conclusion, sentence, folder, whether it is run all the same."""
+        anyway = self.action == RUN and self.conclusion is not Conclusion.CLEAN
+        return self.conclusion.value, self.sentence, str(self.folder), anyway
+
+
+def stop(answers: Sequence[Answer]) -> tuple[str, str] | None:
+    """What becomes of a test with these answers, the severest action and the reasons; None where it is run."""
+    stopping = [answer for answer in answers if answer.action != RUN]
+    if not stopping:
+        return None
+    reason = "; ".join(dict.fromkeys(answer.sentence for answer in stopping))
+    return min((answer.action for answer in stopping), key=STOPS.index), reason
 
 
 class Gate:
@@ -80,7 +90,7 @@ class Gate:
         return tuple(self.past or [self._run(asking) for asking in askings])
 
     def _run(self, asking: Asking) -> Results:
-        """The run for all tables that an LLM is asked about. What it fails with is told to each test, not tried again."""
+        """The run for all tables that an LLM is asked about. A failure is told to each test, not tried again."""
         if asking not in self._made:
             try:
                 self._made[asking] = self._kept_or_made(asking)

@@ -9,11 +9,9 @@ is made when the first test needs it and kept in pytest's cache. That run holds 
 for its LLM, since they are weighed together. Until then nothing but pytest and the standard library is imported.
 """
 
-import inspect
 import os
 from collections import Counter
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,41 +22,15 @@ from tabcontam.errors import UsageError, one_line
 if TYPE_CHECKING:
     from tabcontam.api import Results
     from tabcontam.pytest_gate import Answer, Gate
+    from tabcontam.pytest_marks import Condition
 
 MARK = "uncontaminated"
-STOPS = ("fail", "xfail", "skip")  # the severest first
-RUN = "run"
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 
 
-@dataclass(frozen=True)
-class Asking:
-    """What is asked of an LLM, but for the tables: those of one run are weighed together."""
-
-    llm: str
-    serializer: str | None
-    target: str | None
-    queries: int | None
-    send_rows: bool
-
-
-@dataclass(frozen=True)
-class Condition:
-    """What one mark demands, and what becomes of the test where that does not hold."""
-
-    asking: Asking
-    dataset: str
-    contaminated: str
-    undecided: str
-    fail_on: tuple[str, ...]
-    min_power: float | None
-
-    def action(self, conclusion: str) -> str:
-        """What becomes of the test: one of `STOPS`, or that it is run."""
-        return {"contaminated": self.contaminated, "cannot tell": self.undecided}.get(conclusion, RUN)
-
-
-CONDITIONS = pytest.StashKey[Sequence[Condition]]()  # of an item; of the config: those of all selected tests
+CONDITIONS: "pytest.StashKey[Sequence[Condition]]" = (
+    pytest.StashKey()
+)  # of an item; of the config: those of all selected tests
 MISTAKE = pytest.StashKey[str]()
 ANSWERS: "pytest.StashKey[list[Answer]]" = pytest.StashKey()
 STOPPED = pytest.StashKey[tuple[str, str]]()  # the action and the reason
@@ -100,11 +72,8 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_collection_finish(session: pytest.Session) -> None:
     """Read the marks of the tests that were selected; nothing is asked yet."""
     for item in session.items:
-        try:
-            marks = [_condition(item, mark) for mark in item.iter_markers(MARK)]
-            item.stash[CONDITIONS] = tuple(dict.fromkeys(marks))
-        except ValueError as error:
-            item.stash[MISTAKE] = f"@pytest.mark.{MARK}: {error}"
+        if marks := list(item.iter_markers(MARK)):
+            _read(item, marks)
     found = [condition for item in session.items for condition in item.stash.get(CONDITIONS, ())]
     session.config.stash[CONDITIONS] = tuple(dict.fromkeys(found))
     if hasattr(session.config, "workerinput"):
@@ -114,6 +83,15 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(*mistakes)
     if found:
         _check_folders(session.config)
+
+
+def _read(item: pytest.Item, marks: Sequence[pytest.Mark]) -> None:
+    from tabcontam.pytest_marks import read_mark
+
+    try:
+        item.stash[CONDITIONS] = tuple(dict.fromkeys(read_mark(item, mark) for mark in marks))
+    except ValueError as error:
+        item.stash[MISTAKE] = f"@pytest.mark.{MARK}: {error}"
 
 
 def _check_folders(config: pytest.Config) -> None:
@@ -128,60 +106,6 @@ def report_folders(config: pytest.Config) -> list[Path]:
     return folders
 
 
-def _condition(item: pytest.Item, mark: pytest.Mark) -> Condition:
-    """What a mark says; what it does not say is the test's parameter of that name, or the project's setting."""
-    callspec = getattr(item, "callspec", None)
-    params = callspec.params if callspec else {}
-    known: dict[str, Any] = {name: params[name] for name in ("llm", "dataset") if name in params}
-    known |= {name: item.config.getini(f"tabcontam_{name}") for name in ("contaminated", "undecided")}
-    signature = inspect.signature(uncontaminated)
-    try:
-        known |= signature.bind_partial(*mark.args, **mark.kwargs).arguments
-        signature.bind(**known)
-    except TypeError as error:
-        raise ValueError(error) from None
-    return uncontaminated(**known)
-
-
-def uncontaminated(
-    llm: str,
-    dataset: str | os.PathLike[str],
-    *,
-    contaminated: str,
-    undecided: str,
-    fail_on: str | Sequence[str] = (),
-    min_power: float | None = None,
-    serializer: str | None = None,
-    target: str | None = None,
-    queries: int | None = None,
-    send_rows: bool = False,
-) -> Condition:
-    """The mark's arguments, checked. Raises ValueError with one line."""
-    from tabcontam.arguments import FAILURES
-
-    failures = (fail_on,) if isinstance(fail_on, str) else tuple(fail_on)
-    for failure in failures:
-        _check("fail_on", failure, failure in FAILURES, f"one of {', '.join(FAILURES)}")
-    _check("contaminated", contaminated, contaminated in STOPS, f"one of {', '.join(STOPS)}")
-    _check("undecided", undecided, undecided in (*STOPS, RUN), f"one of {', '.join(STOPS)} or {RUN}")
-    shares = isinstance(min_power, float) and 0 < min_power < 1
-    _check("min_power", min_power, min_power is None or shares, "a share between 0 and 1")
-    _check("queries", queries, queries is None or (type(queries) is int and queries > 0), "a whole number above 0")
-    _check("llm", llm, isinstance(llm, str) and llm.strip(), "the name of an LLM")
-    _check(
-        "dataset", dataset, isinstance(dataset, str | Path) and str(dataset).strip(), "the name of a dataset or a file"
-    )
-    for name, value in {"serializer": serializer, "target": target}.items():
-        _check(name, value, value is None or isinstance(value, str), "a name")
-    asking = Asking(llm, serializer, target, queries, bool(send_rows))
-    return Condition(asking, os.fspath(dataset), contaminated, undecided, failures, min_power)
-
-
-def _check(name: str, value: object, right: object, wanted: str) -> None:
-    if not right:
-        raise ValueError(f"{name} is {wanted}, not {value!r}")
-
-
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Stop a test where its table is contaminated, or that cannot be told; its own skip marks come first."""
     if MISTAKE in item.stash:
@@ -189,15 +113,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     conditions = item.stash.get(CONDITIONS, ())
     if not conditions or item.config.getoption("setuponly", False):
         return
+    from tabcontam.pytest_gate import stop
+
     try:
         answers = item.stash[ANSWERS] = [_gate(item.config).answer(condition) for condition in conditions]
     except UsageError as error:
         pytest.fail(f"tabcontam: {one_line(error, 1000)}", pytrace=False)
-    stopping = [answer for answer in answers if answer.action != RUN]
-    if stopping:
-        action = min((answer.action for answer in stopping), key=STOPS.index)
-        reason = "; ".join(dict.fromkeys(answer.sentence for answer in stopping))
-        item.stash[STOPPED] = action, reason
+    if stopped := stop(answers):
+        action, reason = item.stash[STOPPED] = stopped
         _stop(action, reason)
 
 
@@ -242,9 +165,9 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     if not lines:
         return
     terminalreporter.write_sep("=", "tabcontam")
-    all_the_same = Counter(sentence for _, sentence, _, action in lines if action == RUN)
+    anyway = Counter(sentence for _, sentence, _, ran_anyway in lines if ran_anyway)
     for conclusion, sentence in sorted({(conclusion, sentence) for conclusion, sentence, _, _ in lines}):
-        ran = all_the_same[sentence] if conclusion != "clean" else 0
+        ran = anyway[sentence]
         tests = f" ({ran} {'test' if ran == 1 else 'tests'} run all the same)" if ran else ""
         terminalreporter.write_line(sentence + tests, **{COLORS[conclusion]: True})
     for folder in sorted({Path(folder) for _, _, folder, _ in lines}):
