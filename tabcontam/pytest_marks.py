@@ -73,7 +73,7 @@ def uncontaminated(
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
     known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
     share = isinstance(min_power, float) and 0 < min_power < 1
-    _check("fail_on", fail_on, known, f"of {', '.join(FAILURES)}")
+    _check("fail_on", fail_on, known, f"one or more of {', '.join(FAILURES)}")
     _check("contaminated", contaminated, contaminated in STOPS, f"one of {', '.join(STOPS)}")
     _check("undecided", undecided, undecided in (*STOPS, RUN), f"one of {', '.join(STOPS)} or {RUN}")
     _check("min_power", min_power, min_power is None or share, "a share between 0 and 1")

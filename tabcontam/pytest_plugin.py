@@ -121,7 +121,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
         pytest.fail(f"tabcontam: {one_line(error, 1000)}", pytrace=False)
     if stopped := stop(answers):
         action, reason = item.stash[STOPPED] = stopped
-        _stop(action, reason)
+        _stop(item.config, action, reason)
 
 
 def _gate(config: pytest.Config) -> "Gate":
@@ -133,13 +133,12 @@ def _gate(config: pytest.Config) -> "Gate":
     return config.stash[GATE]
 
 
-def _stop(action: str, reason: str) -> None:
-    """The exceptions themselves are raised, since --runxfail makes `pytest.xfail()` let a test run."""
+def _stop(config: pytest.Config, action: str, reason: str) -> None:
     if action == "skip":
-        raise pytest.skip.Exception(reason)
-    if action == "xfail":
-        raise pytest.xfail.Exception(reason)
-    raise pytest.fail.Exception(reason, pytrace=False)
+        pytest.skip(reason)
+    if action == "xfail" and not config.getoption("runxfail"):  # under which pytest.xfail() lets a test run
+        pytest.xfail(reason)
+    pytest.fail(reason, pytrace=False)
 
 
 @pytest.hookimpl(hookwrapper=True)
