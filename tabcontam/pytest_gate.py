@@ -16,7 +16,7 @@ import pytest
 from tabcontam import __version__
 from tabcontam.api import Results, load_results, run
 from tabcontam.errors import UsageError
-from tabcontam.gate import Conclusion
+from tabcontam.gate import WORST_FIRST, Conclusion
 from tabcontam.pytest_marks import RUN, STOPS, Asking, Condition
 from tabcontam.report.results import visible
 from tabcontam.run_folder import last_lines
@@ -24,17 +24,17 @@ from tabcontam.store import RESULTS
 from tabcontam.suite.base import State
 
 LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
-WORST_FIRST = (Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL, Conclusion.CLEAN)
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What is known of a condition: a conclusion, one sentence, and the folder of the run that says so."""
+    """What is known of a condition: a conclusion, one line that says of whom and why, and the folder of the run."""
 
     condition: Condition
     conclusion: Conclusion
     reason: str
     folder: Path
+    tested: bool = True
 
     @property
     def action(self) -> str:
@@ -43,9 +43,8 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """It in one line, whatever a name or a reason holds."""
-        where = f"{self.condition.asking.llm} on {self.condition.dataset}"
-        return visible(f"{self.conclusion}: {where}: {self.reason}", line=True)
+        """What a report says of it, whatever a name holds."""
+        return visible(f"{self.conclusion}: {self.reason}", line=True)
 
     @property
     def line(self) -> tuple[str, str, str, bool]:
@@ -73,16 +72,12 @@ class Gate:
         self._made: dict[Asking, Results | UsageError] = {}
 
     def answer(self, condition: Condition) -> Answer:
-        """What is known of a condition; of several past runs the worst, so that adding one clears nothing.
+        """What is known of a condition. Of several past runs that test it the worst counts: adding one clears nothing.
 
-        Raises `UsageError` where the run cannot be made.
+        Raises `UsageError` where a run cannot be made.
         """
-        if not self.past:
-            results = self._run(condition.asking)
-            return _answer(condition, results) or _untested(condition, [results])
-        answers = filter(None, [_answer(condition, results) for results in self.past])
-        worst = min(answers, key=lambda answer: WORST_FIRST.index(answer.conclusion), default=None)
-        return worst or _untested(condition, self.past)
+        runs = self.past or [self._run(condition.asking)]
+        return min((_answer(condition, run) for run in runs), key=_rank)
 
     def results(self) -> tuple[Results, ...]:
         """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
@@ -109,7 +104,7 @@ class Gate:
             if (folder / RESULTS).exists() and _is_whole(kept := load_results(folder)):
                 return kept
             self._tell(f"tabcontam asks {asking.llm} about {', '.join(datasets)}")
-            results = run(
+            return run(
                 asking.llm,
                 datasets,
                 out=folder,
@@ -118,9 +113,6 @@ class Gate:
                 queries=asking.queries,
                 send_rows=asking.send_rows,
             )
-        if results.document["run"]["interrupted"]:
-            raise KeyboardInterrupt
-        return results
 
     def _file(self, dataset: str) -> str:
         """A FILE is looked for from pytest's root folder, too."""
@@ -153,24 +145,20 @@ class Gate:
                 reporter.write_line(visible(line, line=True))
 
 
-def _answer(condition: Condition, results: Results) -> Answer | None:
-    """What a run says of a condition; None where it does not test that."""
+def _answer(condition: Condition, results: Results) -> Answer:
+    """What a run says of a condition."""
+    llm, dataset = condition.asking.llm, condition.dataset
     try:
-        judgement = results.gate(
-            llm=condition.asking.llm,
-            dataset=condition.dataset,
-            fail_on=condition.fail_on,
-            min_power=condition.min_power,
-        )
-    except UsageError:
-        return None
-    return Answer(condition, judgement.conclusion, judgement.reason, results.folder) if judgement.findings else None
+        found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
+    except UsageError as error:
+        untested = f"{llm} on {dataset}: not tested in {results.folder}: {error}"
+        return Answer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)
+    return Answer(condition, found.conclusion, found.reason, results.folder)
 
 
-def _untested(condition: Condition, runs: Sequence[Results]) -> Answer:
-    folders = " and ".join(str(results.folder) for results in runs)
-    reason = f"not tested in {folders}"
-    return Answer(condition, Conclusion.CANNOT_TELL, reason, runs[0].folder)
+def _rank(answer: Answer) -> tuple[bool, int]:
+    """The place of an answer among those of several runs."""
+    return not answer.tested, WORST_FIRST.index(answer.conclusion)
 
 
 def _is_whole(results: Results) -> bool:

@@ -38,7 +38,8 @@ class Condition:
 
     def action(self, conclusion: str) -> str:
         """What becomes of the test: one of `STOPS`, or that it is run."""
-        return {"contaminated": self.contaminated, "cannot tell": self.undecided}.get(conclusion, RUN)
+        undecided = self.contaminated if "undecided" in self.fail_on else self.undecided
+        return {"contaminated": self.contaminated, "cannot tell": undecided}.get(conclusion, RUN)
 
 
 def read_mark(item: pytest.Item, mark: pytest.Mark) -> Condition:
