@@ -103,16 +103,17 @@ class Gate:
             warnings.simplefilter("ignore")  # the experiment's filters are not for ours
             if (folder / RESULTS).exists() and _is_whole(kept := load_results(folder)):
                 return kept
-            self._tell(f"tabcontam asks {asking.llm} about {', '.join(datasets)}")
-            return run(
-                asking.llm,
-                datasets,
-                out=folder,
-                serializer=asking.serializer or (),
-                target=asking.target,
-                queries=asking.queries,
-                send_rows=asking.send_rows,
-            )
+            with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
+                return run(
+                    asking.llm,
+                    datasets,
+                    out=folder,
+                    serializer=asking.serializer or (),
+                    target=asking.target,
+                    queries=asking.queries,
+                    send_rows=asking.send_rows,
+                    progress=shown,
+                )
 
     def _file(self, dataset: str) -> str:
         """A FILE is looked for from pytest's root folder, too."""
@@ -135,14 +136,18 @@ class Gate:
             raise UsageError(f"runs are kept in pytest's cache, but {error}; give --tabcontam-report") from None
         return folder
 
-    def _tell(self, line: str) -> None:
-        """A line on the terminal, since a run takes its time."""
+    @contextmanager
+    def _on_terminal(self, line: str) -> Iterator[bool]:
+        """A line on the terminal, and whether the run may show its progress there: it takes its time."""
         reporter = self.config.pluginmanager.get_plugin("terminalreporter")
         capture = self.config.pluginmanager.get_plugin("capturemanager")
-        if reporter is not None and capture is not None and reporter.verbosity >= 0:
-            with capture.global_and_fixture_disabled():
-                reporter.ensure_newline()
-                reporter.write_line(visible(line, line=True))
+        if reporter is None or capture is None or reporter.verbosity < 0:
+            yield False
+            return
+        with capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(visible(line, line=True))
+            yield True
 
 
 def _answer(condition: Condition, results: Results) -> Answer:

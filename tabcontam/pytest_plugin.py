@@ -13,7 +13,7 @@ import os
 from collections import Counter
 from collections.abc import Generator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -27,10 +27,8 @@ if TYPE_CHECKING:
 MARK = "uncontaminated"
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 
-
-CONDITIONS: "pytest.StashKey[Sequence[Condition]]" = (
-    pytest.StashKey()
-)  # of an item; of the config: those of all selected tests
+# Of an item; of the config: those of all selected tests.
+CONDITIONS: "pytest.StashKey[Sequence[Condition]]" = pytest.StashKey()
 MISTAKE = pytest.StashKey[str]()
 ANSWERS: "pytest.StashKey[list[Answer]]" = pytest.StashKey()
 STOPPED = pytest.StashKey[tuple[str, str]]()  # the action and the reason
@@ -118,10 +116,14 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     try:
         answers = item.stash[ANSWERS] = [_gate(item.config).answer(condition) for condition in conditions]
     except UsageError as error:
-        pytest.fail(f"tabcontam: {one_line(error, 1000)}", pytrace=False)
+        _break(error)
     if stopped := stop(answers):
         action, reason = item.stash[STOPPED] = stopped
         _stop(item.config, action, reason)
+
+
+def _break(error: UsageError) -> NoReturn:
+    raise pytest.fail.Exception(f"tabcontam: {one_line(error, 1000)}", pytrace=False) from None
 
 
 def _gate(config: pytest.Config) -> "Gate":
@@ -184,7 +186,7 @@ def tabcontam_results(request: pytest.FixtureRequest) -> "tuple[Results, ...]":
     try:
         results = _gate(request.config).results()
     except UsageError as error:
-        pytest.fail(f"tabcontam: {one_line(error, 1000)}", pytrace=False)
+        _break(error)
     if not results:
         pytest.fail(f"tabcontam: no results; give --tabcontam-report RUN_DIR, or mark tests {MARK}", pytrace=False)
     return results
