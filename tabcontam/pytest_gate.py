@@ -91,6 +91,8 @@ class Gate:
                 self._made[asking] = self._kept_or_made(asking)
             except UsageError as error:
                 self._made[asking] = error
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("tabcontam keeps what was answered; the next session continues it") from None
         made = self._made[asking]
         if isinstance(made, UsageError):
             raise made
