@@ -233,7 +233,11 @@ def asked(options: argparse.Namespace) -> list[str]:
     group = Parser()
     _add_asking(group)
     words = {"expression": "-k", "stop": "-x"}
-    given = [name for name in ("out", *vars(group.parse_args([]))) if getattr(options, name) not in (None, False, [])]
+    given = [
+        name
+        for name in ("out", *vars(group.parse_args([])))
+        if (value := getattr(options, name)) is not None and value is not False and value != []
+    ]
     return [words.get(name, f"--{name.replace('_', '-')}") for name in given if name not in ("llm", "dataset")]
 
 

@@ -43,16 +43,17 @@ def _llms(view: Results, name: str, known: Sequence[str]) -> list[str]:
     if name in known:
         return [name]
     stood_for = {fact["llm"]: fact["resolved"].partition(" (")[0] for fact in view.llms}  # behind it is a note
-    entry = find_entry(name)
-    names = {name, *(entry.served if entry else ())}
-    found = [
-        llm
-        for llm in known
-        if names & {llm, stood_for.get(llm) or llm} or (entry is not None and find_entry(llm) is entry)
-    ]
+    means = _means(name)
+    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm) or llm))]
     if not found:
         raise unknown("LLM of these results", name, known)
     return found
+
+
+def _means(spec: str) -> set[str]:
+    """An LLM as it is written, and what the catalogue has under that name: PROVIDER:MODEL is the entry of MODEL."""
+    entry = find_entry(spec) or find_entry(spec.partition(":")[2])
+    return {spec, *((entry.name, *entry.served) if entry else ())}
 
 
 def places_named(view: Results, name: str) -> list[Place]:

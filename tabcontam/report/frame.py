@@ -106,8 +106,9 @@ def _frame(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame
     """An empty text is missing: the results have none that says something."""
     import pandas as pd
 
-    words = pd.CategoricalDtype([word.value for word in Verdict])
+    dtypes = {
+        VERDICT: pd.CategoricalDtype([word.value for word in Verdict]),
+        TEXT: pd.StringDtype("python"),  # pyarrow's has no room for half a surrogate pair
+    }
     values = {name: [None if row.get(name) == "" else row.get(name) for row in rows] for name in columns}
-    return pd.DataFrame(
-        {name: pd.Series(values[name], dtype=words if kind == VERDICT else kind) for name, kind in columns.items()}
-    )
+    return pd.DataFrame({name: pd.Series(values[name], dtype=dtypes.get(kind, kind)) for name, kind in columns.items()})
