@@ -272,6 +272,9 @@ def test_a_folder_that_is_no_run_ends_the_session(pytester: pytest.Pytester) -> 
     result.stderr.fnmatch_lines(["ERROR: --tabcontam-report: nowhere is no run folder: it has no results.json"])
 
 
+QUICK = "queries=5, undecided='run'"
+
+
 def asks(result: pytest.RunResult) -> list[str]:
     """What the session said that it asks."""
     return [line for line in result.outlines if line.startswith("tabcontam asks")]
@@ -287,12 +290,13 @@ def document(folder: Path) -> dict[str, Any]:
     return loaded
 
 
-def gated(llm: str, *datasets: str) -> str:
+def gated(llm: str, *datasets: str, more: str = "") -> str:
+    """An experiment on these tables."""
     return "\n".join(
         [
             "import pytest",
             f"@pytest.mark.parametrize('dataset', {list(datasets)!r})",
-            f"@pytest.mark.uncontaminated({llm!r})",
+            f"@pytest.mark.uncontaminated({llm!r}, {more})",
             "def test_experiment(dataset): ...",
         ]
     )
@@ -300,7 +304,7 @@ def gated(llm: str, *datasets: str) -> str:
 
 def test_a_run_is_made_once_for_all_tables_of_an_llm_and_kept(pytester: pytest.Pytester) -> None:
     """It is judged as one family; the next session asks nothing, and --cache-clear asks again."""
-    pytester.makepyfile(test_it=gated(CLEAN, "wine", "iris"), test_other=gated(CLEAN, "iris"))
+    pytester.makepyfile(test_it=gated(CLEAN, "wine", "iris", more=QUICK), test_other=gated(CLEAN, "iris", more=QUICK))
     collected, _ = session(pytester, "--collect-only")
     assert kept(pytester) == []
     first, _ = session(pytester)
@@ -317,7 +321,7 @@ def test_a_run_is_made_once_for_all_tables_of_an_llm_and_kept(pytester: pytest.P
 
 
 def test_a_run_that_was_cut_off_is_continued(pytester: pytest.Pytester) -> None:
-    pytester.makepyfile(test_it=gated(CLEAN, "iris"))
+    pytester.makepyfile(test_it=gated(CLEAN, "iris", more=QUICK))
     session(pytester)
     (folder,) = kept(pytester)
     lines = (folder / "trials.jsonl").read_text("utf-8").splitlines(keepends=True)
@@ -338,12 +342,46 @@ def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) 
     """And a FILE is found from pytest's root folder, wherever pytest was started."""
     rows = "".join(f"{n % 7},{n * 37 % 1000},{n * 91 % 1000}\n" for n in range(60))
     (pytester.mkdir("data") / "own.csv").write_text(f"a,b,c\n{rows}", "utf-8")
-    pytester.makepyfile(test_it=gated("simulated:mode", "data/own.csv"))
+    pytester.makepyfile(test_it=gated("simulated:mode", "data/own.csv", more=QUICK))
     first, _ = session(pytester, "--rootdir=.")
     (pytester.path / "data" / "own.csv").write_text(f"a,b,c\n{rows}8,8,8\n", "utf-8")
     second, _ = session(pytester, "--rootdir=.")
     assert len(asks(first)) == len(asks(second)) == 1
     assert len(kept(pytester)) == 2
+
+
+def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+        @pytest.mark.uncontaminated("{CLEAN}", "iris", serializer="colon", queries=3)
+        def test_few(): ...
+        @pytest.mark.uncontaminated("{CLEAN}", "iris", serializer="colon", queries=4)
+        def test_more(): ...
+        """
+    )
+    session(pytester)
+    cells = [[cell for cell in document(folder)["cells"] if cell["llm"] == CLEAN] for folder in kept(pytester)]
+    assert sorted(max(cell["queries"] for cell in run) for run in cells) == [3, 4]
+    assert {cell["serializer"] for run in cells for cell in run} == {"colon"}
+
+
+def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
+    pytester.makeconftest(
+        """
+        import tabcontam.pytest_gate
+        def interrupted(*named, **options):
+            raise KeyboardInterrupt("from below")
+        tabcontam.pytest_gate.run = interrupted
+        """
+    )
+    pytester.makepyfile(test_it=gated(CLEAN, "iris"))
+    result, outcomes = session(pytester)
+    assert result.ret is pytest.ExitCode.INTERRUPTED
+    result.stdout.fnmatch_lines(
+        ["*KeyboardInterrupt: tabcontam keeps what was answered; the next session continues it"]
+    )
+    assert outcomes == {}
 
 
 def test_two_sessions_at_once_make_one_run(pytester: pytest.Pytester) -> None:
