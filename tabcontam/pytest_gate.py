@@ -76,8 +76,8 @@ class Gate:
 
         Raises `UsageError` where a run cannot be made.
         """
-        runs = self.past or [self._run(condition.asking)]
-        return min((_answer(condition, run) for run in runs), key=_rank)
+        runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
+        return min((_answer(condition, dataset, run) for run in runs), key=_rank)
 
     def results(self) -> tuple[Results, ...]:
         """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
@@ -103,19 +103,28 @@ class Gate:
         folder = self._folder(asking, datasets)
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the experiment's filters are not for ours
-            if (folder / RESULTS).exists() and _is_whole(kept := load_results(folder)):
+            begun = (folder / RESULTS).exists()
+            if begun and _is_whole(kept := load_results(folder)):
                 return kept
-            with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
-                return run(
-                    asking.llm,
-                    datasets,
-                    out=folder,
-                    serializer=asking.serializer or (),
-                    target=asking.target,
-                    queries=asking.queries,
-                    send_rows=asking.send_rows,
-                    progress=shown,
-                )
+            try:
+                return self._ask(asking, datasets, folder)
+            except UsageError as error:
+                again = " (pytest --cache-clear begins anew)" if begun else ""
+                raise UsageError(f"{error}{again}") from None
+
+    def _ask(self, asking: Asking, datasets: Sequence[str], folder: Path) -> Results:
+        """Make the run, or go on with it."""
+        with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
+            return run(
+                asking.llm,
+                datasets,
+                out=folder,
+                serializer=asking.serializer or (),
+                target=asking.target,
+                queries=asking.queries,
+                send_rows=asking.send_rows,
+                progress=shown,
+            )
 
     def _file(self, dataset: str) -> str:
         """A FILE is looked for from pytest's root folder, too."""
@@ -152,13 +161,13 @@ class Gate:
             yield True
 
 
-def _answer(condition: Condition, results: Results) -> Answer:
+def _answer(condition: Condition, dataset: str, results: Results) -> Answer:
     """What a run says of a condition."""
-    llm, dataset = condition.asking.llm, condition.dataset
+    llm = condition.asking.llm
     try:
         found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
     except UsageError as error:
-        untested = f"{llm} on {dataset}: not tested in {results.folder}: {error}"
+        untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
         return Answer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)
     return Answer(condition, found.conclusion, found.reason, results.folder)
 

@@ -338,6 +338,18 @@ def test_a_run_that_was_cut_off_is_continued(pytester: pytest.Pytester) -> None:
     assert len((folder / "trials.jsonl").read_text("utf-8").splitlines()) == len(lines)
 
 
+def test_a_run_that_cannot_be_continued_says_how_to_begin_anew(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(test_it=gated(CLEAN, "iris", more=QUICK))
+    session(pytester)
+    (folder,) = kept(pytester)
+    other = document(folder)
+    other["run"] |= {"finished": False, "seed": 5}
+    (folder / "results.json").write_text(as_json(other), "utf-8")
+    _, outcomes = session(pytester)
+    assert "holds a run with seed 5" in outcomes["test_experiment[iris]"]
+    assert "(pytest --cache-clear begins anew)" in outcomes["test_experiment[iris]"]
+
+
 def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) -> None:
     """And a FILE is found from pytest's root folder, wherever pytest was started."""
     rows = "".join(f"{n % 7},{n * 37 % 1000},{n * 91 % 1000}\n" for n in range(60))
