@@ -5,6 +5,7 @@ What a user can mend is raised as `UsageError`, with the line that the command l
 """
 
 import inspect
+import os.path
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
@@ -209,7 +210,8 @@ def _datasets(given: Dataset | Sequence[Dataset]) -> tuple[str | Table, ...]:
     several = (given,) if isinstance(given, str | Path | Table) else given
     if hasattr(several, "columns") or any(not isinstance(each, str | Path | Table) for each in several):
         raise UsageError("a dataset is a name, a path or a Table; write Table.from_frame(frame, name=...) for a frame")
-    return tuple(str(each) if isinstance(each, Path) else each for each in several)
+    # a path is a file, also where it reads like the name of a dataset
+    return tuple(os.path.join(".", each.expanduser()) if isinstance(each, Path) else each for each in several)
 
 
 def _folder(out: str | Path | None) -> Path | None:

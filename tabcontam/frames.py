@@ -19,7 +19,10 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
     columns = _columns(frame, name)
     content = _csv(frame, "\n")
     text = _csv(frame, "\r\n") if "\r" in content else content  # only so does pandas quote a carriage return
-    lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    except csv.Error as error:  # a cell too long for a file, too
+        raise UsageError(f"{name} cannot be read as a table: {error}") from error
     rows = tuple(tuple(cell or None for cell in line) for line in lines)
     return columns, rows, content.encode("utf-8", "surrogatepass")
 

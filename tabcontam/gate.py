@@ -303,10 +303,10 @@ def _flagged(cells: Sequence[Cell], table: TableVerdict) -> list[str]:
 
 
 def _cut_short(cell: Cell) -> bool:
-    """Whether a cell was planned, but not asked to the end."""
-    planned = cell.numbers.get("queries", 0) > 0
-    unasked = cell.verdict is Verdict.SKIPPED and planned
-    return unasked or (cell.verdict is Verdict.NO_ANSWER and cell.reason.startswith(ENDED))
+    """Whether a cell was planned, but not asked to the end, or not at all: then there is nothing measured."""
+    if cell.verdict not in (Verdict.SKIPPED, Verdict.NO_ANSWER) or not cell.numbers.get("queries"):
+        return False
+    return cell.statistic is None or cell.reason.startswith(ENDED)
 
 
 def _weak(share: float | None, wanted: float) -> str:

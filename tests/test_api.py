@@ -231,6 +231,12 @@ class TestTables:
             tabcontam.run("openai:any@http://192.0.2.1:9/v1", table(), out="run")
         assert not list(here.iterdir())
 
+    def test_a_path_is_a_file_whatever_it_is_called(self, here: Path) -> None:
+        (here / "iris").write_text("a,b\n" + "".join(f"{number},{number * number}\n" for number in range(40)))
+        results = tabcontam.run("simulated:oracle", Path("iris"), **QUICK)  # type: ignore[arg-type]
+        assert results.document["run"]["datasets"][0]["rows"] == 40
+        assert results.document["run"]["command"].startswith("tabcontam.run(llm='simulated:oracle', dataset='iris'")
+
     def test_the_file_of_a_frame_is_the_same_table(self, here: Path) -> None:
         """What was found of one goes for the other."""
         frame = pd.DataFrame(table().rows, columns=list(table().columns))

@@ -79,6 +79,7 @@ def test_every_text_comes_back(rows: list[tuple[str, float | None]]) -> None:
         (pd.DataFrame([[1, 2], [3, 4]], columns=[("a", "b"), ("a", "c")]), {}, "on one level"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"]), {"target": "c"}, "unknown target column of t 'c'"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"]), {"name": " "}, "needs a name"),
+        (pd.DataFrame({"a": ["x" * 200_000, "y"], "b": [1, 2]}), {}, "field larger than"),
         (pd.Series([1, 2]), {}, "Series is no DataFrame"),
         ([[1, 2], [3, 4]], {}, "list is no DataFrame"),
         ("own.csv", {}, "str is no DataFrame"),

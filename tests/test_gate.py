@@ -19,6 +19,7 @@ from tests.report import synthetic
 FULL, CUT, ONE, MATCHED = "full_completion", "incomplete_completion", "feature_completion", "matched_membership"
 FOUND, MISSED = {"verdict": "contaminated", "p_value": 1e-9}, {"verdict": "not detected", "p_value": 0.5}
 SILENT = {"verdict": "no answer", "p_value": None, "reason": "no readable answer to 45 of 45 queries"}
+UNASKED = SILENT | {"statistic": None, "reason": "the run ended before"}
 CLEAN, CONTAMINATED, CANNOT_TELL = Conclusion.CLEAN, Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL
 EXPOSED, UNEXPOSED = "control:exposed", "control:unexposed"
 Changes = Mapping[str, Any]
@@ -70,10 +71,8 @@ def test_what_was_asked_to_the_end_and_not_found_is_clean() -> None:
         ({FULL: SILENT, CUT: SILENT}, "no answer to full_completion, incomplete_completion (no readable answer to 45"),
         ({FULL: {"verdict": "uninformative", "p_value": None, "reason": "too few"}}, "nothing could be told by"),
         ({FULL: {"verdict": "skipped", "p_value": None, "queries": 0, "reason": "no twin"}}, "not asked: full"),
-        (
-            {FULL: {"verdict": "skipped", "p_value": None, "queries": 30, "reason": "not asked: the run ended"}},
-            "to the",
-        ),
+        ({FULL: UNASKED | {"verdict": "skipped"}}, "not asked to the end: full_completion (the run ended"),
+        ({FULL: MISSED, CUT: UNASKED | {"reason": "after $1"}}, "the end: incomplete_completion (after $1)"),
         ({FULL: MISSED, CUT: SILENT | {"reason": "the run ended after 3 of 45 queries"}}, "not asked to the end: inc"),
         ({"recognition_features": MISSED}, "no row test was asked"),
     ],
@@ -412,6 +411,14 @@ class TestCommand:
         assert (here / "made" / "index.html").exists()
         assert cli.main(["gate", "made"]) == code
         assert capsys.readouterr().out == out
+
+    def test_a_run_that_ends_at_a_limit_is_not_clean_by_what_was_asked_before(
+        self, here: Path, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "completion", "--no-controls", "--out", "run"]
+        assert cli.main(["gate", *asked, "--max-requests", "60"]) == 6
+        assert "not asked to the end: full_completion, feature_completion (" in capsys.readouterr().out
+        assert cli.main(["gate", *asked]) == 0
 
     def test_the_controls_are_told_apart_where_they_are_named(self, here: Path) -> None:
         for kind, code in (("exposed", 1), ("unexposed", 0)):
