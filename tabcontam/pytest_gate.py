@@ -99,8 +99,8 @@ class Gate:
         return made
 
     def _kept_or_made(self, asking: Asking) -> Results:
-        datasets = sorted({self._file(each.dataset) for each in self.conditions if each.asking == asking})
-        folder = self._folder(asking, datasets)
+        datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
+        folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
         with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the experiment's filters are not for ours
             begun = (folder / RESULTS).exists()
@@ -117,7 +117,7 @@ class Gate:
         with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
             return run(
                 asking.llm,
-                datasets,
+                [self._file(dataset) for dataset in datasets],
                 out=folder,
                 serializer=asking.serializer or (),
                 target=asking.target,
