@@ -13,6 +13,7 @@ from tabcontam.judge import SCHEMA, CellName, Result, read_trial, result, result
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
+    NUMBER,
     PAGE,
     RESULTS,
     TRIALS,
@@ -93,9 +94,12 @@ def _check(folder: Path, what: str, known: Result, wanted: Fields) -> None:
 
 
 def last_lines(folder: Path, document: Result) -> list[Line]:
-    """The newest trial of every query of the document's cells, in the order of the cells."""
+    """The newest trial of every query of the document's cells, in the order of the cells.
+
+    Each has the number of its line in the folder's trials.jsonl, from 1, under "line".
+    """
     order = {cell_key(cell): number for number, cell in enumerate(document["cells"])}
-    newest = {line_key(line): line for line in Journal(folder).lines()}
+    newest = {line_key(line): line | {NUMBER: number} for number, line in Journal(folder).numbered()}
     known = [line for key, line in newest.items() if key[:-1] in order]
     return sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
 
