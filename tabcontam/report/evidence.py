@@ -8,20 +8,19 @@ LLM's blob when one of its cells is opened, and writes what it finds there as te
 import gzip
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from tabcontam.report.query import KINDS, bits_of, kind_of, said, shown
+from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
 from tabcontam.report.results import Results, text
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
 PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")
-DECOY = "decoy"
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -64,6 +63,7 @@ class _Gathered:
     seen: dict[str, tuple[str, int]] = field(default_factory=dict)
     queries: dict[_Ranked, str] = field(default_factory=dict)
     decoys: dict[_Ranked, str] = field(default_factory=dict)
+    beside: dict[str, dict[str, _Ranked]] = field(default_factory=dict)
 
     def add(self, trial: Mapping[str, Any]) -> None:
         """Count a trial, and keep it if it is among the most telling so far; one asked again takes its place."""
@@ -75,7 +75,9 @@ class _Gathered:
         self.seen[query] = ranked.kind, line if isinstance(line := trial.get("line"), int) else 0
         if ranked.kind != DECOY:
             self.queries = _kept(self.queries, ranked, trial)
-        elif ranked.words:
+            return
+        self.beside.setdefault(ranked.of, {})[query] = ranked
+        if ranked.words:
             self.decoys = _kept(self.decoys, ranked, trial)
 
     @property
@@ -85,26 +87,37 @@ class _Gathered:
 
     def told(self) -> tuple[dict[str, Any], int]:
         """What the page's script writes, and how many queries that shows."""
-        queries = [(one, json.loads(self.queries[one])) for one in _telling(self.queries)]
-        room = SHOWN - len(queries)
-        names = {one.query for one, _ in queries}
-        for one, query in queries:
-            beside = [decoy for decoy in _telling(self.decoys) if decoy.of == one.query and decoy.words & one.words]
-            if beside[:room]:
-                query["decoys"] = [json.loads(self.decoys[decoy]) for decoy in beside[:room]]
-                names |= {decoy.query for decoy in beside[:room]}
-                room -= len(beside[:room])
-        told = {"about": self._about(len(names)), "queries": [query for _, query in queries], "more": self._more(names)}
-        return told, len(names)
+        queries, names = [], set()
+        room = SHOWN - len(self.queries)
+        for one in _telling(self.queries):
+            same = [decoy for decoy in _telling(self.decoys) if decoy.of == one.query and decoy.words & one.words]
+            queries.append(self._with_decoys(one, same[:room]))
+            names |= {one.query, *(decoy.query for decoy in same[:room])}
+            room -= len(same[:room])
+        return {"about": self._about(names), "queries": queries, "more": self._more(names)}, len(names)
 
-    def _about(self, count: int) -> str:
-        kinds = ", ".join(_counted(kind, len(lines)) for kind, lines in self._lines(()).items())
+    def _with_decoys(self, one: _Ranked, same: Iterable[_Ranked]) -> dict[str, Any]:
+        """A query beside the decoys that were answered with the same; their prompts without what its own says too."""
+        query: dict[str, Any] = json.loads(self.queries[one])
+        decoys = self.beside.get(one.query, {}).values()
+        for word in query.get("words", ()) if decoys else ():
+            if word[1] == "right":
+                word.append(f"{sum(word[0] in decoy.words for decoy in decoys)} of {len(decoys)} decoys")
+        told = [json.loads(self.decoys[decoy]) for decoy in same]
+        for decoy in told:
+            decoy["prompt"] = [message for message in decoy.get("prompt", ()) if message not in query.get("prompt", ())]
+        return query | {"decoys": told} if told else query
+
+    def _about(self, names: Collection[str]) -> str:
+        found = {kind: len(lines) for kind, lines in self._lines(()).items()}
+        kinds = ", ".join(_counted(kind, count) for kind, count in found.items())
         queries = "1 query" if len(self.seen) == 1 else f"{len(self.seen)} queries"
-        if count == len(self.seen):
+        if len(names) == len(self.seen):
             return f"{queries}: {kinds}."
-        return f"{queries}: {kinds}. {count} are shown: the most telling first, and one at least of each kind."
+        each = ", and at least one of each kind" if len(found.keys() - {DECOY}) > 1 else ""
+        return f"{queries}: {kinds}. {len(names)} are shown, the most telling first{each}."
 
-    def _more(self, names: Iterable[str]) -> list[str]:
+    def _more(self, names: Collection[str]) -> list[str]:
         left = self._lines(names)
         return [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
 
@@ -161,12 +174,12 @@ def _ranked(trial: Mapping[str, Any], query: str, number: int) -> _Ranked:
     of = text(trial.get("decoy_of"))
     return _Ranked(
         query=query,
-        kind=DECOY if of else kind_of(trial),
+        kind=kind_of(trial),
         bits=0.0 if of else bits_of(trial),
         paper=trial.get("paper") is True,
         number=number,
         of=of,
-        words=frozenset(said(trial)),
+        words=frozenset(map(one_line, said(trial))),
     )
 
 

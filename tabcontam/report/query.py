@@ -19,7 +19,6 @@ LONGEST_ANSWER = 4_000  # characters
 LONGEST_VALUE = 400
 COIN = 0.5  # the least chance of an answer that is Yes or No
 SMALL = 0.001  # chances below are not given in percent
-NO_GUESS = "no guess: counts for nothing"
 
 # What came of a query, the most telling first, and how two of them are called.
 KINDS = {
@@ -32,6 +31,7 @@ KINDS = {
     "empty": "empty",
     "failed": "failed",
 }
+DECOY = "decoy"
 OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "empty", State.FAILED: "failed"}
 
 
@@ -56,7 +56,9 @@ class Asked:
 
 
 def kind_of(trial: Trial) -> str:
-    """What came of a query, one of `KINDS`."""
+    """What came of a query, one of `KINDS`; or that it is a decoy."""
+    if trial.get("decoy_of"):
+        return DECOY
     if trial.get("hit") is True:
         return "hit"
     if (state := text(trial.get("state"))) != State.OK:
@@ -128,7 +130,7 @@ def shown(trial: Trial) -> dict[str, Any]:
         "prompt": _prompt(trial),
         "answer": marked(answer, _marks(trial, answer)),
         "cut": max(0, len(reply) - LONGEST_ANSWER),
-        "state": "" if state == State.OK else _line(": ".join(filter(None, (state, text(trial.get("detail")))))),
+        "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
         **_asked(trial),
     }
     return {name: value for name, value in found.items() if value}
@@ -142,11 +144,11 @@ def _asked(trial: Trial) -> dict[str, Any]:
 
 
 def _told(cell: Asked) -> list[str | None]:
-    """Feature, expected, read, state, chance and bits."""
-    expected, read = (None if value is None else _line(value) for value in (cell.expected, cell.read))
-    chance = percent(cell.chance) if cell.guessed else NO_GUESS
+    """Feature, expected, read, state, chance (None where there is no guess) and bits."""
+    expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
+    chance = percent(cell.chance) if cell.guessed else None
     weight = rounded("recalled_bits", cell.bits) if cell.guessed and cell.state == "right" else ""
-    return [_line(cell.feature), expected, read, cell.state, chance, weight]
+    return [one_line(cell.feature), expected, read, cell.state, chance, weight]
 
 
 def _words(trial: Trial) -> list[list[str]]:
@@ -155,7 +157,9 @@ def _words(trial: Trial) -> list[list[str]]:
     found = set(said(trial))
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
     return [
-        [_line(word), "right", percent(_chance(trial, word, word))] if word in found else [_line(word), "missing", ""]
+        [one_line(word), "right", percent(_chance(trial, word, word))]
+        if word in found
+        else [one_line(word), "missing", ""]
         for word in words
     ]
 
@@ -165,13 +169,15 @@ def _choice(trial: Trial) -> dict[str, Any]:
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if isinstance(chance, Mapping) else {}
     baselines = {name: guess.likeliest for name in named if (guess := _guess(trial, name))}
-    told: dict[str, Any] = {"expected": _line(_truth(trial)), "read": None if read is None else _line(text(read))}
+    told: dict[str, Any] = {"expected": one_line(_truth(trial)), "read": None if read is None else one_line(text(read))}
     if set(named) & set(_choices(trial)):
         if read is not None:
             told["chance"] = percent(_choice_chance(trial))
             told["bits"] = rounded("recalled_bits", _choice_bits(trial)) if trial.get("hit") is True else ""
     else:
-        told["baselines"] = [[_line(name), _line(answer)] for name, answer in baselines.items() if answer is not None]
+        told["baselines"] = [
+            [one_line(name), one_line(answer)] for name, answer in baselines.items() if answer is not None
+        ]
     return told
 
 
@@ -222,7 +228,7 @@ def _prompt(trial: Trial) -> list[list[str]]:
     if not isinstance(prompt, list):
         return [["", visible(text(prompt))]]
     messages = [message for message in prompt if isinstance(message, Mapping)]
-    return [[_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
+    return [[one_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
 
 
 def _guess(trial: Trial, name: str) -> Guess | None:
@@ -257,5 +263,6 @@ def _value(cell: object) -> str | None:
     return None if cell is None else text(cell)
 
 
-def _line(value: str) -> str:
+def one_line(value: str) -> str:
+    """A name or value as it is shown: harmless, on one line, and not too long."""
     return shorten(visible(value, line=True), LONGEST_VALUE)

@@ -2,7 +2,8 @@
 (() => {
   const unpacked = new Map();
   const SIGNS = {
-    right: "\u2713 right", wrong: "\u2717 wrong", missing: "\u2013 no value given", blank: "\u25cb nothing to recall",
+    right: ["\u2713", " right"], wrong: ["\u2717", " wrong"], missing: ["\u2013", " no value given"],
+    blank: ["\u25cb", " nothing to recall"],
   };
 
   const make = (tag, name, ...parts) => {
@@ -16,9 +17,9 @@
     element.dir = "auto";
     return element;
   };
-  const cell = (tag, scope, ...parts) => {
-    const element = make(tag, "", ...parts);
-    if (scope) element.scope = scope;
+  const cell = (tag, scope, text) => {
+    const element = make(tag, "", text);
+    element.scope = scope;
     return element;
   };
   const marked = (state, text) => make("mark", state, make("span", "unseen", `${state}: `), text);
@@ -34,17 +35,21 @@
     const heads = ["Feature", "Expected", "Read as", "Right?", "Chance", "Bits"].map((head) => cell("th", "col", head));
     const rows = row.map(([feature, expected, read, state, chance, bits]) => {
       const given = state === "missing" && read === null ? "\u2013" : value(read);
-      const sign = make("td", `sign ${state}`, SIGNS[state]);
-      const cells = [cell("td", "", value(expected)), cell("td", "", given), sign, cell("td", "", chance), cell("td", "", bits)];
-      return make("tr", state, cell("th", "row", feature), ...cells);
+      const [mark, meaning] = SIGNS[state];
+      const sign = make("td", `sign ${state}`, mark, make("span", "meaning", meaning));
+      const right = [make("td", "", chance === null ? "\u2217" : chance), make("td", "", bits)];
+      return make("tr", state, cell("th", "row", feature), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
     });
-    return make("div", "wide", make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows)));
+    const found = [make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows))];
+    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "\u2217 without a guess: counts for nothing"));
+    return found;
   };
 
   const words = (list) => {
-    const items = list.map(([word, state, chance]) => {
-      const least = chance ? ` (chance at least ${chance})` : "";
-      return make("li", state, state === "right" ? marked(state, word) : word, least);
+    const items = list.map(([word, state, chance, decoys]) => {
+      const notes = [chance && `chance at least ${chance}`, decoys && `also said of ${decoys}`].filter((note) => note);
+      const note = notes.length ? ` (${notes.join(", ")})` : "";
+      return make("li", state, state === "right" ? marked(state, word) : word, note);
     });
     return make("ul", "words", ...items);
   };
@@ -62,7 +67,7 @@
   const about = (query) => {
     const said = [query.bits && `${query.bits} bits`, query.paper && "the paper\u2019s own query"];
     if (query.line) said.push(`line ${query.line} of trials.jsonl`);
-    return said.filter((part) => part).join(", ");
+    return said.map((part) => part && `, ${part}`).filter((part) => part).join("");
   };
 
   const answer = (query) => {
@@ -75,24 +80,24 @@
   const write = (query, title) => {
     const facts = [];
     const fact = (name, ...parts) => facts.push(make("dt", "", name), make("dd", "", ...parts));
-    const messages = (query.prompt || []).map(([role, text]) => [role && make("p", "role", role), pre("", text)]);
-    fact("Prompt", ...messages.flat());
+    const messages = (query.prompt || []).map(([role, text]) => [role && make("p", "role", role), pre("prompt", text)]);
+    fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
     fact("Answer", ...answer(query));
     if (query.state) fact("State", query.state);
-    if (query.row) fact("Cells", table(query.row));
-    if (query.words) fact("Expected", words(query.words));
+    if (query.row) fact("Cells", ...table(query.row));
+    if (query.words) fact(query.kind === "decoy" ? "Looked for" : "Expected", words(query.words));
     if (query.choice) fact("Label", ...choice(query.choice));
-    const head = make("p", "title", make("strong", "", title), ` ${about(query)}`);
+    const head = make("p", "title", make("strong", "", title), about(query));
     const article = make("article", `query ${query.kind === "hit" ? "hit" : "other"}`, head, make("dl", "", ...facts));
     for (const decoy of query.decoys || []) {
-      article.append(write({ ...decoy, kind: "decoy" }, "A decoy that was answered with the same: "));
+      article.append(write(decoy, "Decoy: it asks the same about something else, and was answered with some of the same"));
     }
     return article;
   };
 
   const shown = (told) => {
     if (!told) return [make("p", "", "No query of this cell was kept.")];
-    const queries = told.queries.map((query, number) => write(query, `${number + 1}. ${query.kind} `));
+    const queries = told.queries.map((query, number) => write(query, `${number + 1}. ${query.kind}`));
     const more = told.more.map((line) => make("li", "", line));
     const left = more.length ? [make("p", "", "More in trials.jsonl:"), make("ul", "more", ...more)] : [];
     return [make("p", "", told.about), ...queries, ...left];
@@ -130,8 +135,13 @@
       into.replaceChildren(make("p", "lost", lost(place, firsts)));
       speak(lost(place, firsts));
     }
-    for (const box of into.querySelectorAll("pre, .wide")) {
-      if (box.scrollHeight > box.clientHeight || box.scrollWidth > box.clientWidth) box.tabIndex = 0;
+    const long = [...into.querySelectorAll("pre")].filter((box) => box.scrollHeight > box.clientHeight + 1);
+    for (const box of long) {
+      const end = box.classList.contains("prompt");  // a question stands at the end
+      box.before(make("p", "role hint", end ? "scroll up for its beginning" : "scroll down for its end"));
+      box.classList.add("long");
+      box.tabIndex = 0;
+      if (end) box.scrollTop = box.scrollHeight;
     }
   };
 
