@@ -114,7 +114,7 @@ class _Gathered:
         queries = "1 query" if len(self.seen) == 1 else f"{len(self.seen)} queries"
         if len(names) == len(self.seen):
             return f"{queries}: {kinds}."
-        each = ", and at least one of each kind" if len(found.keys() - {DECOY}) > 1 else ""
+        each = ", and at least one of each kind of answer" if len(found.keys() - {DECOY}) > 1 else ""
         return f"{queries}: {kinds}. {len(names)} are shown, the most telling first{each}."
 
     def _more(self, names: Collection[str]) -> list[str]:

@@ -37,11 +37,11 @@
       const given = state === "missing" && read === null ? "\u2013" : value(read);
       const [mark, meaning] = SIGNS[state];
       const sign = make("td", `sign ${state}`, mark, make("span", "meaning", meaning));
-      const right = [make("td", "", chance === null ? "\u2217" : chance), make("td", "", bits)];
+      const right = [make("td", "", chance === null ? "*" : chance), make("td", "", bits)];
       return make("tr", state, cell("th", "row", feature), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
     });
     const found = [make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows))];
-    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "\u2217 without a guess: counts for nothing"));
+    if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* without a guess: counts for nothing"));
     return found;
   };
 
@@ -65,7 +65,7 @@
   };
 
   const about = (query) => {
-    const said = [query.bits && `${query.bits} bits`, query.paper && "the paper\u2019s own query"];
+    const said = [query.bits && `${query.bits} bits`, query.paper && "the paper's own query"];
     if (query.line) said.push(`line ${query.line} of trials.jsonl`);
     return said.map((part) => part && `, ${part}`).filter((part) => part).join("");
   };
