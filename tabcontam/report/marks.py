@@ -17,7 +17,8 @@ def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str,
     reached = 0
     for feature, value, state in given:
         start, end = parts.get(feature.casefold()) or (reached, len(answer))
-        if (found := _whole(value).search(answer, start, end)) and not _overlaps(marks, found):
+        found = _whole(value).search(answer, start, end) if value else None
+        if found and not _overlaps(marks, found):
             marks.append((*found.span(), state))
             reached = found.end()
     return sorted(marks)

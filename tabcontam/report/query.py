@@ -3,8 +3,9 @@
 Every text that leaves here has passed through `visible`; what is shortened says by how much.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from tabcontam.decide.chance import Guess, bits
@@ -37,7 +38,7 @@ OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "
 
 @dataclass(frozen=True)
 class Asked:
-    """An asked cell of a row: its value in the table, what was read, and the guesser's chance of what was read.
+    """An asked cell of a row: its value in the table, what was read, and the guess about it, if there is one.
 
     `state` is "right", "wrong", "missing" (the answer gives no value) or "blank" (nor does the table).
     """
@@ -46,8 +47,12 @@ class Asked:
     expected: str | None
     read: str | None
     state: str
-    chance: float | None
-    guessed: bool
+    guess: Guess | None
+
+    @cached_property
+    def chance(self) -> float | None:
+        """The guesser's chance of what was read."""
+        return None if self.read is None or self.state in ("missing", "blank") else _chance(self.guess, self.read)
 
     @property
     def bits(self) -> float:
@@ -81,7 +86,7 @@ def bits_of(trial: Trial) -> float:
     if isinstance(trial.get("expected"), Mapping):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
-        return sum(bits(chance) for word in said(trial) if (chance := _chance(trial, word, word)))
+        return sum(bits(chance) for word in said(trial) if (chance := _chance(_guess(trial, word), word)))
     return _choice_bits(trial) if trial.get("hit") is True else 0.0
 
 
@@ -105,21 +110,20 @@ def row_of(trial: Trial) -> list[Asked]:
 
 
 def _cell(trial: Trial, feature: str, expected: str | None, read: str | None) -> Asked:
-    guessed = _guess(trial, feature) is not None
     if same_value(read, expected):
         state = "right"
     elif read is None or is_mark(read):
         state = "blank" if expected is None else "missing"
     else:
         state = "wrong"
-    chance = None if read is None or state in ("missing", "blank") else _chance(trial, feature, read)
-    return Asked(feature, expected, read, state, chance, guessed)
+    return Asked(feature, expected, read, state, _guess(trial, feature))
 
 
 def shown(trial: Trial) -> dict[str, Any]:
     """What the page's script writes of a query; what is empty or does not apply is left out."""
     reply = text(trial.get("reply"))
     answer = visible(reply[:LONGEST_ANSWER])
+    row = row_of(trial)
     weight = bits_of(trial)
     state = text(trial.get("state"))
     found = {
@@ -128,26 +132,27 @@ def shown(trial: Trial) -> dict[str, Any]:
         "paper": trial.get("paper") is True and not trial.get("decoy_of"),
         "line": trial.get("line"),
         "prompt": _prompt(trial),
-        "answer": marked(answer, _marks(trial, answer)),
+        "answer": marked(answer, _marks(trial, row, answer)),
         "cut": max(0, len(reply) - LONGEST_ANSWER),
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
-        **_asked(trial),
+        **_asked(trial, row),
     }
     return {name: value for name, value in found.items() if value}
 
 
-def _asked(trial: Trial) -> dict[str, Any]:
+def _asked(trial: Trial, row: Sequence[Asked]) -> dict[str, Any]:
     """What was expected and what was read."""
     if isinstance(trial.get("expected"), Mapping):
-        return {"row": [_told(cell) for cell in row_of(trial)]}
+        return {"row": [_told(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
 
 
 def _told(cell: Asked) -> list[str | None]:
     """Feature, expected, read, state, chance (None where there is no guess) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
-    chance = percent(cell.chance) if cell.guessed else None
-    weight = rounded("recalled_bits", cell.bits) if cell.guessed and cell.state == "right" else ""
+    unguessed = cell.guess is None or (cell.chance is None and cell.state in ("right", "wrong"))
+    chance = None if unguessed else percent(cell.chance)
+    weight = rounded("recalled_bits", cell.bits) if cell.state == "right" and not unguessed else ""
     return [one_line(cell.feature), expected, read, cell.state, chance, weight]
 
 
@@ -157,7 +162,7 @@ def _words(trial: Trial) -> list[list[str]]:
     found = set(said(trial))
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
     return [
-        [one_line(word), "right", percent(_chance(trial, word, word))]
+        [one_line(word), "right", percent(_chance(_guess(trial, word), word))]
         if word in found
         else [one_line(word), "missing", ""]
         for word in words
@@ -168,7 +173,7 @@ def _choice(trial: Trial) -> dict[str, Any]:
     """The labels, the chance of the one that was read, and what baselines would have said."""
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if isinstance(chance, Mapping) else {}
-    baselines = {name: guess.likeliest for name in named if (guess := _guess(trial, name))}
+    baselines = {name: _likeliest(guess) for name in named if (guess := _guess(trial, name))}
     told: dict[str, Any] = {"expected": one_line(_truth(trial)), "read": None if read is None else one_line(text(read))}
     if set(named) & set(_choices(trial)):
         if read is not None:
@@ -181,9 +186,16 @@ def _choice(trial: Trial) -> dict[str, Any]:
     return told
 
 
+def _likeliest(guess: Guess) -> str | None:
+    try:
+        return guess.likeliest
+    except TypeError:  # it is made of no probabilities
+        return None
+
+
 def _choice_chance(trial: Trial) -> float | None:
     read = text(trial.get("parsed"))
-    chance = _chance(trial, read, read) if read in _choices(trial) else None
+    chance = _chance(_guess(trial, read), read) if read in _choices(trial) else None
     return None if chance is None else max(chance, COIN)
 
 
@@ -207,11 +219,11 @@ def _choices(trial: Trial) -> tuple[str, ...]:
     return tuple(map(text, choices)) if isinstance(choices, list) and len(choices) > 1 else ()
 
 
-def _marks(trial: Trial, answer: str) -> list[Mark]:
-    if isinstance(trial.get("expected"), Mapping):
-        cells = [(visible(cell.feature), cell.read, cell.state) for cell in row_of(trial)]
-        given = [(name, visible(read), state) for name, read, state in cells if read and state in ("right", "wrong")]
-        return of_row(answer, [visible(cell.feature) for cell in row_of(trial)], given)
+def _marks(trial: Trial, row: Sequence[Asked], answer: str) -> list[Mark]:
+    if row:
+        given = [cell for cell in row if cell.state in ("right", "wrong")]
+        values = [(visible(cell.feature), visible(cell.read or ""), cell.state) for cell in given]
+        return of_row(answer, [visible(cell.feature) for cell in row], values)
     if _asks_words(trial):
         return of_words(answer, map(visible, said(trial)), "right")
     read = trial.get("parsed")
@@ -232,20 +244,20 @@ def _prompt(trial: Trial) -> list[list[str]]:
 
 
 def _guess(trial: Trial, name: str) -> Guess | None:
-    """The guess about a feature, word or choice; None where there is none that can be read."""
+    """The guess about a feature, word or choice; None where there is none."""
     chance = trial.get("chance")
     held = chance.get(name) if isinstance(chance, Mapping) else None
-    if not isinstance(held, Mapping) or not isinstance(values := held.get("values"), Mapping):
-        return None
-    numbers = [*values.values(), rest := held.get("rest")]
-    if not all(isinstance(number, int | float) and 0 <= number <= 1 for number in numbers):
-        return None
-    return Guess(values, float(rest or 0.0))
+    values, rest = (held.get("values"), held.get("rest")) if isinstance(held, Mapping) else (None, None)
+    return Guess(values, rest) if isinstance(values, Mapping) and isinstance(rest, int | float) else None
 
 
-def _chance(trial: Trial, name: str, answer: str) -> float | None:
-    guess = _guess(trial, name)
-    return None if guess is None else min(1.0, guess.of(answer))
+def _chance(guess: Guess | None, answer: str) -> float | None:
+    """The chance of an answer; None where there is no guess, or one that is made of no probabilities."""
+    try:
+        chance = guess.of(answer) if guess else 0.0
+    except TypeError:
+        return None
+    return min(1.0, chance) if chance > 0 else None
 
 
 def percent(chance: float | None) -> str:

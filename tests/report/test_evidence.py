@@ -25,7 +25,9 @@ def unpacked(found: Packed, block: int = 1) -> dict[str, Any]:
 
 def of_cell(lines: Iterable[Mapping[str, Any]], one: Mapping[str, Any] = CELL) -> tuple[dict[str, Any], Packed]:
     """What is told of a single cell, whose trials stand in lines 1, 2, 3 ... of the file."""
-    found = packed(typed(document([dict(one)])), ({**line, "line": n} for n, line in zip(count(1), lines, strict=False)))
+    found = packed(
+        typed(document([dict(one)])), ({**line, "line": n} for n, line in zip(count(1), lines, strict=False))
+    )
     return unpacked(found)["1-1-1"], found
 
 
