@@ -20,6 +20,7 @@ from tabcontam.report.results import Results, text
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
+PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
 PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 TEMPLATES = Path(__file__).parent / "templates"
@@ -85,8 +86,8 @@ class _Gathered:
         """The first of its lines; 0 where none is known."""
         return min(filter(None, (line for _, line in self.seen.values())), default=0)
 
-    def told(self) -> tuple[dict[str, Any], int]:
-        """What the page's script writes, and how many queries that shows."""
+    def told(self, note: str) -> tuple[dict[str, Any], int]:
+        """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
         queries, names = [], set()
         room = SHOWN - len(self.queries)
         for one in _telling(self.queries):
@@ -94,7 +95,7 @@ class _Gathered:
             queries.append(self._with_decoys(one, same[:room]))
             names |= {one.query, *(decoy.query for decoy in same[:room])}
             room -= len(same[:room])
-        return {"about": self._about(names), "queries": queries, "more": self._more(names)}, len(names)
+        return {"about": self._about(names) + note, "queries": queries, "more": self._more(names)}, len(names)
 
     def _with_decoys(self, one: _Ranked, same: Iterable[_Ranked]) -> dict[str, Any]:
         """A query beside the decoys that were answered with the same; their prompts without what its own says too."""
@@ -142,12 +143,13 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
         if cell := gathered.get(tuple(text(trial.get(key)) for key in PLACE)):
             cell.add(trial)
     asked = {place: found for place, cell in view.placed.items() if (found := gathered[cell.place]).seen}
+    note = PAPER_NOTE if view.run.get("rules") == "paper" else ""
     blobs: dict[int, str] = {}
     shown_here: dict[str, int] = {}
     for block, places in groupby(asked, lambda place: int(place.split("-")[0])):
         told = {}
         for place in places:
-            told[place], shown_here[place] = asked[place].told()
+            told[place], shown_here[place] = asked[place].told(note)
         firsts = " ".join(f"{place}:{asked[place].first}" for place in told)
         blobs[block] = f"{firsts}\n{_compressed(told)}"
     left = {place: len(asked[place].seen) - count for place, count in shown_here.items()}

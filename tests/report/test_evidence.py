@@ -91,6 +91,12 @@ def test_a_query_asked_again_counts_once_with_its_last_reply() -> None:
     assert found.shown == {"1-1-1": 2}
 
 
+def test_a_run_by_the_papers_rules_says_who_decided_what_a_hit_is() -> None:
+    by_paper = packed(typed(document([CELL], rules="paper")), [asked(1)])
+    assert "decided by the paper's rules" in unpacked(by_paper)["1-1-1"]["about"]
+    assert "paper" not in of_cell([asked(1)])[0]["about"]
+
+
 def test_lines_that_are_not_known_are_not_named() -> None:
     found = packed(typed(document([CELL])), [asked(number) for number in range(12)])
     told = unpacked(found)["1-1-1"]

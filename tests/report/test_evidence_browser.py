@@ -103,6 +103,7 @@ def test_a_cell_opens_its_queries_and_says_so(browser: Any, tmp_path: Path) -> N
     found = opens(page)
     assert found.locator("> p").first.inner_text() == "1 query: 1 hit."
     assert found.locator(".title").inner_text() == "1. hit, 3.0 bits, the paper's own query, line 412 of trials.jsonl"
+    assert found.get_by_role("article", name="1. hit").count() == 1
     assert found.locator("pre.prompt").count() == 2
     assert found.locator(".role").all_inner_texts() == ["system", "user"]
     page.locator("p[role=status]", has_text="Evidence shown: 1 query: 1 hit.").wait_for(state="attached")

@@ -89,6 +89,7 @@
     if (query.choice) fact("Label", ...choice(query.choice));
     const head = make("p", "title", make("strong", "", title), about(query));
     const article = make("article", `query ${query.kind === "hit" ? "hit" : "other"}`, head, make("dl", "", ...facts));
+    article.setAttribute("aria-label", title);
     for (const decoy of query.decoys || []) {
       article.append(write(decoy, "Decoy: it asks the same about something else, and was answered with some of the same"));
     }
