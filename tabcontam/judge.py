@@ -14,6 +14,7 @@ from tabcontam.suite.verdicts import PAPER, Decision, found, of_table, published
 SCHEMA = 1
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+ENDED = "the run ended after"  # how the reason begins of a cell that was not asked to the end
 Result = dict[str, Any]
 BY_TESTS = {  # what the row tests that decide a table have in common, before their names
     Verdict.CONTAMINATED: "found by",
@@ -103,9 +104,7 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
     """The decision, unless it calls a cell clean that was not asked to the end."""
     if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
         return decision
-    return Decision(
-        Verdict.NO_ANSWER, f"the run ended after {len(trials)} of {planned} queries{ended and f': {ended}'}"
-    )
+    return Decision(Verdict.NO_ANSWER, f"{ENDED} {len(trials)} of {planned} queries{ended and f': {ended}'}")
 
 
 def _weighed(evidence: Evidence) -> Result:
