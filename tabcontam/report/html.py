@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.report import evidence
 from tabcontam.report.environment import TEMPLATES, environment
-from tabcontam.report.published import agreement
+from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.results import (
     ROW_TESTS,
     TESTS,
@@ -29,7 +29,7 @@ from tabcontam.report.results import (
     text,
     typed,
 )
-from tabcontam.report.sentences import Standing, Titles, sentences, standings, tested
+from tabcontam.report.sentences import Standing, Titles, scope, sentences, standings
 from tabcontam.report.squares import (
     MARK_SIGNS,
     OUTCOMES,
@@ -165,14 +165,14 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any
         "scripts": [_ours(script) for script in scripts],
         "style_hash": _hash(style),
         "script_hashes": [_hash(script) for script in scripts],
-        "tested": tested(view),
+        "scope": scope(view),
         "sentences": sentences(view),
         "notes": [note for note in view.notes if not note.startswith("rules ")],
         "facts": _facts(view),
         "packed": packed,
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
         "pages": _test_pages(view.tests),
-        "agreement": agreement(view),
+        "agreements": _agreements(view),
         "sources": sources_shown(view),
         "llm_title": titles.llm,
         "dataset_title": titles.dataset,
@@ -215,6 +215,17 @@ def _ours(markup: str) -> "Markup":
 
 def _hash(source: str) -> str:
     return b64encode(sha256(source.encode()).digest()).decode()
+
+
+def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]:
+    """For each published source: how many cells agree of those that both decided, and the same for each LLM."""
+    grouped: dict[Source, list[Agreement]] = {}
+    for line in agreement(view):
+        grouped.setdefault(line.source, []).append(line)
+    return [
+        (source, sum(line.agree for line in lines), sum(line.decided for line in lines), lines)
+        for source, lines in grouped.items()
+    ]
 
 
 def _choices(view: Results, blocks: Sequence[Block]) -> dict[str, tuple[str, list[Option]]]:

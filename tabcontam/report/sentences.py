@@ -111,7 +111,7 @@ class Titles:
         return {fact["dataset"]: fact["title"] for fact in self.view.datasets}
 
 
-def tested(view: Results) -> str:
+def scope(view: Results) -> str:
     """What was tested, in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
     llms, tables, tests = ({key(cell) for cell in subjects} for key in (_llm, view.label, _test))

@@ -133,8 +133,8 @@ def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
 
 def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
-    monkeypatch.setattr(html.evidence, "packed", lambda view, trials: packed)
-    monkeypatch.setattr(html.evidence, "script", lambda: "'evidence'")
+    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
     of = document(
         [cell(llm, "iris", test, "contaminated") for llm in "ab" for test in ("full_completion", "membership")]
     )
@@ -198,10 +198,10 @@ def test_the_page_says_first_what_was_tested_and_what_was_found() -> None:
     of = results(["control:exposed", "gpt-4o"], ["iris"])
     text = " ".join(page(of).text.split())
     assert "1 LLM, 1 table, 13 tests, 385 queries, beside 1 control; 2 January 2026; calibrated rules" in text
-    assert text.index("gpt-4o: nothing found on The iris data") < text.index("control:exposed (control) recalls rows")
+    assert text.index("gpt-4o recalls rows of The iris data.") < text.index("control:exposed (control) recalls rows")
     assert text.index("control:exposed (control) recalls") < text.index("A block is an LLM")
     view = typed(of)
-    assert summary(view, view.blocks[1]) == "nothing found on The iris data, where 12% of rows would have been seen."
+    assert summary(view, view.blocks[1]) == "recalls rows of The iris data."
 
 
 def test_the_catalogues_title_names_an_llm_and_its_name_in_the_run_stays() -> None:
@@ -231,7 +231,7 @@ def test_published_results_are_small_marks_with_their_source_and_their_agreement
     marks = [span["class"] for _, span in found.elements if span.get("class", "").startswith("mark ")]
     assert marks[:3] == ["mark was-found from-1", "mark was-not-found from-2", "mark was-not-found from-1"]
     text = " ".join(found.text.split())
-    assert "M and A: 7 of 9 cells that both decided agree" in text
+    assert "A: 7 of 9 cells that both decided agree like to like M: 7 of 9" in text
     assert "Published by A: found, of m-0125" in text
     assert "as published by B (B 2024)" in text
 
@@ -280,7 +280,7 @@ def test_a_large_run_is_a_summary_with_a_page_an_llm() -> None:
 
 def test_the_pages_of_a_large_run_hold_their_own_evidence_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed({1: "QUJD", 2: "REVG"}, {}, {})
-    monkeypatch.setattr(html.evidence, "packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
     pages = render_pages(results([f"m{number}" for number in range(MOST_LLMS + 1)], ["iris"]), [])
     blobs = {name: re.findall(r'id="(evidence-\d+)"', text) for name, text in pages.items()}
     assert (blobs["index.html"], blobs["llm-1.html"], blobs["llm-2.html"]) == ([], ["evidence-1"], ["evidence-2"])
@@ -318,7 +318,7 @@ def test_the_page_loads_nothing_and_runs_its_own_script_alone() -> None:
 
 
 def test_the_policy_allows_our_style_and_scripts_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(html.evidence, "script", lambda: "'evidence'")
+    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
     source = render_html(*hostile())
 
     def hashes(tag: str) -> str:
