@@ -65,9 +65,9 @@ def record(folder: Path, document: Result, shown: Result | None = None) -> None:
         pages = render_pages(shown or document, trials)
         for name, page in pages.items():
             replace_file(folder / name, page)
-        for stale in folder.glob("llm-*.html"):
-            if stale.name not in pages:
-                stale.unlink()
+        for older in folder.glob("llm-[0-9]*.html"):
+            if older.name not in pages:
+                older.unlink()
     except OSError as error:
         raise UsageError(
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
