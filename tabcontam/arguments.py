@@ -13,6 +13,7 @@ RULES = ("calibrated", "paper")
 ALPHA = 0.01
 FORMS = ("auto", "chat", "completion")
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
+SUMMARY = "cnuaspAN"
 COLORS = ("auto", "always", "never")
 FAILURES = ("contaminated", "undecided", "knowledge")
 LISTED = ("datasets", "llms", "tests", "serializers")
@@ -142,9 +143,10 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
         "-r",
         dest="summary",
         metavar="CHARS",
-        default="cuas",
+        type=_summary,
+        default="caus",
         help="which cells the short summary names: (c)ontaminated, (n)ot detected, (u)ninformative, no (a)nswer, "
-        "(s)kipped, (p) scored, (A)ll, (N)one (default: %(default)s)",
+        "(s)kipped, with a score alone (p), (A)ll, (N)one (default: %(default)s)",
     )
     group.add_argument("--durations", type=_positive, metavar="N", help="name the N cells that took longest to answer")
     group.add_argument("--color", choices=COLORS, default=COLORS[0], help="colours in the report (default: a terminal)")
@@ -252,6 +254,12 @@ def _folder(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
     return Path(text)
+
+
+def _summary(text: str) -> str:
+    if strange := [letter for letter in text if letter not in SUMMARY]:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
+    return text
 
 
 def _positive(text: str) -> int:

@@ -112,7 +112,7 @@ def _print_plan(run: "Run", as_json: bool) -> None:
         print(plan_text(run.cells, estimates, leaving))
 
 
-def _console() -> "Console":
+def _console(color: str = "auto") -> "Console":
     from rich.console import Console
 
     class ReportConsole(Console):
@@ -121,7 +121,8 @@ def _console() -> "Console":
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return ReportConsole(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    system: Any = {"auto": "auto", "always": "standard", "never": None}[color]
+    return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
 def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
@@ -131,9 +132,17 @@ def _print_document(document: dict[str, Any], folder: Path, options: argparse.Na
     if options.json:
         print(as_json(document), end="")
         return
-    console, verbosity = _console(), options.verbose - options.quiet
+    console, verbosity = _console(options.color), options.verbose - options.quiet
     print_header(console, document, verbosity)
-    print_report(console, document, last_lines(folder, document), verbosity, index=folder / "index.html")
+    print_report(
+        console,
+        document,
+        last_lines(folder, document),
+        verbosity,
+        index=folder / "index.html",
+        summary=options.summary,
+        durations=options.durations or 0,
+    )
 
 
 def _rescore(options: argparse.Namespace) -> int:

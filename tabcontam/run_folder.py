@@ -10,6 +10,7 @@ from tabcontam import __version__
 from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
 from tabcontam.judge import SCHEMA, CellName, Result, read_trial, result, results
+from tabcontam.models.catalogue import catalogued
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
@@ -151,6 +152,7 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
         raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
+    about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     about["level"] = min(run["level"] for run in runs)
@@ -174,7 +176,11 @@ def replay_document(
     `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
     left out where `differences` is None.
     """
+    from tabcontam.replay.records import CATALOGUE
+
     about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
+    llms = dict.fromkeys(cell["llm"] for cell in cells)
+    about["catalogue"] = catalogued({llm: CATALOGUE.get(llm, llm) for llm in llms})
     document = {"schema": SCHEMA, "run": about, "cells": list(cells), "tables": [], "ranking": []}
     if differences is None:
         return document

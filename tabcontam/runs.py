@@ -21,6 +21,7 @@ from tabcontam.engine.progress import Progress, Unheard
 from tabcontam.errors import Unavailable, UsageError
 from tabcontam.judge import Result, results
 from tabcontam.models.base import Model
+from tabcontam.models.catalogue import catalogued
 from tabcontam.models.missing import MissingModel
 from tabcontam.models.prices import Price, load_prices, price_of
 from tabcontam.models.registry import CONTROLS, Settings, resolve
@@ -168,6 +169,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
             "finished": finished and session.limit() is None,
             "interrupted": session.stopping,
             "limit": session.limit(),
+            "durations": session.durations(),
         }
         options = run.request.options
         return results(about, session.results(), options.rules, options.alpha)
@@ -300,6 +302,7 @@ def describe(run: Run, started: datetime, used: Mapping[str, Result]) -> Result:
             }
             for subject in run.subjects
         ],
+        "catalogue": catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
         "datasets": [
             {
                 "name": table.name,

@@ -448,6 +448,22 @@ class Results:
             for fact in _mappings(self.run.get("datasets"))
         ]
 
+    @property
+    def durations(self) -> list[tuple[str, float]]:
+        """The cells that were asked now, by how long their answers took together, in seconds; the longest first."""
+        cells = {cell.place: cell for cell in self.cells}
+        names = ("llm", "dataset", "edition", "serializer", "source", "test")
+        took = [
+            (cells.get(tuple(text(fact.get(name)) for name in names)), fact.get("seconds"))
+            for fact in _mappings(self.run.get("durations"))
+        ]
+        known = [
+            (f"{cell.llm} {self.label(cell)} {cell.test}", float(seconds))
+            for cell, seconds in took
+            if cell and isinstance(seconds, int | float)
+        ]
+        return sorted(known, key=lambda line: -line[1])
+
     @cached_property
     def catalogue(self) -> dict[str, Entry]:
         """What the catalogue says of the run's LLMs, by their names in the run; others are left out."""
