@@ -148,6 +148,7 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
             leaves=leaves,
             choices=_choices(view, blocks),
             places=_places(view, blocks),
+            labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
             opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
         )
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.report.evidence import Packed
 from tabcontam.report.html import MOST_LLMS, render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
@@ -194,6 +195,22 @@ def test_an_address_opens_its_cell(opened: Open) -> None:
     assert page.locator("#shown").text_content() == "130 of 130 cells shown"
     page = opened(source, "?llm=m1#cell-3-1-9")  # of an LLM that the filter hides
     assert page.locator("#cell-3-1-9").is_visible()
+    page = opened(source, "?llm=m1#at-3-1-9")
+    assert active(page) == "map"
+
+
+def test_the_evidence_has_its_own_script_and_style(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = "addEventListener('toggle', event => { event.target.querySelector('div').textContent = "
+    written += "document.getElementById('evidence-1').textContent }, true)"
+    packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
+    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: written)
+    monkeypatch.setattr("tabcontam.report.evidence.style", lambda: ".evidence div { font-style: italic; }")
+    page = opened(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
+    page.locator("details.evidence summary").click()
+    shown = page.locator("details.evidence div")
+    assert shown.text_content() == "QUJD"
+    assert shown.evaluate("one => getComputedStyle(one).fontStyle") == "italic"
 
 
 def tick(page: Any, name: str, *values: str) -> None:
