@@ -7,9 +7,10 @@ from datetime import datetime
 from pathlib import Path
 
 from tabcontam import __version__
+from tabcontam.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
-from tabcontam.judge import SCHEMA, CellName, Result, read_trial, result, results
+from tabcontam.judge import SCHEMA, CellName, Result, correlations, ranking, read_trial, result, results
 from tabcontam.models.catalogue import catalogued
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
@@ -51,15 +52,17 @@ def as_json(document: Result) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def record(folder: Path, document: Result, shown: Result | None = None) -> None:
+def record(folder: Path, document: Result, shown: Result | None = None, runs: Sequence[Pair] = ()) -> Result:
     """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
 
+    Returns results.json with its comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
 
     trials = last_lines(folder, document)
+    document = document | {"comparisons": comparisons(document, trials, runs)}
     try:
         replace_file(folder / RESULTS, as_json(document))
         replace_file(folder / JUNIT, render_junit(document))
@@ -74,6 +77,7 @@ def record(folder: Path, document: Result, shown: Result | None = None) -> None:
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
             f"make room and run python -m tabcontam rescore {folder}"
         ) from error
+    return document
 
 
 def load(folder: Path) -> Result:
@@ -128,22 +132,24 @@ def rescore(folder: Path, rules: str | None) -> Result:
             lines[line_key(line)] = line | judged(trial, rules == PAPER)
     replace_file(folder / TRIALS, _rewritten(folder, lines))
     about = document["run"] | {"rules": rules, "dictionary": dictionary.name, "version": __version__}
-    again = results(about, cells, rules, alpha)
-    record(folder, again)
-    return again
+    return record(folder, results(about, cells, rules, alpha))
 
 
 def merge(folders: Sequence[Path], out: Path) -> Result:
-    """One report from several runs: the later run's cell stands where two have the same. Raises `UsageError`."""
+    """One report from several runs: the later run's cell stands where two have the same, and the two are compared.
+
+    Raises `UsageError`.
+    """
     documents = [load(folder) for folder in folders]
+    runs = [document["run"] for document in documents]
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
-    for folder, document in zip(folders, documents, strict=True):
+    trials = [last_lines(folder, document) for folder, document in zip(folders, documents, strict=True)]
+    for document, own in zip(documents, trials, strict=True):
         replaced = {cell_key(cell) for cell in document["cells"]}
         lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
-        lines |= {line_key(line): line for line in last_lines(folder, document)}
+        lines |= {line_key(line): line for line in own}
         cells |= {cell_key(cell): cell for cell in document["cells"]}
-    runs = [document["run"] for document in documents]
     rules = {run["rules"] for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
@@ -153,14 +159,28 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
     about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
+    took = {line_key(line): line for run in runs for line in run.get("durations", [])}
+    about["durations"] = list(took.values())
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     about["level"] = min(run["level"] for run in runs)
+    names = [str(folder) for folder in folders]
+    about["notes"] = [*_notes(runs), *facts_apart(runs, names)]
+    about["runs"] = [part for name, run in zip(names, runs, strict=True) for part in _parts(name, run)]
     merged = results(about, list(cells.values()), min(rules), about["alpha"])
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines.values()))
-    record(out, merged)
-    return merged
+    return record(out, merged, runs=of_runs(zip(names, documents, trials, strict=True)))
+
+
+def _parts(name: str, run: Result) -> list[Result]:
+    """What was merged: the run itself, or what it was merged from before."""
+    own = {"folder": name} | {key: run.get(key) for key in ("version", "seed", "command", "started")}
+    return list(run.get("runs") or [own])
+
+
+def _notes(runs: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(note for run in runs for note in run.get("notes", [])))
 
 
 def replay_document(
@@ -181,7 +201,16 @@ def replay_document(
     about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
     llms = dict.fromkeys(cell["llm"] for cell in cells)
     about["catalogue"] = catalogued({llm: CATALOGUE.get(llm, llm) for llm in llms})
-    document = {"schema": SCHEMA, "run": about, "cells": list(cells), "tables": [], "ranking": []}
+    ranked = ranking(one_cell_a_square([cell for cell in cells if not cell["serializer"]]), rules)
+    document = {
+        "schema": SCHEMA,
+        "run": about,
+        "cells": list(cells),
+        "tables": [],
+        "ranking": ranked,
+        "correlations": correlations(ranked),
+    }
+    document["comparisons"] = comparisons(document, ())
     if differences is None:
         return document
     return document | {"differences": list(differences), "rule_differences": list(rule_differences)}

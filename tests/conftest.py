@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
+
 
 @pytest.fixture(scope="session")
 def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -367,7 +367,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     done = tabcontam("replay", "records.jsonl", "--rules", "paper", "--out", "replayed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "cells: 1 (1 contaminated)" in done.stdout
-    for command in ("rescore", "report"):
+    for command in ("rescore", "report", "gate"):
         done = tabcontam(command, "replayed", cwd=tmp_path)
         assert (done.returncode, "not a run" in done.stderr) == (4, True), done.stderr
 
@@ -393,7 +393,7 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
         (lambda text: text.replace('"full_completion"', '"fuller_completion"'), "unknown test 'fuller_completion'"),
     ],
 )
-@pytest.mark.parametrize("command", ["rescore", "report"])
+@pytest.mark.parametrize("command", ["rescore", "report", "gate"])
 def test_a_damaged_results_file_is_one_line(
     tmp_path: Path, finished: Path, command: str, change: Callable[[str], str], message: str
 ) -> None:

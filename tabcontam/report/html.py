@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.report import evidence
+from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import TEMPLATES, environment
 from tabcontam.report.filters import choices, places
@@ -161,6 +161,8 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any
         "spoken": lambda cell: spoken(view, titles, cell),
         "published": lambda cell: published(view, cell),
         "strengths": levels_shown(view),
+        **ranking.context(view),
+        **comparisons.context(view),
         **_words(),
     }
 

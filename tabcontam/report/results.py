@@ -255,7 +255,8 @@ class Comparison:
 
     `kind` says in what: "versions" of a family of LLMs (5.3 of the paper), "serializers" (5.5), or "runs". `first` and
     `second` are the two LLMs, serializers or runs; `llm` and `serializer` are empty where that is what differs.
-    `change`: "appeared", "vanished", "same", or "unknown" where one of them was not decided.
+    `change`: "appeared", "vanished", "same" (two scores are, too), or "unknown" where one of them was not decided.
+    Shares and p-value are None where the two cannot be tested.
     """
 
     kind: str
@@ -479,6 +480,8 @@ class Results:
     def notes(self) -> list[str]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
         notes = [self._rules] if self.calibrated else []
+        stated = self.run.get("notes")
+        notes += map(text, stated if isinstance(stated, list) else [])
         if limit := text(self.run.get("limit")):
             notes.append(f"stopped: {limit}; the same command with a higher limit and this --out continues the run")
         for fact in _mappings(self.run.get("llms")):

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.report.ranking import correlation_sentences, majorities
 from tabcontam.report.results import (
     LETTERS,
+    MEASURES,
     SCORE,
     SCORE_LETTER,
     WARNINGS,
@@ -312,6 +314,7 @@ def _print_controls(paper: _Paper, view: Results) -> None:
 
 
 def _print_ranking(paper: _Paper, view: Results) -> None:
+    """A line an LLM, its 95% intervals under it, and how contamination goes together with the rest."""
     from rich.table import Table
     from rich.text import Text
 
@@ -325,8 +328,24 @@ def _print_ranking(paper: _Paper, view: Results) -> None:
     for rank in view.ranking:
         scores = (rank.score, rank.membership, rank.zero_shot, rank.one_shot)
         table.add_row(Text(paper.printable(rank.llm)), *("-" if value is None else f"{value:.2f}" for value in scores))
+        if rank.intervals:
+            table.add_row("", *(_limits(rank.intervals.get(measure)) for measure in MEASURES), style="dim")
+    if known := majorities(view.ranking):
+        table.add_row("(largest class)", *(known.get(measure, "") for measure in MEASURES), style="dim")
     paper.console.print(table)
+    if len(view.ranking) > 1:
+        for sentence in correlation_sentences(view):
+            paper.line(sentence)
     paper.line()
+
+
+def _limits(interval: tuple[float, float] | None) -> str:
+    """Both limits in few letters.
+
+    >>> _limits((0.381, 1.0))
+    '.38-1.00'
+    """
+    return "" if interval is None else "-".join(f"{limit:.2f}".removeprefix("0") for limit in interval)
 
 
 def _print_durations(paper: _Paper, view: Results, most: int) -> None:

@@ -209,6 +209,27 @@ def test_the_ranking_is_ordered_by_score() -> None:
     assert ranking[3].split() == ["a", "0.10", "-", "-", "0.50"]
 
 
+def test_intervals_stand_under_the_numbers_of_the_ranking() -> None:
+    of = results(["a"], ["iris"])
+    known = {"score_interval": [0.381, 1.0], "one_shot_interval": [0.0, 0.25], "one_shot_majority": 0.5}
+    of["ranking"] = [{"llm": "a", "score": 0.6, "membership": None, "zero_shot": None, "one_shot": 0.1} | known]
+    text = printed(of)
+    ranking = text[text.index("= ranking") :].splitlines()
+    assert ranking[2].split() == ["a", "0.60", "-", "-", "0.10"]
+    assert ranking[3].split() == [".38-1.00", ".00-.25"]
+    assert ranking[3].index(".00-.25") + len(".00-.25") == ranking[2].rindex("0.10") + len("0.10")
+    assert ranking[4].split() == ["(largest", "class)", "0.50"]
+
+
+def test_the_ranking_says_what_goes_together() -> None:
+    of = results([f"m{number}" for number in range(5)], ["iris"])
+    line = {"first": "score", "second": "one_shot", "llms": 5, "value": 0.7, "interval": [-0.2, 0.98], "p_value": 0.233}
+    of["correlations"] = [line, line | {"second": "zero_shot", "llms": 3, "value": None, "interval": None}]
+    text = printed(of)
+    assert "Over 5 LLMs, contamination and 1-shot accuracy: Spearman's rho 0.70 (-0.20 to 0.98), p = 0.23." in text
+    assert "3 LLMs are too few to say whether contamination goes together with 0-shot accuracy." in text
+
+
 def _hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     cells = [
         cell(HOSTILE, HOSTILE, "full_completion", verdict, sentence=HOSTILE, reason=f"{HOSTILE}\n==== 0 forged ====")
