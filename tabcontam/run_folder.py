@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import groupby, islice
 from pathlib import Path
 
 from tabcontam import __version__
@@ -15,6 +16,7 @@ from tabcontam.models.catalogue import catalogued
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
+    NUMBER,
     RESULTS,
     TRIALS,
     Journal,
@@ -102,11 +104,17 @@ def _check(folder: Path, what: str, known: Result, wanted: Fields) -> None:
 
 
 def last_lines(folder: Path, document: Result) -> list[Line]:
-    """The newest trial of every query of the document's cells, in the order of the cells."""
+    """The newest trial of every query of the document's cells, in the order of the cells.
+
+    Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
+    folder asked beyond a cell's own queries is left out.
+    """
     order = {cell_key(cell): number for number, cell in enumerate(document["cells"])}
-    newest = {line_key(line): line for line in Journal(folder).lines()}
+    newest = {line_key(line): line | {NUMBER: number} for number, line in Journal(folder).numbered()}
     known = [line for key, line in newest.items() if key[:-1] in order]
-    return sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
+    ordered = sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
+    by_cell = groupby(ordered, lambda line: order[line_key(line)[:-1]])
+    return [line for place, own in by_cell for line in islice(own, document["cells"][place]["queries"] or 0)]
 
 
 def rescore(folder: Path, rules: str | None) -> Result:
@@ -249,12 +257,7 @@ def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:
     own: dict[Key, list[Line]] = {}
     for line in last_lines(folder, document):
         own.setdefault(line_key(line)[:-1], []).append(line)
-    return [(cell, _planned(cell, own.get(cell_key(cell), []))) for cell in document["cells"]]
-
-
-def _planned(cell: Result, lines: list[Line]) -> list[Line]:
-    """The lines of the cell's own queries: an earlier run in the folder may have asked more."""
-    return lines[: cell["queries"]]
+    return [(cell, own.get(cell_key(cell), [])) for cell in document["cells"]]
 
 
 def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
