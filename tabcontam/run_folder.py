@@ -17,7 +17,6 @@ from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
     NUMBER,
-    PAGE,
     RESULTS,
     TRIALS,
     Journal,
@@ -61,12 +60,12 @@ def as_json(document: Result) -> str:
 
 
 def record(folder: Path, document: Result, shown: Result | None = None, runs: Sequence[Pair] = ()) -> Result:
-    """Write results.json, index.html and junit.xml beside trials.jsonl; the page shows `shown` instead, if given.
+    """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
 
     Returns results.json with its comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
-    from tabcontam.report.html import render_html
+    from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
 
     trials = last_lines(folder, document)
@@ -74,7 +73,12 @@ def record(folder: Path, document: Result, shown: Result | None = None, runs: Se
     try:
         replace_file(folder / RESULTS, as_json(document))
         replace_file(folder / JUNIT, render_junit(document))
-        replace_file(folder / PAGE, render_html(shown or document, trials))
+        pages = render_pages(shown or document, trials)
+        for name, page in pages.items():
+            replace_file(folder / name, page)
+        for older in folder.glob("llm-[0-9]*.html"):
+            if older.name not in pages:
+                older.unlink()
     except OSError as error:
         raise UsageError(
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "

@@ -18,7 +18,6 @@ from tabcontam.suite.registry import BY_ID
 
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
-PAGE = "index.html"
 JUNIT = "junit.xml"
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 Line = dict[str, Any]
