@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     from tabcontam.plan import Options
+    from tabcontam.report.github import summarize
     from tabcontam.report.progress import progress
     from tabcontam.runs import Request, execute, prepare
 
@@ -84,6 +85,7 @@ def _run(options: argparse.Namespace) -> int:
         return Exit.DONE
     outcome = execute(run, progress(quiet=options.quiet > 0))
     _print_document(outcome.document, outcome.folder, options)
+    summarize(outcome.document)
     if outcome.document["run"]["interrupted"]:
         print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
@@ -125,6 +127,7 @@ def _console() -> "Console":
 
 
 def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
+    from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.run_folder import as_json, last_lines
 
@@ -132,8 +135,9 @@ def _print_document(document: dict[str, Any], folder: Path, options: argparse.Na
         print(as_json(document), end="")
         return
     console, verbosity = _console(), options.verbose - options.quiet
-    print_header(console, document, verbosity)
-    print_report(console, document, last_lines(folder, document), verbosity, index=folder / "index.html")
+    with plain_log():
+        print_header(console, document, verbosity)
+        print_report(console, document, last_lines(folder, document), verbosity, index=folder / "index.html")
 
 
 def _rescore(options: argparse.Namespace) -> int:
@@ -146,11 +150,40 @@ def _rescore(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from datetime import datetime
 
-    from tabcontam.run_folder import merge, new_folder
+    from tabcontam.report.github import summarize
+    from tabcontam.run_folder import merge, merged, new_folder
 
+    if options.format:
+        if options.json:
+            raise UsageError("--json prints results.json; leave it or --format out")
+        _write_format(merged(options.runs), options.format, options.out)
+        return Exit.DONE
     out = options.out or new_folder(datetime.now())
-    _print_document(merge(options.runs, out), out, options)
+    document = merge(options.runs, out)
+    _print_document(document, out, options)
+    summarize(document)
     return Exit.DONE
+
+
+def _write_format(document: dict[str, Any], form: str, out: Path | None) -> None:
+    """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
+    from tabcontam.report.formats import FORMATS
+    from tabcontam.store import replace_file
+
+    if out is None:
+        if form == "pdf" and sys.stdout.isatty():
+            raise UsageError("a PDF is nothing for a terminal; add --out FILE")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(FORMATS[form](document))
+        sys.stdout.buffer.flush()
+        return
+    file = out.resolve()  # a link stays a link
+    if file.exists() and not file.is_file():
+        raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
+    try:
+        replace_file(file, FORMATS[form](document))
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
 
 def _replay(options: argparse.Namespace) -> int:

@@ -129,7 +129,25 @@ def rescore(folder: Path, rules: str | None) -> Result:
 
 
 def merge(folders: Sequence[Path], out: Path) -> Result:
-    """One report from several runs: the later run's cell stands where two have the same. Raises `UsageError`."""
+    """One report from several runs, recorded in `out`. Raises `UsageError`."""
+    document, lines = joined(folders)
+    open_folder(out)
+    replace_file(out / TRIALS, as_lines(lines))
+    record(out, document)
+    return document
+
+
+def merged(folders: Sequence[Path]) -> Result:
+    """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
+    if len(folders) > 1:
+        return joined(folders)[0]
+    from tabcontam.report.results import read_results
+
+    return read_results(folders[0])
+
+
+def joined(folders: Sequence[Path]) -> tuple[Result, list[Line]]:
+    """Several runs as one, and its trials: the later run's cell stands where two have the same. Raises `UsageError`."""
     documents = [load(folder) for folder in folders]
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
@@ -150,11 +168,7 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     about["level"] = min(run["level"] for run in runs)
-    merged = results(about, list(cells.values()), min(rules), about["alpha"])
-    open_folder(out)
-    replace_file(out / TRIALS, as_lines(lines.values()))
-    record(out, merged)
-    return merged
+    return results(about, list(cells.values()), min(rules), about["alpha"]), list(lines.values())
 
 
 def replay_document(
@@ -191,10 +205,10 @@ def one_cell_a_square(cells: Sequence[Result]) -> list[Result]:
     """
     shown: dict[tuple[str, ...], Result] = {}
     for cell in cells:
-        study = f" [{cell['serializer'].strip()}]" if cell["serializer"] else ""
+        study = f" [{cell['serializer'].strip()}]" if cell.get("serializer") else ""
         square = cell | {"llm": cell["llm"] + study, "serializer": None, "source": None}
         key = (square["llm"], cell["dataset"], cell["test"])
-        if key not in shown or cell["verdict"] == Verdict.CONTAMINATED:
+        if key not in shown or cell.get("verdict") == Verdict.CONTAMINATED:
             shown[key] = square
     return list(shown.values())
 

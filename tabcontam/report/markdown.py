@@ -1,0 +1,277 @@
+"""The report as Markdown that GitHub, GitLab and other pages show alike.
+
+Names stand in code spans and texts are written word by word, so that nothing a model, a table or a user wrote becomes
+markup, a link, a mention, a reference, an emoji or a formula.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tabcontam.report.html import summary
+from tabcontam.report.results import (
+    LETTERS,
+    MEASURES,
+    ROW_TESTS,
+    TESTS,
+    WARNINGS,
+    Block,
+    Cell,
+    Comparison,
+    Correlation,
+    Rank,
+    Results,
+    rounded,
+    text,
+    typed,
+    visible,
+)
+from tabcontam.suite.base import Verdict
+
+MEASURED = {
+    "score": "contamination",
+    "membership": "membership",
+    "zero_shot": "0-shot accuracy",
+    "one_shot": "1-shot accuracy",
+}
+COMPARED = {
+    "versions": "Versions of a family",
+    "serializers": "Serializers side by side",
+    "runs": "Runs against each other",
+}
+CHANGED = ("appeared", "vanished")
+FACTS = ("rules", "alpha", "seed", "dictionary", "started")
+NUMBERS = ("q_value", "recalled_bits", "detectable_share")
+
+# A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
+# address, an emoji's name or a reference of GitLab's.
+_PLAIN = re.compile(r"""(?:[^\W_]|[.,;:'"()\[\]=+\-/%±…])+""")
+_TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
+
+
+def render_markdown(results: Mapping[str, Any]) -> str:
+    """What was found, each table's verdict, a heatmap an LLM, the ranking, and what changed where runs are compared."""
+    view = typed(results)
+    sections = (_head, _found, _tables, _heatmap, _ranking, _comparisons, _controls)
+    return "\n".join(line for section in sections for line in section(view))
+
+
+def code(name: str) -> str:
+    """A name as a code span, on one line; a `|`, which would end a table's cell, stands between two spans.
+
+    >>> code("a|`b`")
+    '`a`&#124;`` `b` ``'
+    """
+    parts = visible(name, line=True).split("|")
+    return "&#124;".join(_span(part) for part in parts)
+
+
+def _span(part: str) -> str:
+    if not part.strip():
+        return part
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", part)), default=0))
+    # one space on either side is taken off again
+    room = " " if part[0] in "` " or part[-1] in "` " else ""
+    return f"{fence}{room}{part}{room}{fence}"
+
+
+def prose(sentence: str) -> str:
+    """A sentence as plain text, on one line; each word that could be more than a word becomes a code span.
+
+    >>> prose("AUC 0.72 [0.59, 0.83], ask @me")
+    'AUC 0.72 \\\\[0.59, 0.83\\\\], ask `@me`'
+    """
+    words = visible(sentence, line=True).split()
+    return " ".join(_word(word) for word in words)
+
+
+def _word(word: str) -> str:
+    if word == "⏎" or (_PLAIN.fullmatch(word) and not _TELLING.search(word)):
+        return word.replace("[", r"\[").replace("]", r"\]")
+    return code(word)
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
+    """A table; the last `right` columns are flush right."""
+    ruler = ["---"] * (len(header) - right) + ["--:"] * right
+    for row in (header, ruler, *rows):
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _head(view: Results) -> Iterator[str]:
+    version = text(view.run.get("version"))
+    facts = [f"{name} {prose(text(view.run[name]))}" for name in FACTS if view.run.get(name) is not None]
+    yield "# What LLMs have seen of tables"
+    yield ""
+    yield f"{', '.join([f'tabcontam {prose(version)}'.strip(), *facts])}"
+    yield ""
+    if command := text(view.run.get("command")):
+        yield code(command)
+        yield ""
+    for note in view.notes:
+        yield f"- Note: {prose(note)}"
+    yield ""
+
+
+def _found(view: Results) -> Iterator[str]:
+    yield "## What was found"
+    yield ""
+    for block in view.blocks:
+        yield f"- {_llm(view, block)}: {prose(summary(view, block))}"
+    if not view.blocks:
+        yield "- Nothing was asked."
+    yield ""
+
+
+def _llm(view: Results, block: Block) -> str:
+    """The LLM's name, with its title where the catalogue has it."""
+    entry = view.catalogue.get(block.llm)
+    title = f" ({prose(entry.title)})" if entry else ""
+    return f"{code(block.llm)}{title}{' (control)' if block.control else ''}"
+
+
+def _tables(view: Results) -> Iterator[str]:
+    if not view.tables:
+        return
+    yield "## Tables"
+    yield ""
+    yield "By the row tests together; only they can show that rows were seen."
+    yield ""
+    header = ("LLM", "Table", "Verdict", "Why", "q", "Recalled bits", "Detectable share")
+    rows = [
+        (
+            code(table.llm) + (" (control)" if table.llm in view.joined else ""),
+            code(view.label(table)),
+            f"**{table.outcome}**" if table.verdict is Verdict.CONTAMINATED else table.outcome,
+            prose(table.why),
+            *(rounded(key, table.numbers[key]) if key in table.numbers else "" for key in NUMBERS),
+        )
+        for table in view.tables
+    ]
+    yield from _table(header, rows, right=len(NUMBERS))
+
+
+def _heatmap(view: Results) -> Iterator[str]:
+    if not view.blocks:
+        return
+    yield "## Heatmap"
+    yield ""
+    letters = [f"`{letter}` {verdict.value}" for verdict, letter in LETTERS.items()]
+    yield f"{', '.join(letters)}; after `C` of a row test the bits that were recalled; a number alone is a score."
+    yield ""
+    for block in view.blocks:
+        yield f"### {_llm(view, block)}"
+        yield ""
+        header = ("Kind", "Test", *(code(column.label) for column in block.columns))
+        yield from _table(header, _rows(view, block))
+
+
+def _rows(view: Results, block: Block) -> Iterator[tuple[str, ...]]:
+    """The tests that the LLM was asked, by kind; the kind is named once."""
+    for kind, tests in view.kinds.items():
+        name = prose(kind)
+        for test in tests:
+            squares = [_square(column.cells.get(test)) for column in block.columns]
+            if any(squares):
+                yield (name, prose(TESTS[test]) if test in TESTS else code(test), *squares)
+                name = ""
+
+
+def _square(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    if cell.verdict is None:
+        return f"{cell.score:.2f}" if cell.score is not None else cell.letter
+    if cell.verdict is not Verdict.CONTAMINATED:
+        return f"`{cell.letter}`"
+    bits = cell.numbers.get("recalled_bits") if cell.test in ROW_TESTS else None
+    return f"**{cell.letter}**" if bits is None else f"**{cell.letter}** {bits:.0f}"
+
+
+def _ranking(view: Results) -> Iterator[str]:
+    if not view.ranking:
+        return
+    yield "## Ranking"
+    yield ""
+    yield (
+        "Contaminated share of the decided cells, and how well the LLM does; in brackets the 95% interval, "
+        "and the accuracy of always saying the largest class, where they are known."
+    )
+    yield ""
+    header = ("LLM", *(MEASURED[measure].capitalize() for measure in MEASURES))
+    yield from _table(
+        header, ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking), right=4
+    )
+    for correlation in view.correlations:
+        yield f"- {_together(correlation)}"
+    yield ""
+
+
+def _measure(rank: Rank, measure: str) -> str:
+    value, interval = getattr(rank, measure), rank.intervals.get(measure)
+    if value is None:
+        return ""
+    beside = [f"{interval[0]:.2f} to {interval[1]:.2f}"] if interval else []
+    beside += [f"majority {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
+    return f"{value:.2f} ({', '.join(beside)})" if beside else f"{value:.2f}"
+
+
+def _together(correlation: Correlation) -> str:
+    """How two measures go together, in words."""
+    first, second = (MEASURED.get(name, name) for name in (correlation.first, correlation.second))
+    pair = f"{prose(first)} and {prose(second)}".capitalize()
+    if correlation.value is None:
+        return f"{pair}: {correlation.llms} LLMs are too few to say"
+    interval, p_value = correlation.interval, correlation.p_value
+    between = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
+    tail = f", p = {rounded('p_value', p_value)}" if p_value is not None else ""
+    return f"{pair}: Spearman's rho {correlation.value:.2f}{between} over {correlation.llms} LLMs{tail}"
+
+
+def _comparisons(view: Results) -> Iterator[str]:
+    kinds = dict.fromkeys([*COMPARED, *(comparison.kind for comparison in view.comparisons)])
+    for kind in kinds:
+        compared = [comparison for comparison in view.comparisons if comparison.kind == kind]
+        if compared:
+            yield f"## {COMPARED[kind] if kind in COMPARED else prose(kind)}"
+            yield ""
+            yield from _changes(compared)
+
+
+def _changes(compared: Sequence[Comparison]) -> Iterator[str]:
+    changed = [each for each in compared if each.change in CHANGED or each.beyond_chance]
+    unknown = sum(each.change == "unknown" for each in compared)
+    undecided = f"; {unknown} of them are undecided on one side" if unknown else ""
+    yield f"{len(changed)} of {len(compared)} compared cells changed{undecided}."
+    yield ""
+    if not changed:
+        return
+    header = ("First", "Second", "LLM", "Table", "Test", "Change", "By more than chance", "Hits", "q")
+    yield from _table(header, map(_change, changed), right=2)
+
+
+def _change(each: Comparison) -> tuple[str, ...]:
+    place = " ".join(filter(None, (each.dataset + (f"@{each.edition}" if each.edition else ""), each.serializer)))
+    shares = [f"{share:.0%}" if share is not None else "?" for share in (each.first_share, each.second_share)]
+    return (
+        code(each.first),
+        code(each.second),
+        code(each.llm),
+        code(place),
+        code(each.test),
+        prose(each.change),
+        "**yes**" if each.beyond_chance else "no",
+        " to ".join(shares),
+        rounded("q_value", each.q_value) if each.q_value is not None else "",
+    )
+
+
+def _controls(view: Results) -> Iterator[str]:
+    if not view.controls:
+        return
+    yield "## Controls"
+    yield ""
+    for note in view.controls:
+        yield f"- {'**Warning:** ' if note.startswith(WARNINGS) else ''}{prose(note)}"
+    yield ""
