@@ -1,8 +1,12 @@
 """What every test gets."""
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.results_schema import checked
 
 
 @pytest.fixture(scope="session")
@@ -20,3 +24,26 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     monkeypatch.setenv("LOCALAPPDATA", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def schema(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every results.json that a test has written or printed is checked against its schema."""
+    from tabcontam import run_folder, runs
+
+    written = run_folder.as_json
+
+    def as_json(document: Mapping[str, Any]) -> str:
+        if "cells" in document:  # `power` prints documents of its own
+            checked(document)
+        return written(dict(document))
+
+    monkeypatch.setattr(run_folder, "as_json", as_json)
+    monkeypatch.setattr(runs, "as_json", as_json)
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that runs in GitHub Actions writes nothing into the summary of its job."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)
