@@ -67,11 +67,11 @@ def code(name: str) -> str:
 
 
 def _span(part: str) -> str:
-    if not part.strip():
-        return part
+    if not part:
+        return ""
     fence = "`" * (1 + max((len(run) for run in re.findall("`+", part)), default=0))
     # one space on either side is taken off again
-    room = " " if part[0] in "` " or part[-1] in "` " else ""
+    room = " " if part.strip() and (part[0] in "` " or part[-1] in "` ") else ""
     return f"{fence}{room}{part}{room}{fence}"
 
 
