@@ -13,7 +13,6 @@ from tabcontam.judge import SCHEMA, CellName, Result, read_trial, result, result
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
-    PAGE,
     RESULTS,
     TRIALS,
     Journal,
@@ -52,18 +51,23 @@ def as_json(document: Result) -> str:
 
 
 def record(folder: Path, document: Result, shown: Result | None = None) -> None:
-    """Write results.json, index.html and junit.xml beside trials.jsonl; the page shows `shown` instead, if given.
+    """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
 
     Raises `UsageError`.
     """
-    from tabcontam.report.html import render_html
+    from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
 
     trials = last_lines(folder, document)
     try:
         replace_file(folder / RESULTS, as_json(document))
         replace_file(folder / JUNIT, render_junit(document))
-        replace_file(folder / PAGE, render_html(shown or document, trials))
+        pages = render_pages(shown or document, trials)
+        for name, page in pages.items():
+            replace_file(folder / name, page)
+        for stale in folder.glob("llm-*.html"):
+            if stale.name not in pages:
+                stale.unlink()
     except OSError as error:
         raise UsageError(
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "

@@ -18,7 +18,6 @@ from tabcontam.suite.registry import BY_ID
 
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
-PAGE = "index.html"
 JUNIT = "junit.xml"
 Line = dict[str, Any]
 Key = tuple[str, ...]

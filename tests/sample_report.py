@@ -14,8 +14,9 @@ from tabcontam.cli import main as tabcontam
 from tabcontam.datasets import load_table
 from tabcontam.models.control import control_documents
 from tabcontam.models.infinigram import build
-from tabcontam.report.html import render_html, render_svg
+from tabcontam.report.html import render_html
 from tabcontam.report.junit import render_junit
+from tabcontam.report.svg import render_svg
 from tabcontam.serializers import load_serializers
 from tests.loopback import LoopbackServer, Response, completion
 

@@ -1,60 +1,57 @@
-"""The report as one HTML page, and its heatmap as one SVG picture.
+"""The report as one HTML page, or as a summary with a page an LLM where there is too much for one.
 
-The page loads nothing, runs no script and says so in its content security policy: the one style sheet is allowed by
-its hash, so that text from a model or a table cannot bring its own. Templates escape everything.
+A page loads nothing and says so in its content security policy: its style sheet and its own scripts are allowed by
+their hashes, so that text from a model or a table cannot bring others. Templates escape everything, and the scripts
+write text, never markup. Without scripts everything is still there but the evidence, which is packed.
 """
 
+import inspect
+import re
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from hashlib import sha256
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.report import evidence
+from tabcontam.report.environment import TEMPLATES, environment
+from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.results import (
-    LETTERS,
     ROW_TESTS,
-    SCORE,
-    SCORE_LETTER,
     TESTS,
     WARNINGS,
     Block,
     Cell,
     Results,
-    asked,
     count,
-    evidence,
-    expected,
-    listed,
     rounded,
-    shorten,
     text,
     typed,
-    visible,
-    yes,
 )
+from tabcontam.report.sentences import Standing, Titles, scope, sentences, standings
+from tabcontam.report.squares import (
+    MARK_SIGNS,
+    OUTCOMES,
+    SIGNS,
+    css_class,
+    levels_shown,
+    published,
+    sign,
+    sources_shown,
+    spoken,
+    strength,
+)
+from tabcontam.report.svg import render_svg as render_svg
 from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
-    from jinja2 import Environment
+    from markupsafe import Markup
 
-QUERIES_SHOWN = 3  # a contaminated cell
-NAMES_SHOWN = 8  # in a sentence
-LONGEST = {"prompt": 600, "features": 120, "answer": 350, "read": 200, "expected": 200}
-
-MEANINGS = {
-    Verdict.CONTAMINATED.value: "the answers match the dataset, by the rules of this run",
-    Verdict.NOT_DETECTED.value: "readable answers, and nothing found",
-    Verdict.UNINFORMATIVE.value: "asking could not have told memory from guessing",
-    Verdict.NO_ANSWER.value: "too few readable answers",
-    Verdict.SKIPPED.value: "not asked, for the reason below",
-    SCORE: "a score, on which nothing is decided",
-}
-CALIBRATED = MEANINGS | {
-    Verdict.CONTAMINATED.value: "what was recalled cannot be explained by guessing",
-    Verdict.NOT_DETECTED.value: "readable answers, and no more right than guessing explains",
-}
+INDEX = "index.html"
+MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
+OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
+WIDE = 20  # columns of an LLM that are printed with narrower squares
 NUMBERS = {
     "hits": "hits",
     "expected_hits": "hits expected of a guesser",
@@ -69,70 +66,220 @@ NUMBERS = {
 
 
 def render_html(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]) -> str:
-    """The self-contained page of a run: heatmap, ranking, controls, each cell in words, evidence."""
-    from markupsafe import Markup
+    """The self-contained page of a run, however large: sentences, heatmap, ranking, controls, cells and evidence.
 
-    view, environment = typed(results), _environment()
-    style = environment.get_template("style.css.jinja").render()
-    page: str = environment.get_template("index.html.jinja").render(
-        view=view,
-        style=Markup(style),  # noqa: S704 - our own template, rendered without a value
-        style_hash=b64encode(sha256(style.encode()).digest()).decode(),
-        facts=_facts(view),
-        summaries=[(block, summary(view, block)) for block in view.blocks],
-        evidence=_evidence(view, trials),
-        numbers=numbers,
-        rounded=rounded,
-        rules=text(view.run.get("rules")),
-        warns=lambda note: note.startswith(WARNINGS),
-        meanings=CALIBRATED if view.calibrated else MEANINGS,
-        **_words(),
-    )
-    return page
-
-
-def render_svg(results: Mapping[str, Any]) -> str:
-    """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
+    `trials` are the objects of trials.jsonl. Raises `UsageError` for what is no result.
+    """
     view = typed(results)
-    picture: str = (
-        _environment()
-        .get_template("heatmap.svg.jinja")
-        .render(view=view, layout=_layout(view), legend=_legend(), cut=_cut, **_words())
-    )
-    return picture
+    return _page("index.html.jinja", view, _shared(view, trials), _leaves(view, ""))
+
+
+def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """The pages of a run by their file names: `index.html`, and where that were too large one an LLM, `llm-1.html`….
+
+    `trials` are the objects of trials.jsonl. Raises `UsageError` for what is no result.
+    """
+    view = typed(results)
+    shared = _shared(view, trials)
+    if len(view.blocks) <= MOST_LLMS and len(view.cells) <= MOST_CELLS:
+        return {INDEX: _page("index.html.jinja", view, shared, _leaves(view, ""))}
+    leaves = _leaves(view, "llm-{}.html")
+    pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
+    return pages | {leaf.page: _page("llm.html.jinja", view, shared, [leaf]) for leaf in leaves}
 
 
 def summary(view: Results, block: Block) -> str:
-    """What was found about one LLM, in plain sentences that tell seen rows from mere knowledge."""
-    decided = [cell for cell in block.cells if cell.verdict in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)]
-    if not decided:
-        return "No cell could be decided."
-    flagged = [cell for cell in decided if cell.verdict is Verdict.CONTAMINATED]
-    rows = dict.fromkeys(view.label(cell) for cell in flagged if cell.test in ROW_TESTS)
-    known = dict.fromkeys(view.label(cell) for cell in flagged)
-    clean = dict.fromkeys(view.label(cell) for cell in decided)
-    every = dict.fromkeys(view.label(cell) for cell in block.cells)
-    sentences = [f"Contaminated in {len(flagged)} of {len(decided)} decided cells."]
-    sentences += _sentence("Flagged by a row test", rows)
-    sentences += _sentence(
-        "Flagged only by tests that a page about the dataset is enough to pass", _without(known, rows)
+    """What was found about one LLM, in one plain sentence that does not name it."""
+    return next(one.rest.lstrip(": ") for one in sentences(view) if one.llm == block.llm)
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """One LLM on a page: its block, the block's number from 1, and the page that has its cells ("": this one)."""
+
+    number: int
+    block: Block
+    title: str
+    page: str
+    sentence: str
+    standings: Mapping[str, Standing]
+
+
+@dataclass(frozen=True)
+class Option:
+    """One box of a filter; `found` is how much was found there, for sorting."""
+
+    value: str
+    label: str
+    found: int
+
+
+@dataclass(frozen=True)
+class TestPage:
+    """What a contamination test says of itself: paragraphs of pieces, each text and whether it is code."""
+
+    id: str
+    title: str
+    paragraphs: tuple[tuple[tuple[str, bool], ...], ...]
+
+
+def _leaves(view: Results, page: str) -> list[Leaf]:
+    titles, said = Titles(view), {one.llm: one.rest for one in sentences(view)}
+    return [
+        Leaf(
+            number,
+            block,
+            titles.llm(block.llm),
+            page.format(number),
+            said[block.llm],
+            standings(view, block, titles),
+        )
+        for number, block in enumerate(view.blocks, start=1)
+    ]
+
+
+def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
+    blocks = [leaf.block for leaf in leaves]
+    rendered: str = (
+        environment()
+        .get_template(template)
+        .render(
+            **shared,
+            leaves=leaves,
+            choices=_choices(view, blocks),
+            places=_places(view, blocks),
+            opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
+        )
     )
-    sentences += _sentence("Nothing detected", _without(clean, known))
-    sentences += _sentence("Nothing could be decided", _without(every, clean))
-    return " ".join(sentences)
+    return rendered
 
 
-def _without(names: Iterable[str], others: Iterable[str]) -> list[str]:
-    left_out = set(others)
-    return [name for name in names if name not in left_out]
+def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """What every page of a run is made of."""
+    titles, packed = Titles(view), evidence.packed(view, trials)
+    style = environment().get_template("style.css.jinja").render() + evidence.style()
+    scripts = [script for script in (_own_script(), evidence.script()) if script]
+    return {
+        "view": view,
+        "style": _ours(style),
+        "scripts": [_ours(script) for script in scripts],
+        "style_hash": _hash(style),
+        "script_hashes": [_hash(script) for script in scripts],
+        "scope": scope(view),
+        "sentences": sentences(view),
+        "notes": [note for note in view.notes if not note.startswith("rules ")],
+        "facts": _facts(view),
+        "packed": packed,
+        "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
+        "pages": _test_pages(view.tests),
+        "agreements": _agreements(view),
+        "sources": sources_shown(view),
+        "llm_title": titles.llm,
+        "dataset_title": titles.dataset,
+        "rules": text(view.run.get("rules")),
+        "alpha": text(view.run.get("alpha")),
+        "warns": lambda note: note.startswith(WARNINGS),
+        "spoken": lambda cell: spoken(view, titles, cell),
+        "published": lambda cell: published(view, cell),
+        "strengths": levels_shown(view),
+        **_words(),
+    }
 
 
-def _sentence(claim: str, names: Iterable[str]) -> list[str]:
-    named = list(names)
-    if not named:
-        return []
-    more = f" and {len(named) - NAMES_SHOWN} more" if len(named) > NAMES_SHOWN else ""
-    return [f"{claim}: {', '.join(named[:NAMES_SHOWN])}{more}."]
+def _words() -> dict[str, Any]:
+    """What the templates need to name and draw a cell."""
+    return {
+        "numbers": numbers,
+        "rounded": rounded,
+        "titles": TESTS,
+        "sign": sign,
+        "signs": SIGNS,
+        "strength": strength,
+        "css_class": css_class,
+        "mark_signs": MARK_SIGNS,
+        "counts": count,
+        "wide": WIDE,
+    }
+
+
+def _own_script() -> str:
+    return (TEMPLATES / "page.js").read_text("utf-8")
+
+
+def _ours(markup: str) -> "Markup":
+    """What is not escaped: our own style and scripts, and base64."""
+    from markupsafe import Markup
+
+    return Markup(markup)  # noqa: S704 - nothing in it was written by a model, a table or a user
+
+
+def _hash(source: str) -> str:
+    return b64encode(sha256(source.encode()).digest()).decode()
+
+
+def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]:
+    """For each published source: how many cells agree of those that both decided, and the same for each LLM."""
+    grouped: dict[Source, list[Agreement]] = {}
+    for line in agreement(view):
+        grouped.setdefault(line.source, []).append(line)
+    return [
+        (source, sum(line.agree for line in lines), sum(line.decided for line in lines), lines)
+        for source, lines in grouped.items()
+    ]
+
+
+def _choices(view: Results, blocks: Sequence[Block]) -> dict[str, tuple[str, list[Option]]]:
+    """What can be chosen on a page, by the name in the address: a legend and its boxes."""
+    titles = Titles(view)
+    cells = [cell for block in blocks for cell in block.cells]
+    tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
+    by_label: dict[str, list[Cell]] = {column.label: [] for block in blocks for column in block.columns}
+    for block in blocks:
+        for column in block.columns if not block.control else ():
+            by_label[column.label] += column.cells.values()
+    outcomes = [outcome for outcome in OUTCOMES if any(cell.outcome == outcome for cell in cells)]
+    return {
+        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(block.cells)) for block in blocks]),
+        "dataset": ("Datasets", [Option(label, label, _found(own)) for label, own in by_label.items()]),
+        "test": ("Tests", [Option(test, TESTS.get(test, test), 0) for test in tests]),
+        "kind": ("Kinds", [Option(kind, kind, 0) for kind, of in view.kinds.items() if set(of) & set(tests)]),
+        "verdict": ("Verdicts", [Option(css_class(outcome), outcome, 0) for outcome in outcomes]),
+    }
+
+
+def _places(view: Results, blocks: Sequence[Block]) -> dict[str, dict[str, int]]:
+    """The number of each choice, from 0, by which the page's elements name it."""
+    return {
+        name: {option.value: number for number, option in enumerate(options)}
+        for name, (_, options) in _choices(view, blocks).items()
+    }
+
+
+def _found(cells: Sequence[Cell]) -> int:
+    """How much was found: first what row tests found, then what the others did."""
+    found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
+    rows = sum(cell.test in ROW_TESTS for cell in found)
+    return 1000 * rows + len(found)
+
+
+@cache
+def _test_pages(tests: tuple[str, ...]) -> dict[str, TestPage]:
+    """The page of each test that the suite has, from its docstring."""
+    from tabcontam.suite.registry import BY_ID
+
+    return {
+        test: TestPage(test, TESTS.get(test, test), _paragraphs(inspect.getdoc(BY_ID[test]) or ""))
+        for test in tests
+        if test in BY_ID
+    }
+
+
+def _paragraphs(docstring: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
+    """The paragraphs of a docstring, each as its pieces: text, and code where that stood between backticks."""
+    return tuple(
+        tuple((piece, number % 2 == 1) for number, piece in enumerate(re.split("`", " ".join(part.split()))) if piece)
+        for part in docstring.split("\n\n")
+    )
 
 
 def numbers(cell: Cell) -> list[str]:
@@ -172,115 +319,3 @@ def _facts(view: Results) -> list[tuple[str, str]]:
         "Versions": ", ".join(f"{name} {version}" for name, version in named),
     }
     return [(name, value) for name, value in facts.items() if value]
-
-
-def _words() -> dict[str, Any]:
-    """What both templates need to name a cell."""
-    letters = {verdict.value: letter for verdict, letter in LETTERS.items()} | {SCORE: SCORE_LETTER}
-    return {
-        "titles": TESTS,
-        "letters": letters | {Verdict.NOT_DETECTED.value: "·"},
-        "css_class": {outcome: outcome.replace(" ", "-") for outcome in letters},
-        "counts": count,
-    }
-
-
-def _evidence(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[tuple[str, ...], Any]:
-    flagged = [cell for cell in view.cells if cell.verdict is Verdict.CONTAMINATED]
-    found = evidence(flagged, trials)
-    return {
-        place: {"shown": [_shown(trial) for trial in kept[:QUERIES_SHOWN]], "left_out": len(kept[QUERIES_SHOWN:])}
-        for place, kept in found.items()
-    }
-
-
-def _shown(trial: Mapping[str, Any]) -> dict[str, str]:
-    texts = {
-        "prompt": asked(trial),
-        "features": listed(trial.get("asked")).replace("\n", ", "),
-        "hit": yes(trial.get("hit")),
-        "answer": text(trial.get("reply")),
-        "read": "" if trial.get("parsed") is None else listed(trial.get("parsed")),
-        "expected": expected(trial),
-    }
-    # A prompt's question stands at its end.
-    return {name: shorten(value, LONGEST.get(name, len(value)), tail=name == "prompt") for name, value in texts.items()}
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the picture's parts stand, in pixels; text is taken as 7 pixels a character."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-    columns: tuple[tuple[int, ...], ...]
-    blocks: tuple[tuple[int, int], ...]
-    rows: Mapping[str, int]
-    lines: tuple[int, ...]
-
-    @property
-    def bottom(self) -> int:
-        """Where the last row ends."""
-        return self.lines[-1]
-
-
-SQUARE, LETTER, MARGIN, LEGEND = 26, 7, 16, 54
-LONGEST_NAME = 30
-
-
-def _cut(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
-
-
-def _layout(view: Results) -> _Layout:
-    left = MARGIN + LETTER * max((len(TESTS.get(test, test)[:LONGEST_NAME]) for test in view.tests), default=0) + 10
-    labels = [len(column.label[:LONGEST_NAME]) for block in view.blocks for column in block.columns]
-    top = MARGIN + 22 + LETTER * max(labels, default=0) + 8
-    blocks, columns, edge = [], [], left
-    for block in view.blocks:
-        squares = SQUARE * len(block.columns)
-        width = max(squares, LETTER * len(block.llm[:LONGEST_NAME]) + 12) + 8
-        start = edge + (width - squares) // 2
-        columns.append(tuple(start + SQUARE * number for number in range(len(block.columns))))
-        blocks.append((edge, edge + width))
-        edge += width
-    rows: dict[str, int] = {}
-    lines, height = [top], top
-    for tests in view.kinds.values():
-        for test in tests:
-            rows[test] = height + 3
-            height += SQUARE
-        height += 6
-        lines.append(height)
-    last, place = _legend()[-1]
-    width = max(edge, place + SQUARE + LETTER * len(last)) + MARGIN
-    return _Layout(left, top, width, height + LEGEND, tuple(columns), tuple(blocks), rows, tuple(lines))
-
-
-def _legend() -> list[tuple[str, int]]:
-    places, edge = [], MARGIN
-    for outcome in MEANINGS:
-        places.append((outcome, edge))
-        edge += SQUARE + LETTER * len(outcome) + 14
-    return places
-
-
-@lru_cache(maxsize=1)
-def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    return Environment(
-        loader=FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        finalize=_disarmed,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def _disarmed(value: object) -> object:
-    """Every value that a template writes, without control characters; our own markup stays as it is."""
-    return visible(value) if type(value) is str else value

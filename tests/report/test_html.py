@@ -1,15 +1,18 @@
-"""The page and the picture: whole, self-contained, and deaf to what models and tables say."""
+"""The page: whole, self-contained, and deaf to what models and tables say."""
 
 import re
 from base64 import b64encode
 from hashlib import sha256
 from html.parser import HTMLParser
 from typing import Any
-from xml.etree import ElementTree
 
 import pytest
 
-from tabcontam.report.html import render_html, render_svg
+from tabcontam.report import html
+from tabcontam.report.evidence import Packed
+from tabcontam.report.html import MOST_CELLS, MOST_LLMS, render_html, render_pages, summary
+from tabcontam.report.published import Agreement, Mark, Source
+from tabcontam.report.results import typed
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -35,7 +38,7 @@ class Page(HTMLParser):
         assert self.open.pop() == tag
 
     def handle_data(self, data: str) -> None:
-        if "style" not in self.open:
+        if not {"style", "script"} & set(self.open):
             self.text += data
 
     def all(self, tag: str, **attributes: str) -> list[dict[str, str]]:
@@ -44,7 +47,7 @@ class Page(HTMLParser):
 
     def squares(self) -> list[dict[str, str]]:
         """The cells of the heatmap."""
-        return [found for name, found in self.elements if name == "a" and found["class"].startswith("cell ")]
+        return [found for name, found in self.elements if name == "a" and found.get("class", "").startswith("cell ")]
 
 
 def page(of: dict[str, Any], lines: list[dict[str, Any]] | None = None) -> Page:
@@ -75,12 +78,14 @@ def test_every_cell_has_its_square_and_its_entry(llms: int, datasets: int) -> No
     ids = [attributes["id"] for _, attributes in found.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     assert {square["href"][1:] for square in squares} <= set(ids)
-    assert all(square["title"] and square["aria-label"] for square in squares)
+    assert all(square["aria-label"] for square in squares)
 
 
 def test_the_outcomes_are_told_apart_by_word_and_class() -> None:
     squares = page(results(["m"], ["a", "b", "c", "d", "e"])).squares()
-    classes = {square["aria-label"].rsplit(": ")[-1]: square["class"] for square in squares}
+    classes = {
+        square["aria-label"].rsplit(": ")[-1].split(", ")[0]: square["class"].split(" s3")[0] for square in squares
+    }
     assert classes == {
         "contaminated": "cell contaminated",
         "not detected": "cell not-detected",
@@ -93,10 +98,29 @@ def test_the_outcomes_are_told_apart_by_word_and_class() -> None:
 
 def test_blocks_are_llms_with_controls_first_and_knowledge_above_memorization() -> None:
     source = render_html(results(["gpt-4o", "control:exposed"], ["iris", "wine"]), [])
-    table = source[source.index("<thead>") : source.index("</table>")]
-    assert table.index("control:exposed") < table.index("gpt-4o")
-    assert re.findall(r'<tbody class="(\w+)">', table) == ["knowledge", "memorization", "membership", "classification"]
-    assert table.count('colspan="2" class="llm first"') == 2
+    tables = re.findall(r'<table class="heatmap">.*?</table>', source, re.DOTALL)
+    assert [re.search(r"<caption>([\w:-]+)", one).group(1) for one in tables] == ["control:exposed", "gpt-4o"]  # type: ignore[union-attr]
+    for one in tables:
+        assert re.findall(r'<tbody class="(\w+)"', one) == ["knowledge", "memorization", "membership", "classification"]
+        assert re.findall(r'<th scope="col".*?<span>(\w+)</span>', one) == ["iris", "wine"]
+
+
+def test_what_a_row_test_recalled_is_the_strength_of_its_square() -> None:
+    bits = {15.9: "s1", 16: "s2", 255: "s3", 1023: "s4", 5000: "s5"}
+    cells = [
+        weighed("m", f"d{number}", "full_completion", "contaminated", recalled_bits=value)
+        for number, value in enumerate(bits)
+    ]
+    knowledge = cell("m", "d0", "feature_list_informed", "contaminated", recalled_bits=99)
+    clean = weighed("m", "d0", "feature_completion", "not detected", recalled_bits=99)
+    found = page(document([*cells, knowledge, clean]), [])
+    strengths = {square["aria-label"]: square["class"] for square in found.squares()}
+    assert [name for name in strengths.values() if " s" in name] == [
+        f"cell contaminated {level}" for level in bits.values()
+    ]
+    assert "m, d0, 8 Full completion: contaminated, 16 bits recalled" in strengths
+    assert "each step four times the one before" in found.text
+    assert "each step four times" not in page(document([knowledge]), []).text
 
 
 def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
@@ -107,19 +131,28 @@ def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
     assert len(page(document(cells)).squares()) == 2
 
 
-def test_the_evidence_shows_three_queries_and_says_how_many_it_leaves_out() -> None:
-    of = document([cell("m", "iris", "full_completion", "contaminated")])
-    found = page(of)
-    assert len(found.all("div", **{"class": "trial"})) == 3
-    assert "2 more in trials.jsonl" in found.text
-    assert "No trial of this cell was kept" in page(of, []).text
+def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = Packed({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
+    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
+    of = document(
+        [cell(llm, "iris", test, "contaminated") for llm in "ab" for test in ("full_completion", "membership")]
+    )
+    found = page(of, [])
+    assert [details["data-cell"] for details in found.all("details", **{"class": "evidence"})] == ["1-1-1", "2-1-1"]
+    assert "Evidence: 10 of 45 queries" in found.text
+    assert "Evidence: 3 of 3 queries" in found.text
+    assert found.text.count("No query of this cell was kept.") == 2
+    assert [blob["id"] for blob in found.all("script", type="text/plain")] == ["evidence-1", "evidence-2"]
+    assert 'id="evidence-2">REVG</script>' in render_html(of, [])
+    assert found.all("noscript") == [{}]
 
 
-def test_an_answer_that_is_no_hit_says_so() -> None:
-    of = document([cell("m", "iris", "full_completion", "contaminated")])
-    found = page(of, [trial(of["cells"][0], "1"), trial(of["cells"][0], "2", hit=False)])
-    assert found.text.count("Answer, no hit") == 1
-    assert len(found.all("pre", **{"class": "answer"})) == 1
+def test_a_page_without_trials_says_so_once() -> None:
+    found = page(results(["m"], ["iris"]), [])
+    assert "No queries or answers were kept with this page" in found.text
+    assert "No query of this cell was kept" not in found.text
+    assert found.all("details", **{"class": "evidence"}) == []
 
 
 def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
@@ -161,18 +194,101 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
     assert 'class="tables"' not in render_html(document([cell("m", "iris", "membership", None)]), [])
 
 
-def test_the_sentence_tells_seen_rows_from_mere_knowledge() -> None:
-    cells = [
-        cell("m", "iris", "full_completion", "contaminated"),
-        cell("m", "wine", "feature_list_informed", "contaminated"),
-        cell("m", "adult", "full_completion", "not detected"),
-        cell("m", "bank", "full_completion", "no answer"),
-    ]
-    assert (
-        "Contaminated in 2 of 3 decided cells. Flagged by a row test: iris. Flagged only by tests that a page about "
-        "the dataset is enough to pass: wine. Nothing detected: adult. Nothing could be decided: bank."
-    ) in page(document(cells)).text
-    assert "m: No cell could be decided." in page(document(cells[3:])).text
+def test_the_page_says_first_what_was_tested_and_what_was_found() -> None:
+    of = results(["control:exposed", "gpt-4o"], ["iris"])
+    text = " ".join(page(of).text.split())
+    assert "1 LLM, 1 table, 13 tests, 385 queries, beside 1 control; 2 January 2026; calibrated rules" in text
+    assert text.index("gpt-4o recalls rows of The iris data.") < text.index("control:exposed (control) recalls rows")
+    assert text.index("control:exposed (control) recalls") < text.index("A block is an LLM")
+    view = typed(of)
+    assert summary(view, view.blocks[1]) == "recalls rows of The iris data."
+
+
+def test_the_catalogues_title_names_an_llm_and_its_name_in_the_run_stays() -> None:
+    of = results(["openai:gpt-4o-2024"], ["iris"])
+    of["run"]["catalogue"] = {"openai:gpt-4o-2024": {"name": "gpt-4o", "title": "GPT-4o", "family": "gpt", "order": 3}}
+    found = page(of)
+    assert "GPT-4o, iris, 1 Feature list, informed: " in found.squares()[0]["aria-label"]
+    source = render_html(of, [])
+    assert "<h3>GPT-4o</h3>" in source
+    assert "<code>openai:gpt-4o-2024</code>" in source
+
+
+def test_published_results_are_small_marks_with_their_source_and_their_agreement(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    paper, others = (Source(name, f"{name} 2024", "https://example.org", "like to like") for name in ("A", "B"))
+    laid = {"iris": (Mark(paper, True, "m-0125"), Mark(others, False, "")), "wine": (Mark(paper, False, ""),)}
+    monkeypatch.setattr("tabcontam.report.squares.marks", lambda entry, dataset, test: laid[dataset])
+    monkeypatch.setattr("tabcontam.report.squares.sources", lambda: (paper, others))
+    monkeypatch.setattr(html, "agreement", lambda view: (Agreement("m", paper, 7, 2),))
+    of = document([cell("m", dataset, "full_completion", "contaminated") for dataset in ("iris", "wine")])
+    assert page(of, []).all("span", **{"class": "mark was-found from-1"}) == []  # not of the catalogue
+    of["run"]["catalogue"] = {"m": {"name": "m", "title": "M", "family": "", "order": 1}}
+    found = page(of, [])
+    names = [square["aria-label"].rsplit(": contaminated, ")[-1] for square in found.squares()]
+    assert names == ["A: found, B: not found", "A: not found"]
+    marks = [span["class"] for _, span in found.elements if span.get("class", "").startswith("mark ")]
+    assert marks[:3] == ["mark was-found from-1", "mark was-not-found from-2", "mark was-not-found from-1"]
+    text = " ".join(found.text.split())
+    assert "A: 7 of 9 cells that both decided agree like to like M: 7 of 9" in text
+    assert "Published by A: found, of m-0125" in text
+    assert "as published by B (B 2024)" in text
+
+
+def test_each_test_leads_to_what_it_asks() -> None:
+    found = page(document([cell("m", "iris", test, "not detected") for test in ("full_completion", "of_my_own")]), [])
+    ids = {attributes["id"] for _, attributes in found.elements if "id" in attributes}
+    assert "test-full_completion" in ids
+    assert "test-of_my_own" not in ids
+    assert len(found.all("a", href="#test-full_completion")) == 3
+    assert "the LLM must write the next row" in found.text
+
+
+def test_the_meanings_follow_the_rules() -> None:
+    calibrated = page(document([weighed("m", "iris", "full_completion", "contaminated")]), []).text
+    assert "a share of at most 0.01 is expected to be false" in calibrated
+    paper = page(document([cell("m", "iris", "full_completion", "contaminated")], rules="paper"), []).text
+    assert "no known error rate" in paper
+    assert "expected to be false" not in paper
+
+
+def test_the_choices_are_those_that_the_page_has() -> None:
+    found = page(results(["control:exposed", "gpt-4o"], ["iris", "wine"]), [])
+    boxes = found.all("input", type="checkbox")
+    assert [box["value"] for box in boxes if box["name"] == "llm"] == ["control:exposed", "gpt-4o"]
+    assert [box["value"] for box in boxes if box["name"] == "dataset"] == ["iris", "wine"]
+    assert len([box for box in boxes if box["name"] == "test"]) == len(KINDS)
+    assert "hidden" in found.all("div", id="filters")[0]  # until the script has taken them over
+    assert page(results(["m"], ["iris"]), []).all("input", name="llm") == []  # nothing to choose
+
+
+def test_a_large_run_is_a_summary_with_a_page_an_llm() -> None:
+    llms = [f"m{number}" for number in range(MOST_LLMS)]
+    assert set(render_pages(results(llms, ["iris"]), [])) == {"index.html"}
+    pages = render_pages(results([*llms, "../../etc"], ["iris", "wine"]), [])
+    assert list(pages) == ["index.html", *(f"llm-{number}.html" for number in range(1, MOST_LLMS + 2))]
+    index = Page(pages["index.html"])
+    assert {square["href"] for square in index.squares()} == set(pages) - {"index.html"}
+    assert len(index.squares()) == 2 * (MOST_LLMS + 1)
+    assert index.all("div", **{"class": "entry"}) == []
+    leaf = Page(pages["llm-31.html"])
+    assert len(leaf.squares()) == 2 * len(KINDS)
+    assert {"href": "index.html"} in leaf.all("a")
+    assert "../../etc recalls rows of The iris data and The wine data" in " ".join(leaf.text.split())
+
+
+def test_the_pages_of_a_large_run_hold_their_own_evidence_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    packed = Packed({1: "QUJD", 2: "REVG"}, {}, {})
+    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    pages = render_pages(results([f"m{number}" for number in range(MOST_LLMS + 1)], ["iris"]), [])
+    blobs = {name: re.findall(r'id="(evidence-\d+)"', text) for name, text in pages.items()}
+    assert (blobs["index.html"], blobs["llm-1.html"], blobs["llm-2.html"]) == ([], ["evidence-1"], ["evidence-2"])
+
+
+def test_many_cells_of_few_llms_are_a_page_each_too() -> None:
+    one = document([cell("m", f"d{number}", "full_completion", "not detected") for number in range(MOST_CELLS + 1)])
+    assert set(render_pages(one, [])) == {"index.html", "llm-1.html"}
 
 
 def test_the_page_states_the_run() -> None:
@@ -191,21 +307,30 @@ def test_an_interrupted_run_says_so() -> None:
     assert "not every query was asked" in page(results(["m"], ["iris"], interrupted=True)).text
 
 
-def test_the_page_loads_nothing_and_runs_nothing() -> None:
+def test_the_page_loads_nothing_and_runs_its_own_script_alone() -> None:
     found = page(*hostile())
-    assert not {"script", "link", "img", "iframe", "object", "form"} & {tag for tag, _ in found.elements}
+    assert not {"link", "img", "iframe", "object", "form"} & {tag for tag, _ in found.elements}
+    assert len(found.all("script")) == 1
     for _, attributes in found.elements:
         assert not {"src", "style"} & set(attributes)
         assert not any(name.startswith("on") for name in attributes)
         assert attributes.get("href", "#").startswith("#")
 
 
-def test_the_policy_allows_the_one_style_by_its_hash() -> None:
+def test_the_policy_allows_our_style_and_scripts_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
     source = render_html(*hostile())
-    style = source[source.index("<style>") + len("<style>") : source.index("</style>")]
-    digest = b64encode(sha256(style.encode()).digest()).decode()
+
+    def hashes(tag: str) -> str:
+        inlined = re.findall(rf"<{tag}>(.*?)</{tag}>", source, re.DOTALL)
+        return " ".join(f"'sha256-{b64encode(sha256(one.encode()).digest()).decode()}'" for one in inlined)
+
     (policy,) = Page(source).all("meta", **{"http-equiv": "Content-Security-Policy"})
-    assert policy["content"].startswith(f"default-src 'none'; style-src 'sha256-{digest}';")
+    assert policy["content"] == (
+        f"default-src 'none'; style-src {hashes('style')}; script-src {hashes('script')}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    assert hashes("script").count("sha256") == 2
 
 
 def test_hostile_text_is_shown_as_text() -> None:
@@ -221,11 +346,15 @@ def test_hostile_text_is_shown_as_text() -> None:
 def test_the_page_stays_small_however_long_the_texts_are() -> None:
     of = results(["a", "b"], ["iris", "wine"])
     for one in of["cells"]:
-        one["verdict"] = "contaminated"
-    lines = trials(of, 5, reply="r" * 10**5, prompt="p" * 10**5, expected=["e" * 10**5], asked=["a" * 10**5])
-    source = render_html(of, lines)
-    assert len(source.encode()) < 330_000
+        one |= {"reason": "r" * 10**5, "sentence": "s" * 10**5}
+    source = render_html(of, [])
+    assert len(source.encode()) < 300_000
     assert "(+99400 characters)" in source
+
+
+def test_the_largest_single_page_is_a_few_megabytes() -> None:
+    of = results([f"m{number}" for number in range(30)], [f"d{number}" for number in range(15)])
+    assert len(render_html(of, []).encode()) < 6_000_000
 
 
 def test_the_same_results_write_the_same_page() -> None:
@@ -235,18 +364,3 @@ def test_the_same_results_write_the_same_page() -> None:
 
 def test_a_run_without_cells_is_a_page() -> None:
     assert "No cell was run" in page(document([])).text
-
-
-@pytest.mark.parametrize(
-    "of", [results(["m"], ["iris"]), results(["control:exposed", "m"], ["iris", "wine"]), document([]), hostile()[0]]
-)
-def test_the_picture_is_valid_and_names_its_cells(of: dict[str, Any]) -> None:
-    root = ElementTree.fromstring(render_svg(of))
-    names = [title.text or "" for group in root.iter("{http://www.w3.org/2000/svg}g") for title in group]
-    assert len([name for name in names if name.strip()]) >= len(of["cells"])
-    assert not list(root.iter("{http://www.w3.org/2000/svg}script"))
-    assert "href" not in render_svg(of)
-
-
-def test_the_picture_is_the_same_each_time() -> None:
-    assert render_svg(results(["m"], ["iris"])) == render_svg(results(["m"], ["iris"]))

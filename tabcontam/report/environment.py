@@ -1,0 +1,32 @@
+"""The templates of the page and the picture: everything that they write is escaped and made harmless."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tabcontam.report.results import visible
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+TEMPLATES = Path(__file__).parent / "templates"
+
+
+@lru_cache(maxsize=1)
+def environment() -> "Environment":
+    """The templates; an undefined name is an error."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    return Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        finalize=_disarmed,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _disarmed(value: object) -> object:
+    """Every value that a template writes, without control characters; our own markup stays as it is."""
+    return visible(value) if type(value) is str else value

@@ -1,0 +1,63 @@
+"""A cell as a square of the heatmap: its sign, its strength, what is published of it, and its spoken name."""
+
+from tabcontam.report.published import Mark, Source, marks, sources
+from tabcontam.report.results import LETTERS, ROW_TESTS, SCORE, SCORE_LETTER, Cell, Results
+from tabcontam.report.sentences import Titles
+from tabcontam.suite.base import Verdict
+
+OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)
+SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
+    Verdict.NOT_DETECTED.value: "·",
+    SCORE: SCORE_LETTER,
+}
+# Recalled bits grow with the queries, the columns and the rows remembered: only their magnitude is shown.
+LEVELS = (16, 64, 256, 1024)
+LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
+MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
+
+
+def css_class(outcome: str) -> str:
+    """The outcome as a class of the style sheet."""
+    return outcome.replace(" ", "-")
+
+
+def sign(cell: Cell) -> str:
+    """What is written in the square: a letter, or the score where there is nothing else."""
+    return f"{cell.score:.2f}" if cell.verdict is None and cell.score is not None else SIGNS[cell.outcome]
+
+
+def strength(cell: Cell) -> int:
+    """From 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
+    bits = cell.numbers.get("recalled_bits")
+    if cell.verdict is not Verdict.CONTAMINATED or cell.test not in ROW_TESTS or bits is None:
+        return 0
+    return 1 + sum(bits >= level for level in LEVELS)
+
+
+def published(view: Results, cell: Cell) -> tuple[Mark, ...]:
+    """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
+    entry = view.catalogue.get(cell.llm)
+    return marks(entry.name, cell.dataset, cell.test) if entry else ()
+
+
+def levels_shown(view: Results) -> list[tuple[int, str]]:
+    """The levels of recalled bits with their names, for the legend; none where nothing was recalled."""
+    return list(enumerate(LEVEL_NAMES, start=1)) if any(map(strength, view.cells)) else []
+
+
+def sources_shown(view: Results) -> list[Source]:
+    """The sources of which a mark is laid over a square, in their order."""
+    laid = {mark.source for cell in view.cells for mark in published(view, cell)}
+    return [source for source in sources() if source in laid]
+
+
+def spoken(view: Results, titles: Titles, cell: Cell) -> str:
+    """The square's name for those who do not see it: where it stands, and all that it shows."""
+    shown = [cell.outcome]
+    if strength(cell):
+        shown.append(f"{cell.numbers['recalled_bits']:,.0f} bits recalled")
+    if cell.verdict is None and cell.score is not None:
+        shown.append(sign(cell))
+    for mark in published(view, cell):
+        shown.append(f"{mark.source.name}: {'found' if mark.found else 'not found'}")
+    return f"{titles.llm(cell.llm)}, {view.label(cell)}, {cell.title}: {', '.join(shown)}"

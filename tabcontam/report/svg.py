@@ -1,0 +1,103 @@
+"""The heatmap as one SVG picture, which loads nothing and has a ground of its own."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.report.environment import environment
+from tabcontam.report.results import TESTS, Results, typed
+from tabcontam.report.sentences import Titles
+from tabcontam.report.squares import OUTCOMES, levels_shown, published, sign, sources_shown, spoken, strength
+
+SQUARE, LETTER, MARGIN, LEGEND = 26, 7, 16, 54
+LEVELS_HEIGHT, LEVELS_WIDTH, SOURCE_HEIGHT = 30, 860, 22
+LONGEST_NAME = 30
+
+
+def render_svg(results: Mapping[str, Any]) -> str:
+    """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
+    view = typed(results)
+    titles = Titles(view)
+    picture: str = (
+        environment()
+        .get_template("heatmap.svg.jinja")
+        .render(
+            view=view,
+            layout=_layout(view, titles),
+            legend=_legend(),
+            cut=_cut,
+            test_titles=TESTS,
+            llm_title=titles.llm,
+            sign=sign,
+            strength=strength,
+            published=lambda cell: published(view, cell),
+            levels=levels_shown(view),
+            sources=sources_shown(view),
+            spoken=lambda cell: spoken(view, titles, cell),
+        )
+    )
+    return picture
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the picture's parts stand, in pixels; text is taken as 7 pixels a character."""
+
+    left: int
+    top: int
+    width: int
+    height: int
+    columns: tuple[tuple[int, ...], ...]
+    blocks: tuple[tuple[int, int], ...]
+    rows: Mapping[str, int]
+    lines: tuple[int, ...]
+
+    @property
+    def bottom(self) -> int:
+        """Where the last row ends."""
+        return self.lines[-1]
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _layout(view: Results, titles: Titles) -> _Layout:
+    left = MARGIN + LETTER * max((len(TESTS.get(test, test)[:LONGEST_NAME]) for test in view.tests), default=0) + 10
+    labels = [len(column.label[:LONGEST_NAME]) for block in view.blocks for column in block.columns]
+    top = MARGIN + 22 + LETTER * max(labels, default=0) + 8
+    blocks, columns, edge = [], [], left
+    for block in view.blocks:
+        squares = SQUARE * len(block.columns)
+        width = max(squares, LETTER * len(_cut(titles.llm(block.llm))) + 12) + 8
+        start = edge + (width - squares) // 2
+        columns.append(tuple(start + SQUARE * number for number in range(len(block.columns))))
+        blocks.append((edge, edge + width))
+        edge += width
+    rows: dict[str, int] = {}
+    lines, height = [top], top
+    for tests in view.kinds.values():
+        for test in tests:
+            rows[test] = height + 3
+            height += SQUARE
+        height += 6
+        lines.append(height)
+    lines_below, legend_width = _below(view)
+    width = max(edge, legend_width) + MARGIN
+    return _Layout(left, top, width, height + LEGEND + lines_below, tuple(columns), tuple(blocks), rows, tuple(lines))
+
+
+def _below(view: Results) -> tuple[int, int]:
+    """How high what stands below the first line of the legend is, and how wide the legend."""
+    last, place = _legend()[-1]
+    levels, sources = levels_shown(view), sources_shown(view)
+    width = max(place + SQUARE + LETTER * len(last), LEVELS_WIDTH if levels else 0)
+    return (LEVELS_HEIGHT if levels else 0) + SOURCE_HEIGHT * len(sources), width
+
+
+def _legend() -> list[tuple[str, int]]:
+    places, edge = [], MARGIN
+    for outcome in OUTCOMES:
+        places.append((outcome, edge))
+        edge += SQUARE + LETTER * len(outcome) + 14
+    return places

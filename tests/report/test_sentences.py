@@ -1,0 +1,212 @@
+"""What is said at first sight is true, plain, and never more than was found."""
+
+from typing import Any
+
+import pytest
+
+from tabcontam.report.results import typed
+from tabcontam.report.sentences import NAMES_SHOWN, scope, sentences, standings
+from tabcontam.suite.base import Verdict
+from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
+
+ROW, KNOWLEDGE = "full_completion", "feature_list_informed"
+C, N, U, Q, S = ("contaminated", "not detected", "uninformative", "no answer", "skipped")
+Given = list[tuple[str, str, str | None]]
+
+
+def said(cells: Given, tables: dict[str, str] | None = None, llm: str = "m", **changes: Any) -> str:
+    """The first sentence about cells of (dataset, test, verdict), and verdicts of tables."""
+    made = [cell(llm, dataset, test, verdict) for dataset, test, verdict in cells]
+    lines = [table(llm, dataset, verdict) for dataset, verdict in (tables or {}).items()]
+    of = document(made, lines, **changes)
+    for fact in of["run"]["datasets"]:
+        fact["title"] = fact["name"].title()
+    return str(sentences(typed(of))[0])
+
+
+@pytest.mark.parametrize(
+    ("cells", "tables", "sentence"),
+    [
+        ([("iris", ROW, C)], {}, "m recalls rows of Iris."),
+        ([("iris", ROW, N)], {"iris": C}, "m recalls rows of Iris."),
+        ([("iris", ROW, C)], {"iris": N}, "m recalls rows of Iris."),
+        ([("iris", ROW, C), ("titanic", ROW, C), ("bank", ROW, C)], {}, "m recalls rows of Iris, Titanic and Bank."),
+        ([("iris", ROW, C), ("iris", KNOWLEDGE, C)], {}, "m recalls rows of Iris."),
+        (
+            [("titanic", ROW, C), ("iris", ROW, C), ("adult", ROW, N)],
+            {"titanic": C, "iris": C, "adult": N},
+            "m recalls rows of Titanic and Iris; nothing found on Adult, where 12% of rows would have been seen.",
+        ),
+        ([("adult", ROW, N)], {"adult": N}, "m: nothing found on Adult, where 12% of rows would have been seen."),
+        ([("adult", ROW, N)], {}, "m: nothing found on Adult, and how much would have been seen is not known."),
+        (
+            [("wine", KNOWLEDGE, C), ("wine", ROW, N)],
+            {"wine": N},
+            "m knows of Wine, which a page about it is enough for (no rows found, where 12% of rows would have been "
+            "seen).",
+        ),
+        (
+            [("wine", KNOWLEDGE, C), ("iris", KNOWLEDGE, C)],
+            {},
+            "m knows of Wine and Iris, which a page about each is enough for (no test of rows was run).",
+        ),
+        (
+            [("wine", KNOWLEDGE, C), ("wine", ROW, Q)],
+            {"wine": Q},
+            "m knows of Wine, which a page about it is enough for (whether it recalls rows could not be told).",
+        ),
+        (
+            [("bank", ROW, Q)],
+            {"bank": Q},
+            "m: whether it recalls rows of Bank could not be told: too few readable answers (2 of 25 answers "
+            "readable).",
+        ),
+        (
+            [("bank", ROW, U), ("iris", ROW, U), ("wine", ROW, S)],
+            {"bank": U, "iris": U, "wine": S},
+            "m: whether it recalls rows of Bank and Iris could not be told: asking could not have told memory from "
+            "guessing (a guesser would be right as often); whether it recalls rows of Wine could not be told: not "
+            "asked (controls cannot take part in classification).",
+        ),
+        ([("iris", KNOWLEDGE, N)], {}, "m: no knowledge of Iris found (no test of rows was run)."),
+        (
+            [("iris", KNOWLEDGE, Q)],
+            {},
+            "m: nothing could be told about Iris: too few readable answers (2 of 25 answers readable).",
+        ),
+        ([("iris", "classification_0shot", None)], {}, "m: only scores on Iris, on which nothing is decided."),
+        (
+            [("iris", "of_my_own", C)],
+            {},
+            "m knows of Iris, which a page about it is enough for (no test of rows was run).",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_found_is_said_in_one_plain_sentence(cells: Given, tables: dict[str, str], sentence: str) -> None:
+    assert said(cells, tables) == sentence
+
+
+@pytest.mark.parametrize(
+    ("llm", "verdict", "sentence"),
+    [
+        ("control:exposed", C, "recalls rows of Iris, as it must: it has read them."),
+        ("control:exposed", N, "is missed on Iris, whose rows it has read: there the row tests have no power."),
+        ("control:exposed", S, "could not be told: not asked (controls cannot take part in classification)."),
+        ("control:unexposed", N, ": no rows of Iris found, as it must be: it has read none of its rows."),
+        (
+            "control:unexposed",
+            C,
+            "is flagged on Iris, though it has read none of its rows: there the row tests measure plausibility, not "
+            "memory.",
+        ),
+    ],
+)
+def test_a_control_that_joined_is_held_against_what_it_has_read(llm: str, verdict: str, sentence: str) -> None:
+    of = document([cell(llm, "iris", ROW, verdict, control=True)], [table(llm, "iris", verdict)])
+    of["run"]["datasets"][0]["title"] = "Iris"
+    assert str(sentences(typed(of))[0]).endswith(sentence)
+
+
+def test_a_control_that_is_the_subject_is_an_llm_like_others() -> None:
+    assert said([("iris", ROW, C)], llm="control:exposed") == "control:exposed recalls rows of Iris."
+
+
+def test_a_control_without_a_row_test_shows_nothing() -> None:
+    of = document([cell("control:exposed", "iris", KNOWLEDGE, C, control=True)])
+    assert str(sentences(typed(of))[0]) == "control:exposed: no test of rows was run on The iris data."
+
+
+@pytest.mark.parametrize(
+    ("shares", "seen"),
+    [
+        ([0.12, 0.12], "where 12% of rows would have been seen"),
+        ([0.04, 0.26], "where 4% and 26% of rows would have been seen, in this order"),
+        ([0.04, 0.26, 0.5, 0.1], "where from 4% to 50% of rows would have been seen"),
+        ([0.001], "where under 1% of rows would have been seen"),
+        ([0.04, None], "where 4% of rows would have been seen; nothing found on D1, and how much"),
+    ],
+)
+def test_the_share_that_would_have_been_seen_is_said_of_each_table(shares: list[float | None], seen: str) -> None:
+    names = [f"d{number}" for number in range(len(shares))]
+    tables = [table("m", name, N, detectable_share=share) for name, share in zip(names, shares, strict=True)]
+    of = document([cell("m", name, ROW, N) for name in names], tables)
+    for fact in of["run"]["datasets"]:
+        fact["title"] = fact["name"].upper()
+    assert seen in str(sentences(typed(of))[0])
+
+
+def test_the_share_of_the_cells_is_said_where_no_table_states_one() -> None:
+    of = document(
+        [
+            weighed("m", "iris", test, N, detectable_share=share)
+            for test, share in ((ROW, 0.3), ("feature_completion", 0.2))
+        ]
+    )
+    assert "where 20% of rows" in str(sentences(typed(of))[0])
+
+
+def test_different_reasons_are_left_to_the_cells() -> None:
+    cells = [cell("m", "iris", ROW, Q, reason="1 of 5"), cell("m", "iris", "feature_completion", Q, reason="2 of 5")]
+    of = document(cells, [table("m", "iris", Q)])
+    assert str(sentences(typed(of))[0]).endswith("could not be told: too few readable answers.")
+
+
+def test_many_tables_are_counted() -> None:
+    sentence = said([(f"d{number}", ROW, C) for number in range(NAMES_SHOWN + 3)])
+    assert sentence == "m recalls rows of " + ", ".join(f"D{number}" for number in range(NAMES_SHOWN)) + " and 3 more."
+
+
+def test_tables_of_one_dataset_are_told_apart_by_serializer_and_edition() -> None:
+    cells = [cell("m", "iris", ROW, C, serializer=name) for name in ("is", "list")]
+    assert str(sentences(typed(document(cells)))[0]) == "m recalls rows of The iris data (is and list)."
+    cells = [cell("m", "iris", ROW, C, edition=name) for name in ("uci", "r")]
+    assert str(sentences(typed(document(cells)))[0]) == "m recalls rows of The iris data (@uci and @r)."
+
+
+def test_an_llm_is_called_by_the_catalogues_title() -> None:
+    def named(*llms: str) -> list[str]:
+        entry = {"name": "llama3", "title": "Llama 3", "family": "llama", "order": 3}
+        of = document([cell(llm, "iris", ROW, C) for llm in llms], catalogue=dict.fromkeys(llms, entry))
+        return [one.title for one in sentences(typed(of))]
+
+    assert named("llama3") == ["Llama 3"]
+    assert named("llama3", "ollama:llama3:8b") == ["Llama 3 (llama3)", "Llama 3 (ollama:llama3:8b)"]
+
+
+def test_what_was_not_asked_is_said() -> None:
+    of = document([cell("m", "iris", ROW, C), cell("n", "wine", ROW, C)])
+    of["run"]["llms"].append({"spec": "unreachable"})
+    assert [str(one) for one in sentences(typed(of))] == [
+        "m recalls rows of The iris data; asked nothing about The wine data.",
+        "n recalls rows of The wine data; asked nothing about The iris data.",
+        "unreachable was asked nothing.",
+    ]
+
+
+def test_recorded_answers_have_no_tables_and_are_told_all_the_same() -> None:
+    cells = [cell("gpt4", "adult income", ROW, N, edition=None, serializer=None, source="log.txt")]
+    of = {"schema": 1, "run": {"rules": "paper"}, "cells": cells, "tables": [], "ranking": []}
+    assert str(sentences(typed(of))[0]).startswith("gpt4: nothing found on adult income, and how much")
+    assert scope(typed(of)).endswith(
+        "the paper's rules: the published decisions, faults included, with no known error rate"
+    )
+
+
+def test_what_was_tested_counts_no_control() -> None:
+    of = results(["control:exposed", "a", "b"], ["iris"])
+    assert scope(typed(of)).startswith("2 LLMs, 1 table, 13 tests, ")
+    assert "beside 1 control; 2 January 2026; calibrated rules" in scope(typed(of))
+    assert scope(typed(document([], started="yesterday", rules="own"))) == "0 LLMs, 0 tables, 0 tests; own"
+
+
+def test_a_standing_is_that_of_the_rows_and_else_that_of_the_other_tests() -> None:
+    view = typed(
+        document([cell("m", "iris", KNOWLEDGE, C), cell("m", "wine", KNOWLEDGE, C), cell("m", "wine", ROW, N)])
+    )
+    found = standings(view, view.blocks[0])
+    assert [one.verdict for one in found.values()] == [Verdict.CONTAMINATED, Verdict.NOT_DETECTED]
+
+
+def test_hostile_names_stay_names() -> None:
+    assert HOSTILE[:40] in said([("iris", ROW, C)], llm=HOSTILE)
+    assert len(said([("x" * 5000, ROW, C)], llm="y" * 5000)) < 400
