@@ -8,7 +8,6 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from tabcontam.report.html import summary
 from tabcontam.report.results import (
     LETTERS,
     MEASURES,
@@ -26,6 +25,7 @@ from tabcontam.report.results import (
     typed,
     visible,
 )
+from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.suite.base import Verdict
 
 MEASURED = {
@@ -40,7 +40,7 @@ COMPARED = {
     "runs": "Runs against each other",
 }
 CHANGED = ("appeared", "vanished")
-FACTS = ("rules", "alpha", "seed", "dictionary", "started")
+FACTS = ("seed", "dictionary")  # what the line before them does not say
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
 # A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
@@ -104,6 +104,8 @@ def _head(view: Results) -> Iterator[str]:
     facts = [f"{name} {prose(text(view.run[name]))}" for name in FACTS if view.run.get(name) is not None]
     yield "# What LLMs have seen of tables"
     yield ""
+    yield prose(scope(view))
+    yield ""
     yield f"{', '.join([f'tabcontam {prose(version)}'.strip(), *facts])}"
     yield ""
     if command := text(view.run.get("command")):
@@ -117,11 +119,18 @@ def _head(view: Results) -> Iterator[str]:
 def _found(view: Results) -> Iterator[str]:
     yield "## What was found"
     yield ""
-    for block in view.blocks:
-        yield f"- {_llm(view, block)}: {prose(summary(view, block))}"
+    for sentence in sentences(view):
+        room = " " if sentence.rest.startswith(" ") else ""
+        yield f"- {_named(sentence)}{room}{prose(sentence.rest)}"
     if not view.blocks:
         yield "- Nothing was asked."
     yield ""
+
+
+def _named(sentence: Sentence) -> str:
+    """The LLM as the catalogue calls it and as the run does."""
+    name = code(sentence.llm)
+    return name if sentence.title == sentence.llm else f"{prose(sentence.title)} ({name})"
 
 
 def _llm(view: Results, block: Block) -> str:
@@ -240,11 +249,17 @@ def _comparisons(view: Results) -> Iterator[str]:
 
 
 def _changes(compared: Sequence[Comparison]) -> Iterator[str]:
-    changed = [each for each in compared if each.change in CHANGED or each.beyond_chance]
-    unknown = sum(each.change == "unknown" for each in compared)
-    undecided = f"; {unknown} of them are undecided on one side" if unknown else ""
-    yield f"{len(changed)} of {len(compared)} compared cells changed{undecided}."
+    verdicts, beyond, unknown = (
+        sum(each.change in CHANGED for each in compared),
+        sum(each.beyond_chance for each in compared),
+        sum(each.change == "unknown" for each in compared),
+    )
+    yield (
+        f"Cells compared: {len(compared)}; the verdict changed in {verdicts}, the share of right answers by more than "
+        f"chance in {beyond}" + (f"; undecided on one side: {unknown}." if unknown else ".")
+    )
     yield ""
+    changed = [each for each in compared if each.change in CHANGED or each.beyond_chance]
     if not changed:
         return
     header = ("First", "Second", "LLM", "Table", "Test", "Change", "By more than chance", "Hits", "q")

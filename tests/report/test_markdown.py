@@ -110,6 +110,17 @@ def test_ordinary_sentences_stay_prose() -> None:
     assert shown(prose(sentence)) == sentence
 
 
+def test_what_was_found_of_each_llm_is_a_sentence() -> None:
+    of = document(
+        [weighed("gpt-4o", "iris", "full_completion", "contaminated"), weighed("t0", "iris", "own", "not detected")],
+        [table("gpt-4o", "iris", "contaminated"), table("t0", "iris", "not detected")],
+    )
+    of["run"]["catalogue"] = {"gpt-4o": {"name": "gpt-4o", "title": "GPT-4o", "family": "gpt", "order": 1}}
+    found = render_markdown(of).split("## What was found")[1].split("##")[0].split("\n")
+    assert found[2].startswith("- GPT-4o (`gpt-4o`) recalls rows of The iris data")
+    assert found[3].startswith("- `t0`: nothing found on The iris data, where ")
+
+
 def test_every_cell_stands_in_the_heatmap_of_its_llm() -> None:
     of = document([
         weighed("gpt-4o", "iris", "full_completion", "contaminated"),
@@ -172,12 +183,13 @@ def test_the_comparisons_that_changed_are_listed_and_the_others_counted() -> Non
     ]
     source = render_markdown(of)
     section = source.split("## Versions of a family")[1].split("## Runs")[0]
-    assert "2 of 4 compared cells changed; 1 of them are undecided on one side." in shown(section)
+    told = "Cells compared: 4; the verdict changed in 1, the share of right answers by more than chance in 2; "
+    assert f"{told}undecided on one side: 1." in shown(section)
     assert [row[4:] for row in rows(section)[1:]] == [
         ["full_completion", "appeared", "yes", "0% to 40%", "0.001"],
         ["own", "same", "yes", "0% to 40%", "0.5"],
     ]
-    assert "0 of 1 compared cells changed." in source.split("## Runs against each other")[1]
+    assert "Cells compared: 1; the verdict changed in 0" in source.split("## Runs against each other")[1]
 
 
 def test_the_controls_and_the_notes_are_told() -> None:
