@@ -1,6 +1,7 @@
 """What every test gets."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -27,10 +28,14 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.fixture(autouse=True)
-def schema(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every results.json that a test has written or printed is checked against its schema."""
+def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every results.json that a test has written or printed is checked against its schema.
+
+    Those that other processes wrote lie beside a page.
+    """
     from tabcontam import run_folder, runs
 
+    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
     written = run_folder.as_json
 
     def as_json(document: Mapping[str, Any]) -> str:
@@ -40,6 +45,9 @@ def schema(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(run_folder, "as_json", as_json)
     monkeypatch.setattr(runs, "as_json", as_json)
+    yield
+    for page in folder.rglob("index.html") if folder else ():
+        checked(json.loads(page.with_name("results.json").read_text("utf-8")))
 
 
 @pytest.fixture(autouse=True)
