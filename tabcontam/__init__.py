@@ -1,3 +1,42 @@
-"""How much of a table has an LLM already seen?"""
+"""How much of a table has an LLM already seen?
+
+import tabcontam
+
+results = tabcontam.run("llama3", "adult")
+results.gate().conclusion
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tabcontam.api import Results, load_results, run
+    from tabcontam.datasets import Table
+    from tabcontam.errors import UsageError
+    from tabcontam.gate import Conclusion
+    from tabcontam.suite.base import Verdict
 
 __version__ = "0.1.0"
+__all__ = ["Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "load_results", "run"]
+
+_HOMES = {
+    "Conclusion": "gate",
+    "Results": "api",
+    "Table": "datasets",
+    "UsageError": "errors",
+    "Verdict": "suite.base",
+    "load_results": "api",
+    "run": "api",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, imported when it is first used: `--help` needs none of them."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

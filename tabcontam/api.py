@@ -1,23 +1,86 @@
-"""tabcontam from Python, in the words of the command line: `tabcontam.run(...)`, `tabcontam.load_results(...)`."""
+"""tabcontam from Python, in the words of the command line: `tabcontam.run(...)`, `tabcontam.load_results(...)`.
 
+What a user can mend is raised as `UsageError`, with the line that the command line prints; where it names an option,
+`--send-rows` is `send_rows=True` here.
+"""
+
+import inspect
+import os.path
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
+from tabcontam.arguments import ALPHA, FORMS, RULES
+from tabcontam.choosing import Place, llms_named, places_named
 from tabcontam.datasets import Table
-from tabcontam.gate import Judgement
+from tabcontam.errors import UsageError, unknown
+from tabcontam.gate import Judgement, judge
+from tabcontam.report.results import Cell, Rank, TableVerdict, count, read_results, typed, visible
+from tabcontam.report.results import Results as View
+from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
     import pandas as pd
 
+Dataset = str | Path | Table
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, repr=False)
 class Results:
-    """The results of a run: `document` is its results.json, `folder` where it lies."""
+    """The results of a run: `document` is its results.json, `folder` where that lies beside trials and report.
+
+    In a notebook it is shown as the heatmap.
+    """
 
     folder: Path
     document: Mapping[str, Any]
+
+    def __repr__(self) -> str:
+        llms = dict.fromkeys(cell.llm for cell in self.cells)
+        found = ", ".join(f"{number} {outcome}" for outcome, number in count(self._view.subjects).items())
+        return visible(
+            f"<Results {self.folder}: {len(llms)} LLMs, {len(self.cells)} cells: {found or 'none'}>", line=True
+        )
+
+    def _repr_html_(self) -> str:
+        """The heatmap, as wide as it is; what models and tables wrote is in it as text alone."""
+        from tabcontam.report.html import render_svg
+
+        return f'<div style="overflow-x: auto">{render_svg(self.document)}</div>'
+
+    @cached_property
+    def _view(self) -> View:
+        return typed(self.document)
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """What was found in each (LLM, dataset, serializer, test), controls among them."""
+        return self._view.cells
+
+    @property
+    def tables(self) -> tuple[TableVerdict, ...]:
+        """What the row tests say together of each (LLM, dataset, serializer)."""
+        return self._view.tables
+
+    @property
+    def ranking(self) -> list[Rank]:
+        """The LLMs under test, the most contaminated first."""
+        return self._view.ranking
+
+    def verdict(self, llm: str, dataset: str) -> Verdict | None:
+        """The verdict on one table, in one of the five words; None where no row test was asked.
+
+        Raises `UsageError` for a name that the results do not have, or that means several of their tables.
+        """
+        llms, places = llms_named(self._view, [llm]), places_named(self._view, dataset)
+        found = [table for table in self.tables if table.llm in llms and Place.of(table) in places]
+        if len(found) > 1:
+            names = [f"{table.llm} on {self._view.label(table)}" for table in found]
+            raise UsageError(f"{llm} and {dataset} mean {len(found)} tables: {', '.join(names)}; name one of them")
+        return found[0].verdict if found else None
 
     def gate(
         self,
@@ -27,29 +90,182 @@ class Results:
         fail_on: str | Sequence[str] = (),
         min_power: float | None = None,
     ) -> Judgement:
-        """May an experiment go on? As `python -m tabcontam gate` says."""
-        raise NotImplementedError
+        """May an experiment go on? As `python -m tabcontam gate` says; `gate.judge` has the rules.
 
-    def to_frame(self) -> "pd.DataFrame":
-        """One row a cell."""
-        raise NotImplementedError
+        Raises `UsageError` for a name that the results do not have and for a condition that there is not.
+        """
+        return judge(
+            self.document,
+            llms=_several(llm),
+            datasets=_several(dataset),
+            fail_on=_several(fail_on),
+            min_power=min_power,
+        )
 
-    def _repr_html_(self) -> str:
-        """The heatmap, for notebooks."""
-        raise NotImplementedError
+    def to_frame(self, part: Literal["cells", "tables", "ranking"] = "cells") -> "pd.DataFrame":
+        """One row a cell, a table or an LLM; counts are `Int64`, other numbers `Float64`, texts `string`.
+
+        A pair, as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
+        models and tables wrote them: to open a CSV file of them in a spreadsheet, use `report --format csv`.
+        """
+        from tabcontam.report.frame import PARTS
+
+        if part not in PARTS:
+            raise unknown("part of the results", part, PARTS)
+        return PARTS[part](self._view)
 
 
 def run(
     llm: str | Sequence[str] = (),
-    dataset: "str | Path | Table | Sequence[str | Path | Table]" = (),
+    dataset: Dataset | Sequence[Dataset] = (),
     *,
+    serializer: str | Sequence[str] = (),
+    tests: str | None = None,
+    target: str | None = None,
+    name: str | None = None,
+    controls: bool = True,
+    rules: str = RULES[0],
+    alpha: float = ALPHA,
+    seed: int = 0,
+    queries: int | None = None,
+    batch_size: int = 16,
+    form: str = FORMS[0],
+    stop_at_first: bool = False,
+    send_rows: bool = False,
+    max_connections: int | None = None,
+    max_requests: int | None = None,
+    max_cost: float | Decimal | str | None = None,
+    prices: str | Path | None = None,
+    cache: bool = True,
+    retry_unanswered: bool = False,
     out: str | Path | None = None,
-    **options: Any,
+    progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` does."""
-    raise NotImplementedError
+    """Ask, judge and record, as `python -m tabcontam run` does, whose words these are; `tests` is `-k`.
+
+    `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
+    iris and wine. `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in `out`, by default
+    `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless `progress` is true:
+    then on standard error. It may be called where an event loop is at work, as in a notebook.
+
+    Ctrl-C finishes what is in flight, records what was answered and raises `KeyboardInterrupt`, which names the
+    folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
+    a bad input, and where no LLM could be reached.
+    """
+    command = _call(locals())
+    from tabcontam.plan import Options
+    from tabcontam.report import progress as report_progress
+    from tabcontam.runs import Request, execute, prepare
+
+    request = Request(
+        llms=_several(llm),
+        datasets=_datasets(dataset),
+        serializers=_several(serializer),
+        expression=tests,
+        options=Options(
+            seed=_whole("seed", seed),
+            rules=_one_of("rules", rules, RULES),
+            alpha=_share("alpha", alpha),
+            queries=_positive("queries", queries),
+            connections=_positive("max_connections", max_connections),
+            stop_at_first=stop_at_first,
+            retry_unanswered=retry_unanswered,
+            most_requests=_positive("max_requests", max_requests),
+            most_dollars=_dollars(max_cost),
+        ),
+        controls=controls,
+        out=_folder(out),
+        target=target,
+        name=name,
+        send_rows=send_rows,
+        form=_one_of("form", form, FORMS),
+        batch_size=_positive("batch_size", batch_size) or 16,
+        prices=None if prices is None else Path(prices),
+        cache=cache,
+        command=command,
+    )
+    outcome = execute(prepare(request), report_progress.progress(quiet=not progress))
+    if outcome.document["run"]["interrupted"]:
+        raise KeyboardInterrupt(f"what was answered is in {outcome.folder}; the same call with this `out` continues it")
+    if outcome.failure:
+        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+    return Results(outcome.folder, outcome.document)
 
 
 def load_results(folder: str | Path) -> Results:
-    """The results of a past run."""
-    raise NotImplementedError
+    """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`."""
+    return Results(Path(folder), read_results(Path(folder)))
+
+
+def _several(words: str | Sequence[str]) -> tuple[str, ...]:
+    """One word or several; anything else would be read letter by letter, or fail far from here."""
+    several = (words,) if isinstance(words, str) else tuple(words)
+    for word in several:
+        if not isinstance(word, str):
+            raise UsageError(f"{word!r} is no name; write a text")
+    return several
+
+
+def _datasets(given: Dataset | Sequence[Dataset]) -> tuple[str | Table, ...]:
+    several = (given,) if isinstance(given, str | Path | Table) else given
+    if hasattr(several, "columns") or any(not isinstance(each, str | Path | Table) for each in several):
+        raise UsageError("a dataset is a name, a path or a Table; write Table.from_frame(frame, name=...) for a frame")
+    # a path is a file, also where it reads like the name of a dataset
+    return tuple(os.path.join(".", each.expanduser()) if isinstance(each, Path) else each for each in several)
+
+
+def _folder(out: str | Path | None) -> Path | None:
+    if out is not None and not str(out).strip():
+        raise UsageError("the folder of out has no name")
+    return None if out is None else Path(out)
+
+
+def _call(given: Mapping[str, Any]) -> str:
+    """The call as it is recorded: what differs from what it would be without."""
+    defaults = {word: parameter.default for word, parameter in inspect.signature(run).parameters.items()}
+    said = [f"{word}={_said(value)}" for word, value in given.items() if value is not defaults[word]]
+    return f"tabcontam.run({', '.join(said)})"
+
+
+def _said(value: object) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_said, value))}]"
+    if isinstance(value, Table):
+        return f"Table({value.name!r})"
+    return repr(str(value) if isinstance(value, Path) else value)
+
+
+def _one_of(word: str, value: str, known: Sequence[str]) -> str:
+    if value not in known:
+        raise unknown(word, str(value), known)
+    return value
+
+
+def _whole(word: str, value: int) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UsageError(f"{word} is {value!r}; write a whole number")
+    return value.__index__()
+
+
+def _positive(word: str, value: int | None) -> int | None:
+    if value is not None and _whole(word, value) < 1:
+        raise UsageError(f"{word} is {value!r}; write a whole number above 0")
+    return None if value is None else _whole(word, value)
+
+
+def _share(word: str, value: float) -> float:
+    if not isinstance(value, int | float) or not 0 < value < 1:
+        raise UsageError(f"{word} is {value!r}; write a number between 0 and 1")
+    return float(value)
+
+
+def _dollars(value: float | Decimal | str | None) -> Decimal | None:
+    if value is None:
+        return None
+    try:
+        dollars = Decimal(str(value))
+    except InvalidOperation:
+        dollars = Decimal(-1)
+    if not dollars.is_finite() or dollars <= 0:
+        raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0")
+    return dollars

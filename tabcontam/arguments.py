@@ -11,8 +11,10 @@ from tabcontam.errors import Exit
 
 RULES = ("calibrated", "paper")
 ALPHA = 0.01
+BATCH_SIZE = 16
 FORMS = ("auto", "chat", "completion")
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
+SUMMARY = "cnuaspAN"
 COLORS = ("auto", "always", "never")
 FAILURES = ("contaminated", "undecided", "knowledge")
 LISTED = ("datasets", "llms", "tests", "serializers")
@@ -24,6 +26,19 @@ examples:
   python -m tabcontam run --dataset my.csv --target label -k completion
   python -m tabcontam gate --llm llama3 --dataset adult
   python -m tabcontam list tests -v
+"""
+GATE_CODES = """\
+exit codes:
+  0  clean: nothing was found, and the tests could have found it
+  1  contaminated; with --fail-on undecided also what cannot be told
+  2  interrupted
+  3  internal error
+  4  a bad input, or no LLM could be reached
+  5  -k matches no test
+  6  cannot tell
+
+Controls that join a run decide nothing, unless they are named by --llm. Where control:exposed was missed by a test, the
+test makes no table clean; where control:unexposed was flagged by one, it makes no table contaminated.
 """
 
 
@@ -86,21 +101,21 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--no-controls", action="store_true", help="without the two controls beside the LLMs")
     how = run.add_argument_group("how it is asked and judged")
     how.add_argument(
-        "--rules", choices=RULES, default=RULES[0], help="how answers become verdicts (default: %(default)s)"
+        "--rules", choices=RULES, default=RULES[0], help=f"how answers become verdicts (default: {RULES[0]})"
     )
     how.add_argument(
         "--alpha",
         type=_level,
         default=ALPHA,
         metavar="A",
-        help="the share of an LLM's contaminated cells that may be false, on average (default: %(default)s)",
+        help=f"the share of an LLM's contaminated cells that may be false, on average (default: {ALPHA})",
     )
     how.add_argument(
         "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
     )
     how.add_argument("--queries", type=_positive, metavar="N", help="at most N queries a cell")
     how.add_argument(
-        "--batch-size", type=_positive, default=16, metavar="N", help="prompts at a time for hf: (default: 16)"
+        "--batch-size", type=_positive, default=BATCH_SIZE, metavar="N", help="prompts at a time for hf: (default: 16)"
     )
     how.add_argument(
         "--form", choices=FORMS, default=FORMS[0], help="how prompts are sent (default: the model's chat form, if any)"
@@ -142,9 +157,10 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
         "-r",
         dest="summary",
         metavar="CHARS",
-        default="cuas",
+        type=_summary,
+        default="caus",
         help="which cells the short summary names: (c)ontaminated, (n)ot detected, (u)ninformative, no (a)nswer, "
-        "(s)kipped, (p) scored, (A)ll, (N)one (default: %(default)s)",
+        "(s)kipped, with a score alone (p), (A)ll, (N)one (default: %(default)s)",
     )
     group.add_argument("--durations", type=_positive, metavar="N", help="name the N cells that took longest to answer")
     group.add_argument("--color", choices=COLORS, default=COLORS[0], help="colours in the report (default: a terminal)")
@@ -197,9 +213,11 @@ def _add_report(command: argparse.ArgumentParser) -> None:
 
 def _add_gate(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "Exit with 0 if every LLM is clean of every table, 1 if one is contaminated, 6 if it cannot be told, and say "
-        "why in one line. The verdicts are those of a past run's folder, or of a run that is made now."
+        "Exit with 0 if every LLM is clean of every table, 1 if one is contaminated, 6 if it cannot be told,\n"
+        "and say why in one line. The verdicts are those of a past run's folder, or of a run that is made now."
     )
+    command.epilog = GATE_CODES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument(
         "folder", type=Path, nargs="?", metavar="RUN_DIR", help="a past run; --llm and --dataset choose from it"
     )
@@ -208,6 +226,21 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="as JSON")
     command.add_argument("--out", type=_folder, metavar="DIR", help="the folder of the run that is made")
     _add_asking(command)
+    # What was not given is None, so that none of it is passed over in silence beside a RUN_DIR.
+    command.set_defaults(rules=None, alpha=None, seed=None, batch_size=None, form=None)
+
+
+def asked(options: argparse.Namespace) -> list[str]:
+    """The options of `gate` that were given and say how to ask: all but whom, and about what."""
+    group = Parser()
+    _add_asking(group)
+    words = {"expression": "-k", "stop": "-x"}
+    given = [
+        name
+        for name in ("out", *vars(group.parse_args([])))
+        if (value := getattr(options, name)) is not None and value is not False and value != []
+    ]
+    return [words.get(name, f"--{name.replace('_', '-')}") for name in given if name not in ("llm", "dataset")]
 
 
 def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
@@ -252,6 +285,12 @@ def _folder(text: str) -> Path:
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
     return Path(text)
+
+
+def _summary(text: str) -> str:
+    if strange := [letter for letter in text if letter not in SUMMARY]:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
+    return text
 
 
 def _positive(text: str) -> int:

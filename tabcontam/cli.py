@@ -9,16 +9,16 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam import __version__
-from tabcontam.arguments import parser
+from tabcontam.arguments import ALPHA, BATCH_SIZE, FORMS, RULES, asked, parser
 from tabcontam.errors import Exit, UsageError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from tabcontam.runs import Run
+    from tabcontam.runs import Outcome, Request, Run
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,20 +47,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace) -> int:
-    from tabcontam.plan import Options
-    from tabcontam.report.github import summarize
-    from tabcontam.report.progress import progress
-    from tabcontam.runs import Request, execute, prepare
+    _check_gate(options)
+    from tabcontam.runs import prepare
 
-    request = Request(
+    if options.dry_run:
+        _print_plan(prepare(_request(options)), options.json)
+        return Exit.DONE
+    outcome = _executed(options, quiet=options.quiet > 0)
+    _print_document(outcome.document, outcome.folder, options)
+    ended = _ended(outcome)
+    if ended is not Exit.DONE or not options.gate:
+        return ended
+    return _judged(options, outcome.document, file=sys.stderr if options.json else sys.stdout)
+
+
+def _check_gate(options: argparse.Namespace) -> None:
+    """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
+    if not options.gate and (options.fail_on or options.min_power is not None):
+        raise UsageError(f"{'--fail-on' if options.fail_on else '--min-power'} is a condition of --gate; add --gate")
+    if options.gate and options.dry_run:
+        raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
+
+
+def _request(options: argparse.Namespace) -> "Request":
+    from tabcontam.plan import Options
+    from tabcontam.runs import Request
+
+    return Request(
         llms=tuple(options.llm),
         datasets=tuple(options.dataset),
         serializers=tuple(options.serializer),
         expression=options.expression,
         options=Options(
-            seed=options.seed,
-            rules=options.rules,
-            alpha=options.alpha,
+            seed=options.seed or 0,
+            rules=options.rules or RULES[0],
+            alpha=options.alpha or ALPHA,
             queries=options.queries,
             connections=options.max_connections,
             stop_at_first=options.stop,
@@ -73,25 +94,77 @@ def _run(options: argparse.Namespace) -> int:
         target=options.target,
         name=options.name,
         send_rows=options.send_rows,
-        form=options.form,
-        batch_size=options.batch_size,
+        form=options.form or FORMS[0],
+        batch_size=options.batch_size or BATCH_SIZE,
         prices=options.prices,
         cache=not options.no_cache,
         command=_command_line(),
     )
-    run = prepare(request)
-    if options.dry_run:
-        _print_plan(run, options.json)
-        return Exit.DONE
-    outcome = execute(run, progress(quiet=options.quiet > 0))
-    _print_document(outcome.document, outcome.folder, options)
+
+
+def _executed(options: argparse.Namespace, quiet: bool) -> "Outcome":
+    from tabcontam.report.github import summarize
+    from tabcontam.report.progress import progress
+    from tabcontam.runs import execute, prepare
+
+    outcome = execute(prepare(_request(options)), progress(quiet=quiet))
     summarize(outcome.document)
+    return outcome
+
+
+def _ended(outcome: "Outcome") -> Exit:
+    """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
     if outcome.document["run"]["interrupted"]:
         print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
     if outcome.failure:
         raise UsageError(f"no LLM could be reached: {outcome.failure}")
     return Exit.DONE
+
+
+def _gate(options: argparse.Namespace) -> int:
+    if options.folder is not None:
+        from tabcontam.report.github import summarize
+        from tabcontam.run_folder import load
+
+        if given := asked(options):
+            raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
+        document = load(options.folder)
+        summarize(document)
+        return _judged(options, document, options.llm, options.dataset)
+    if not options.llm or not options.dataset:
+        raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
+    if options.dry_run:
+        raise UsageError("--dry-run asks nothing, so that the gate cannot tell; type run --dry-run to see the plan")
+    outcome = _executed(options, quiet=False)
+    print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
+    ended = _ended(outcome)
+    return ended if ended is not Exit.DONE else _judged(options, outcome.document)
+
+
+def _judged(
+    options: argparse.Namespace,
+    document: dict[str, Any],
+    llms: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    file: TextIO | None = None,
+) -> int:
+    """Say what the gate decides, and exit as it does."""
+    from tabcontam.gate import judge
+    from tabcontam.report.github import annotate
+
+    judgement = judge(document, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
+    annotate(judgement)
+    if options.command == "gate" and options.json:
+        import json
+
+        print(json.dumps(judgement.document(), ensure_ascii=False, indent=1))
+        return judgement.exit_code
+    if options.command == "gate" and options.verbose:
+        for finding in judgement.findings:
+            print(f"{finding.conclusion}: {finding}")
+    print(judgement, file=file or sys.stdout)
+    return judgement.exit_code
 
 
 def _command_line() -> str:
@@ -114,7 +187,7 @@ def _print_plan(run: "Run", as_json: bool) -> None:
         print(plan_text(run.cells, estimates, leaving))
 
 
-def _console() -> "Console":
+def _console(color: str = "auto") -> "Console":
     from rich.console import Console
 
     class ReportConsole(Console):
@@ -123,7 +196,8 @@ def _console() -> "Console":
         def on_broken_pipe(self) -> None:
             raise BrokenPipeError
 
-    return ReportConsole(highlight=False, emoji=False, markup=False, soft_wrap=False)
+    system: Any = {"auto": "auto", "always": "standard", "never": None}[color]
+    return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
 def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
@@ -134,10 +208,18 @@ def _print_document(document: dict[str, Any], folder: Path, options: argparse.Na
     if options.json:
         print(as_json(document), end="")
         return
-    console, verbosity = _console(), options.verbose - options.quiet
+    console, verbosity = _console(options.color), options.verbose - options.quiet
     with plain_log():
         print_header(console, document, verbosity)
-        print_report(console, document, last_lines(folder, document), verbosity, index=folder / "index.html")
+        print_report(
+            console,
+            document,
+            last_lines(folder, document),
+            verbosity,
+            index=folder / "index.html",
+            summary=options.summary,
+            durations=options.durations or 0,
+        )
 
 
 def _rescore(options: argparse.Namespace) -> int:
@@ -275,5 +357,5 @@ def _cache(options: argparse.Namespace) -> int:
 
 COMMANDS = {
     "run": _run, "list": _list, "replay": _replay, "power": _power, "rescore": _rescore, "report": _report,
-    "cache": _cache,
+    "gate": _gate, "cache": _cache,
 }  # fmt: skip

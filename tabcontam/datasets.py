@@ -9,17 +9,21 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from tabcontam.cards import Card, Edition, Question, card_names, find_card, load_cards, mistaken_card
 from tabcontam.edition_files import edition_bytes
 from tabcontam.errors import UsageError, unknown
 from tabcontam.tabular_files import Rows, check_file, is_number, missing_marks, read_delimited
 
+if TYPE_CHECKING:
+    from tabcontam.frames import Frame
+
 __all__ = ["Card", "Cell", "Edition", "Question", "Table", "card_names", "load_cards", "load_table"]
 
 Cell = str | None  # None: missing. An empty CSV field is missing; an empty string can only come from Parquet.
 
+SHORT = 12  # digits of a FILE's SHA-256, which are its edition
 MOST_CATEGORIES = 30
 MOST_ANSWERS = 10  # a target of a FILE with more distinct values has no classification question
 
@@ -41,7 +45,7 @@ class Table:
     edition: str
     sha256: str
     columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...] = field(repr=False)
     names: tuple[str, ...] = ()
     not_names: tuple[str, ...] = ()
     target: str | None = None
@@ -51,6 +55,26 @@ class Table:
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
     _facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_frame(cls, frame: "Frame", *, name: str, target: str | None = None) -> "Table":
+        """A pandas or polars DataFrame as a table of its own, which counts as a FILE: `name` stands in prompts.
+
+        The cells are the texts that the frame's own `to_csv` (polars: `write_csv`) writes, without the index. What the
+        frame lost, the table lacks: a column read as numbers has 7 for `007`, 1.5 for `1.50` and, where a cell of it
+        is missing, 3.0 for `3`; read the file with `dtype=str`, or name the file itself. None, NaN, NaT and an empty
+        text are missing. The SHA-256 is that of the CSV text in UTF-8, its lines ended by a line feed.
+
+        Raises `UsageError` for what is no DataFrame, fewer than two rows or columns, names of columns that are not
+        unique texts or numbers, an empty name, and a target that is no column.
+        """
+        from tabcontam.frames import read_frame
+
+        title = name.strip()
+        if not title:
+            raise UsageError("the table needs a name: it stands in the prompts")
+        columns, rows, content = read_frame(frame, title)
+        return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of one column, in row order."""
@@ -156,16 +180,20 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
 def _file_table(path: Path, target: str | None, name: str | None) -> Table:
     content = check_file(path)
     columns, rows = _read(path, content)
-    _check_shape(path.name, columns, rows)
-    if target is not None and target not in columns:
-        raise unknown(f"target column of {path.name}", target, columns)
-    sha256 = hashlib.sha256(content).hexdigest()
     title = (name or "").strip() or path.stem
+    return _own_table(path.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+
+
+def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha256: str, target: str | None) -> Table:
+    """A table that has no card: a FILE or a frame."""
+    _check_shape(name, columns, rows)
+    if target is not None and target not in columns:
+        raise unknown(f"target column of {name}", target, columns)
     missing = missing_marks(list(zip(*rows, strict=True)))
     return Table(
-        name=path.name,
+        name=name,
         title=title,
-        edition=sha256[:12],
+        edition=sha256[:SHORT],
         sha256=sha256,
         columns=columns,
         rows=rows,

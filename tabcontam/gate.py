@@ -1,15 +1,51 @@
 """The gate: may an experiment go on, given the results of a run? One decision for `gate`, the plugin and Python.
 
 It rests on the row tests, as they stand in the report: a table is contaminated where its verdict is, or that of one of
-its row tests.
+its row tests. It is clean where its verdict is `not detected` and every row test that was to be asked was asked to the
+end. Of all else the gate cannot tell: no readable answer, asking could not have told, nothing asked, a run cut short.
+
+The controls decide nothing, but say what a row test is worth on a table (same dataset, edition and serializer):
+
+- `control:exposed`, which has the table, was missed by it: it has no power there, and makes no table clean.
+- `control:unexposed`, which has none of the rows, was flagged by it: it measures plausibility there, and makes no table
+  contaminated. Where only the row tests together flagged it, this goes for the one with the least p-value.
+
+Where a verdict rests on such tests, it is taken anew without them, in the same way and at the same level, with all
+tables of the LLM as one family. If the other row tests carry it, it stands; if not, the gate cannot tell. A control
+that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control voids
+what was found of itself.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
-from tabcontam.errors import Exit
+from tabcontam.arguments import FAILURES
+from tabcontam.choosing import Place, llms_named, places_named
+from tabcontam.errors import Exit, UsageError, unknown
+from tabcontam.judge import ENDED, SCHEMA, tables
+from tabcontam.report.results import (
+    EXPOSED,
+    UNEXPOSED,
+    Cell,
+    Results,
+    TableVerdict,
+    rounded,
+    shorten,
+    typed,
+    visible,
+)
+from tabcontam.suite.base import Verdict
+from tabcontam.suite.registry import TESTS
+from tabcontam.suite.verdicts import ALPHA, CALIBRATED, PAPER
+
+ROWS = frozenset(test.id for test in TESTS if test.of_rows)
+KNOWLEDGE = frozenset(test.id for test in TESTS if test.number is not None and not test.of_rows)  # tests 1 to 6
+NAMED = 3  # findings in the one line
+LONGEST = 240  # characters of a finding there
+Subject = tuple[str, Place]  # an LLM and a table
 
 
 class Conclusion(StrEnum):
@@ -25,6 +61,7 @@ EXIT = {
     Conclusion.CONTAMINATED: Exit.CONTAMINATED,
     Conclusion.CANNOT_TELL: Exit.CANNOT_TELL,
 }
+WORST_FIRST = (Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL, Conclusion.CLEAN)
 
 
 @dataclass(frozen=True)
@@ -36,14 +73,35 @@ class Finding:
     conclusion: Conclusion
     reason: str
 
+    def __str__(self) -> str:
+        return f"{self.llm} on {self.dataset}: {self.reason}"
+
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the gate says of all of them together, in one line, and of each."""
+    """What the gate says of all of them together, in one line, and of each.
+
+    `undecided_fails` says that it is to stop an experiment, too, where it cannot tell.
+    """
 
     conclusion: Conclusion
     reason: str
     findings: tuple[Finding, ...]
+    undecided_fails: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.conclusion}: {self.reason}"
+
+    @property
+    def exit_code(self) -> Exit:
+        """0 clean, 1 contaminated, 6 cannot tell, or 1 for that as well."""
+        fails = self.undecided_fails and self.conclusion is Conclusion.CANNOT_TELL
+        return Exit.CONTAMINATED if fails else EXIT[self.conclusion]
+
+    def document(self) -> dict[str, Any]:
+        """What `gate --json` prints."""
+        findings = [asdict(finding) for finding in self.findings]
+        return {"conclusion": self.conclusion, "reason": self.reason, "findings": findings}
 
 
 def judge(
@@ -54,8 +112,205 @@ def judge(
     fail_on: Sequence[str] = (),
     min_power: float | None = None,
 ) -> Judgement:
-    """The gate's decision on a results.json; `llms` and `datasets` choose from it (default: all but joined controls).
+    """The gate's decision on a results.json; the worst of what is found of each LLM and table.
 
-    Raises `UsageError` for a name that the results do not have.
+    `llms` and `datasets` choose from it (default: all but controls that joined). `fail_on` has "knowledge", "undecided"
+    or both: tests 1 to 6 count as well, and what cannot be told exits as what is contaminated. `min_power`, in (0, 1):
+    clean counts only where an LLM that remembers this share of the rows would have been found.
+
+    Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """
-    raise NotImplementedError
+    _check_conditions(fail_on, min_power)
+    view = typed(document)
+    if "llms" not in view.run:
+        raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
+    gate = _Gate(view, "knowledge" in fail_on, min_power)
+    findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
+    return _together(findings, "undecided" in fail_on)
+
+
+def _check_conditions(fail_on: Sequence[str], min_power: float | None) -> None:
+    for word in fail_on:
+        if word not in FAILURES:
+            raise unknown("condition to fail on", word, FAILURES)
+    if min_power is not None and not 0 < min_power < 1:
+        raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
+
+
+def _subjects(view: Results, llms: Sequence[str], datasets: Sequence[str]) -> list[Subject]:
+    """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
+    chosen = llms_named(view, llms)
+    named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
+    asked = dict.fromkeys((cell.llm, Place.of(cell)) for block in view.blocks for cell in block.cells)
+    if not datasets:
+        return [(llm, place) for llm, place in asked if llm in chosen]
+    return [(llm, place) for llm in chosen for place in named]
+
+
+def _together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
+    """The worst decide; one line names some of them and counts the others."""
+    numbers = {word: sum(finding.conclusion is word for finding in findings) for word in WORST_FIRST}
+    worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
+    those = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
+    more = [f"and {len(those) - NAMED} more"] if len(those) > NAMED else []
+    line = "; ".join([*those[:NAMED], *more]) or "no LLM was tested"
+    others = ", ".join(f"{number} {word}" for word, number in numbers.items() if number and word is not worst)
+    return Judgement(worst, f"{line} (besides: {others})" if others else line, findings, undecided_fails)
+
+
+@dataclass(frozen=True)
+class _Gate:
+    """The results of a run, and what is asked of them."""
+
+    view: Results
+    knowledge: bool
+    min_power: float | None
+
+    def finding(self, llm: str, place: Place) -> Finding:
+        """What is found of one LLM and one table."""
+        conclusion, reason = self._of_rows(llm, place)
+        if self.knowledge and conclusion is not Conclusion.CONTAMINATED and (known := self._known(llm, place)):
+            conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {', '.join(known)}"
+        llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
+        return Finding(llm, label, conclusion, reason)
+
+    def _of_rows(self, llm: str, place: Place) -> tuple[Conclusion, str]:
+        """What the row tests say."""
+        cells, table = self._rows(llm, place), self._tables.get((llm, place))
+        if not cells or table is None:
+            return Conclusion.CANNOT_TELL, "no row test was asked"
+        if flagged := _flagged(cells, table):
+            return self._found(llm, place, flagged)
+        if short := [cell for cell in cells if _cut_short(cell)]:
+            tests = ", ".join(cell.test for cell in short)
+            return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
+        if table.verdict is not Verdict.NOT_DETECTED:
+            why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
+            return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
+        return self._clean(llm, place, [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED])
+
+    def _found(self, llm: str, place: Place, flagged: Sequence[str]) -> tuple[Conclusion, str]:
+        """Of a table that is contaminated in the report, by these row tests."""
+        void = [test for test in flagged if test in self._void(UNEXPOSED, llm, place)]
+        if not void:
+            return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
+        also = f"{UNEXPOSED}, which has none of its rows, was flagged by {', '.join(void)} as well"
+        if standing := [test for test in flagged if test not in void]:
+            return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
+        again = self._without_plausible.get((llm, place))
+        if again is not None and again.verdict is Verdict.CONTAMINATED:
+            return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
+        return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
+
+    def _found_by(self, llm: str, place: Place, flagged: Sequence[str]) -> str:
+        table = self._tables[llm, place]
+        if not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
+            return table.reason
+        p_value = table.numbers.get("p_value")
+        if self._paper or p_value is None or table.verdict is not Verdict.CONTAMINATED:
+            return f"found by {', '.join(flagged)}"
+        return f"found by {', '.join(flagged)}, p = {rounded('p_value', p_value)} together"
+
+    def _clean(self, llm: str, place: Place, missed: Sequence[Cell]) -> tuple[Conclusion, str]:
+        """Of a table that was not detected by these cells."""
+        void = [cell.test for cell in missed if cell.test in self._void(EXPOSED, llm, place)]
+        also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
+        again = self._without_powerless.get((llm, place)) if void else self._tables[llm, place]
+        if again is None or again.verdict is not Verdict.NOT_DETECTED:
+            return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {also}"
+        counted = [cell for cell in missed if cell.test not in void]
+        shares = [cell.numbers["detectable_share"] for cell in counted if "detectable_share" in cell.numbers]
+        share = None if self._paper else min(shares, default=None)  # of the published rules no power is known
+        if self.min_power is not None and (share is None or share > self.min_power):
+            return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
+        seen = "" if share is None else f", and {share:.0%} of the rows would have been seen"
+        tests = ", ".join(cell.test for cell in counted)
+        return Conclusion.CLEAN, f"not found by {tests}{seen}" + (f"; {also}" if void else "")
+
+    def _known(self, llm: str, place: Place) -> list[str]:
+        """The tests 1 to 6 that find the dataset known; those that show no rows are asked in one serializer alone."""
+        found = [cell for cell in self.view.cells if cell.verdict is Verdict.CONTAMINATED and cell.test in KNOWLEDGE]
+        here = (llm, place.dataset, place.edition)
+        return list(dict.fromkeys(cell.test for cell in found if (cell.llm, cell.dataset, cell.edition) == here))
+
+    def _void(self, control: str, llm: str, place: Place) -> frozenset[str]:
+        """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
+        if llm == control:
+            return frozenset()
+        cells, table = self._rows(control, place), self._tables.get((control, place))
+        if control == EXPOSED:
+            return frozenset(cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
+        return frozenset(_flagged(cells, table) if table else ())
+
+    def _without(self, control: str) -> dict[Subject, TableVerdict]:
+        """The verdicts of all tables without the row tests that a control voids, as the report would have them."""
+        cells = [
+            {
+                **{name: getattr(cell, name) for name in ("llm", "dataset", "edition", "serializer", "test")},
+                **{name: cell.numbers.get(name) for name in ("p_value", "recalled_bits", "detectable_share")},
+                "verdict": cell.outcome,
+            }
+            for (llm, place), group in self._by_subject.items()
+            for cell in group
+            if cell.test in ROWS and cell.test not in self._void(control, llm, place)
+        ]
+        alpha = self.view.run.get("alpha")
+        again = tables(cells, PAPER if self._paper else CALIBRATED, alpha if isinstance(alpha, float) else ALPHA)
+        return _verdicts(typed({"schema": SCHEMA, "run": {}, "cells": [], "tables": again}).table_verdicts)
+
+    @cached_property
+    def _without_plausible(self) -> dict[Subject, TableVerdict]:
+        return self._without(UNEXPOSED)
+
+    @cached_property
+    def _without_powerless(self) -> dict[Subject, TableVerdict]:
+        return self._without(EXPOSED)
+
+    @cached_property
+    def _paper(self) -> bool:
+        return self.view.run.get("rules") == PAPER
+
+    @cached_property
+    def _tables(self) -> dict[Subject, TableVerdict]:
+        return _verdicts(self.view.table_verdicts)
+
+    @cached_property
+    def _by_subject(self) -> dict[Subject, list[Cell]]:
+        cells: dict[Subject, list[Cell]] = {}
+        for cell in self.view.cells:
+            cells.setdefault((cell.llm, Place.of(cell)), []).append(cell)
+        return cells
+
+    @cached_property
+    def _labels(self) -> dict[Place, str]:
+        return {Place.of(cell): self.view.label(cell) for cell in self.view.cells}
+
+    def _rows(self, llm: str, place: Place) -> list[Cell]:
+        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in ROWS]
+
+
+def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Subject, TableVerdict]:
+    return {(verdict.llm, Place.of(verdict)): verdict for verdict in verdicts}
+
+
+def _flagged(cells: Sequence[Cell], table: TableVerdict) -> list[str]:
+    """The row tests that found the rows: those whose cell did, else of all together that with the least p-value."""
+    if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
+        return found
+    if table.verdict is not Verdict.CONTAMINATED:
+        return []
+    least = min((cell.numbers.get("p_value", 1.0) for cell in cells), default=1.0)
+    return [cell.test for cell in cells if cell.numbers.get("p_value", 1.0) == least]
+
+
+def _cut_short(cell: Cell) -> bool:
+    """Whether a cell was planned, but not asked to the end, or not at all: then there is nothing measured."""
+    if cell.verdict not in (Verdict.SKIPPED, Verdict.NO_ANSWER) or not cell.numbers.get("queries"):
+        return False
+    return cell.statistic is None or cell.reason.startswith(ENDED)
+
+
+def _weak(share: float | None, wanted: float) -> str:
+    if share is None:
+        return f"no one can say what would have been found, and {wanted:.0%} of the rows are asked for"
+    return f"{share:.0%} of the rows are the least that would have been seen, and {wanted:.0%} are asked for"

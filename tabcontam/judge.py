@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from tabcontam.decide.statistics import clopper_pearson, mean_interval, spearman
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer
 from tabcontam.suite.base import Evidence, Kind, Measurement, Test, Trial, Verdict
@@ -14,6 +15,7 @@ from tabcontam.suite.verdicts import PAPER, Decision, found, of_table, published
 SCHEMA = 1
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+ENDED = "the run ended after"  # how the reason begins of a cell that was not asked to the end
 Result = dict[str, Any]
 BY_TESTS = {  # what the row tests that decide a table have in common, before their names
     Verdict.CONTAMINATED: "found by",
@@ -22,6 +24,7 @@ BY_TESTS = {  # what the row tests that decide a table have in common, before th
     Verdict.NO_ANSWER: "no answer to",
     Verdict.SKIPPED: "not asked:",
 }
+SCORED = {"membership": "membership", "zero_shot": "classification_0shot", "one_shot": "classification_1shot"}
 UNKNOWN: Result = {  # what is measured and concluded of a cell, before it is
     "verdict": None,
     "otherwise": None,  # of a contaminated cell: the verdict that it would have without the finding
@@ -103,9 +106,7 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
     """The decision, unless it calls a cell clean that was not asked to the end."""
     if len(trials) == planned or decision.verdict is Verdict.CONTAMINATED:
         return decision
-    return Decision(
-        Verdict.NO_ANSWER, f"the run ended after {len(trials)} of {planned} queries{ended and f': {ended}'}"
-    )
+    return Decision(Verdict.NO_ANSWER, f"{ENDED} {len(trials)} of {planned} queries{ended and f': {ended}'}")
 
 
 def _weighed(evidence: Evidence) -> Result:
@@ -202,14 +203,19 @@ def _fields(name: CellName, **known: object) -> Result:
 
 
 def results(run: Mapping[str, object], cells: Sequence[Result], rules: str, alpha: float) -> Result:
-    """results.json: the run, its cells, a line for each table and the ranking of the LLMs under test."""
+    """results.json: the run, its cells, a line for each table, the ranking of the LLMs under test, and what it shows.
+
+    Comparisons need the trials, too: `run_folder.record` adds them.
+    """
     concluded = conclude(cells, rules, alpha)
+    ranked = ranking(concluded, rules)
     return {
         "schema": SCHEMA,
         "run": dict(run),
         "cells": concluded,
         "tables": tables(concluded, rules, alpha),
-        "ranking": ranking(concluded, rules),
+        "ranking": ranked,
+        "correlations": correlations(ranked),
     }
 
 
@@ -255,9 +261,13 @@ def _concluded_table(table: Result, q_value: float, finding: bool, rules: str) -
 
 
 def ranking(cells: Iterable[Result], rules: str) -> list[Result]:
-    """Table 2 of the paper: the LLMs under test by contamination score, highest first.
+    """Table 2 of the paper: the LLMs under test by contamination score, highest first; intervals have 95%.
 
-    The score is contaminated over decided cells of tests 1 to 9, and under the paper's rules over all of them.
+    The score is contaminated over decided cells of tests 1 to 9, and under the paper's rules over all of them; its
+    interval is Clopper and Pearson's, as if each cell were a draw of its own (those of one table depend on each other).
+    The others are means over the tables: of the AUC, and of the accuracy, beside which stands what always saying the
+    largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
+    and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
     """
     by_llm: dict[str, list[Result]] = {}
     for cell in cells:
@@ -268,23 +278,80 @@ def ranking(cells: Iterable[Result], rules: str) -> list[Result]:
 
 
 def _ranked(llm: str, cells: Sequence[Result], rules: str) -> Result:
-    numbered = [cell for cell in cells if BY_ID[cell["test"]].number is not None]
+    numbered = [cell for cell in cells if cell["test"] in BY_ID and BY_ID[cell["test"]].number is not None]
     counted = numbered if rules == PAPER else [cell for cell in numbered if cell["verdict"] in DECIDED]
     found = sum(cell["verdict"] == Verdict.CONTAMINATED for cell in counted)
+    scored = {name: _scored(cells, test) for name, test in SCORED.items()}
+    majorities = {name: _majority(scored[name]) for name in ("zero_shot", "one_shot")}
     return {
         "llm": llm,
         "score": round(found / len(counted), 4) if counted else None,
-        "membership": _mean(cells, "membership"),
-        "zero_shot": _mean(cells, "classification_0shot"),
-        "one_shot": _mean(cells, "classification_1shot"),
+        **{name: round(fmean(cell["score"] for cell in own), 4) if own else None for name, own in scored.items()},
+        "score_interval": _rounded(clopper_pearson(found, len(counted))) if counted else None,
+        **{f"{name}_interval": _mean_interval(own) for name, own in scored.items()},
+        **{f"{name}_majority": majority for name, majority in majorities.items()},
     }
 
 
-def _mean(cells: Iterable[Result], test: str) -> float | None:
+def _scored(cells: Iterable[Result], test: str) -> list[Result]:
+    """The cells of a test that have a score and no verdict."""
     kinds = (Kind.MEMBERSHIP, Kind.CLASSIFICATION)
-    scores = [
-        cell["score"]
-        for cell in cells
-        if cell["test"] == test and cell["kind"] in kinds and cell["verdict"] is None and cell["score"] is not None
-    ]
-    return round(fmean(scores), 4) if scores else None
+    own = [cell for cell in cells if cell["test"] == test and cell["kind"] in kinds]
+    return [cell for cell in own if cell["verdict"] is None and cell["score"] is not None]
+
+
+def _majority(cells: Sequence[Result]) -> float | None:
+    """What always saying the largest class gets on the rows that these cells asked, on average."""
+    known = [(cell["statistic"] or {}).get("expected") for cell in cells]
+    majorities = [majority for majority in known if majority is not None]
+    return round(fmean(majorities), 4) if majorities and len(majorities) == len(cells) else None
+
+
+def _mean_interval(cells: Sequence[Result]) -> list[float] | None:
+    """The interval of the mean of the cells' scores; those of one table ask the same rows, so none makes it surer."""
+    by_table: dict[tuple[str, ...], list[tuple[float, float, float]]] = {}
+    for cell in cells:
+        if (interval := _score_interval(cell)) is None:
+            return None
+        by_table.setdefault((cell["dataset"], cell["edition"]), []).append((cell["score"], *interval))
+    if not by_table:
+        return None
+    means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]
+    weights = [len(own) / len(cells) for own in by_table.values()]
+    return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
+
+
+def _score_interval(cell: Result) -> tuple[float, float] | None:
+    """The cell's own interval where it is of the score; else of the share that its counts are; None without counts."""
+    measured, low_high = (cell["statistic"] or {}).get("value"), cell["interval"]
+    if measured is not None and low_high is not None and round(measured, 4) == round(cell["score"], 4):
+        return low_high[0], low_high[1]
+    asked = round(cell["hits"] / cell["score"]) if cell["score"] and cell["hits"] else cell["queries"]
+    return clopper_pearson(cell["hits"] or 0, asked) if asked else None
+
+
+def _rounded(interval: tuple[float, float]) -> list[float]:
+    return [round(limit, 4) for limit in interval]
+
+
+def correlations(ranked: Sequence[Result]) -> list[Result]:
+    """How the score goes together with the other measures over the ranked LLMs: Spearman's coefficient.
+
+    The plot behind the paper's section 5.4: the more contaminated, the better it classifies. An LLM without either
+    measure is left out; `llms` says how many are in. Coefficient, 95% interval and p-value are null where they cannot
+    be had: with fewer than four LLMs, or where all have the same.
+    """
+    return [_correlation(ranked, "score", name) for name in ("zero_shot", "one_shot", "membership")]
+
+
+def _correlation(ranked: Sequence[Result], first: str, second: str) -> Result:
+    both = [line for line in ranked if line[first] is not None and line[second] is not None]
+    found = spearman([line[first] for line in both], [line[second] for line in both])
+    return {
+        "first": first,
+        "second": second,
+        "llms": len(both),
+        "value": round(found.value, 4) if found else None,
+        "interval": _rounded(found.interval) if found else None,
+        "p_value": found.p_value if found else None,
+    }

@@ -254,7 +254,12 @@ class ReplyStore:
 
     def _connect(self) -> None:
         _make_private(self.path)
-        connection = sqlite3.connect(self.path, timeout=BUSY_SECONDS, isolation_level=None)
+        connection = sqlite3.connect(
+            self.path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # a notebook's run is asked in another thread than it was planned in
+        )
         try:
             _prepare(connection)
         except BaseException:

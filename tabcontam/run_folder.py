@@ -4,15 +4,19 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import groupby, islice
 from pathlib import Path
 
 from tabcontam import __version__
+from tabcontam.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.decide.words import Dictionary, english
 from tabcontam.errors import UsageError
-from tabcontam.judge import SCHEMA, CellName, Result, read_trial, result, results
+from tabcontam.judge import SCHEMA, CellName, Result, correlations, ranking, read_trial, result, results
+from tabcontam.models.catalogue import catalogued
 from tabcontam.serializers import Serializer
 from tabcontam.store import (
     JUNIT,
+    NUMBER,
     RESULTS,
     TRIALS,
     Journal,
@@ -50,29 +54,32 @@ def as_json(document: Result) -> str:
     return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
-def record(folder: Path, document: Result, shown: Result | None = None) -> None:
+def record(folder: Path, document: Result, shown: Result | None = None, runs: Sequence[Pair] = ()) -> Result:
     """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
 
+    Returns results.json with its comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
 
     trials = last_lines(folder, document)
+    document = document | {"comparisons": comparisons(document, trials, runs)}
     try:
         replace_file(folder / RESULTS, as_json(document))
         replace_file(folder / JUNIT, render_junit(document))
         pages = render_pages(shown or document, trials)
         for name, page in pages.items():
             replace_file(folder / name, page)
-        for stale in folder.glob("llm-*.html"):
-            if stale.name not in pages:
-                stale.unlink()
+        for older in folder.glob("llm-[0-9]*.html"):
+            if older.name not in pages:
+                older.unlink()
     except OSError as error:
         raise UsageError(
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
             f"make room and run python -m tabcontam rescore {folder}"
         ) from error
+    return document
 
 
 def load(folder: Path) -> Result:
@@ -97,11 +104,17 @@ def _check(folder: Path, what: str, known: Result, wanted: Fields) -> None:
 
 
 def last_lines(folder: Path, document: Result) -> list[Line]:
-    """The newest trial of every query of the document's cells, in the order of the cells."""
+    """The newest trial of every query of the document's cells, in the order of the cells.
+
+    Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
+    folder asked beyond a cell's own queries is left out.
+    """
     order = {cell_key(cell): number for number, cell in enumerate(document["cells"])}
-    newest = {line_key(line): line for line in Journal(folder).lines()}
+    newest = {line_key(line): line | {NUMBER: number} for number, line in Journal(folder).numbered()}
     known = [line for key, line in newest.items() if key[:-1] in order]
-    return sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
+    ordered = sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
+    by_cell = groupby(ordered, lambda line: order[line_key(line)[:-1]])
+    return [line for place, own in by_cell for line in islice(own, document["cells"][place]["queries"] or 0)]
 
 
 def rescore(folder: Path, rules: str | None) -> Result:
@@ -127,40 +140,42 @@ def rescore(folder: Path, rules: str | None) -> Result:
             lines[line_key(line)] = line | judged(trial, rules == PAPER)
     replace_file(folder / TRIALS, _rewritten(folder, lines))
     about = document["run"] | {"rules": rules, "dictionary": dictionary.name, "version": __version__}
-    again = results(about, cells, rules, alpha)
-    record(folder, again)
-    return again
+    return record(folder, results(about, cells, rules, alpha))
 
 
 def merge(folders: Sequence[Path], out: Path) -> Result:
     """One report from several runs, recorded in `out`. Raises `UsageError`."""
-    document, lines = joined(folders)
+    document, lines, pairs = joined(folders)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
-    record(out, document)
-    return document
+    return record(out, document, runs=pairs)
 
 
 def merged(folders: Sequence[Path]) -> Result:
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
     if len(folders) > 1:
-        return joined(folders)[0]
+        document, lines, pairs = joined(folders)
+        return document | {"comparisons": comparisons(document, lines, pairs)}
     from tabcontam.report.results import read_results
 
     return read_results(folders[0])
 
 
-def joined(folders: Sequence[Path]) -> tuple[Result, list[Line]]:
-    """Several runs as one, and its trials: the later run's cell stands where two have the same. Raises `UsageError`."""
+def joined(folders: Sequence[Path]) -> tuple[Result, list[Line], list[Pair]]:
+    """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
+
+    Raises `UsageError`.
+    """
     documents = [load(folder) for folder in folders]
+    runs = [document["run"] for document in documents]
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
-    for folder, document in zip(folders, documents, strict=True):
+    trials = [last_lines(folder, document) for folder, document in zip(folders, documents, strict=True)]
+    for document, own in zip(documents, trials, strict=True):
         replaced = {cell_key(cell) for cell in document["cells"]}
         lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
-        lines |= {line_key(line): line for line in last_lines(folder, document)}
+        lines |= {line_key(line): line for line in own}
         cells |= {cell_key(cell): cell for cell in document["cells"]}
-    runs = [document["run"] for document in documents]
     rules = {run["rules"] for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
@@ -169,10 +184,27 @@ def joined(folders: Sequence[Path]) -> tuple[Result, list[Line]]:
         raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
+    about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
+    took = {line_key(line): line for run in runs for line in run.get("durations", [])}
+    about["durations"] = list(took.values())
     about["command"] = "; ".join(run["command"] for run in runs)
     about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
     about["level"] = min(run["level"] for run in runs)
-    return results(about, list(cells.values()), min(rules), about["alpha"]), list(lines.values())
+    names = [str(folder) for folder in folders]
+    about["notes"] = [*_notes(runs), *facts_apart(runs, names)]
+    about["runs"] = [part for name, run in zip(names, runs, strict=True) for part in _parts(name, run)]
+    document = results(about, list(cells.values()), min(rules), about["alpha"])
+    return document, list(lines.values()), of_runs(zip(names, documents, trials, strict=True))
+
+
+def _parts(name: str, run: Result) -> list[Result]:
+    """What was merged: the run itself, or what it was merged from before."""
+    own = {"folder": name} | {key: run.get(key) for key in ("version", "seed", "command", "started")}
+    return list(run.get("runs") or [own])
+
+
+def _notes(runs: Sequence[Result]) -> list[str]:
+    return list(dict.fromkeys(note for run in runs for note in run.get("notes", [])))
 
 
 def replay_document(
@@ -188,8 +220,21 @@ def replay_document(
     `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
     left out where `differences` is None.
     """
+    from tabcontam.replay.records import CATALOGUE
+
     about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
-    document = {"schema": SCHEMA, "run": about, "cells": list(cells), "tables": [], "ranking": []}
+    llms = dict.fromkeys(cell["llm"] for cell in cells)
+    about["catalogue"] = catalogued({llm: CATALOGUE.get(llm, llm) for llm in llms})
+    ranked = ranking(one_cell_a_square([cell for cell in cells if not cell["serializer"]]), rules)
+    document = {
+        "schema": SCHEMA,
+        "run": about,
+        "cells": list(cells),
+        "tables": [],
+        "ranking": ranked,
+        "correlations": correlations(ranked),
+    }
+    document["comparisons"] = comparisons(document, ())
     if differences is None:
         return document
     return document | {"differences": list(differences), "rule_differences": list(rule_differences)}
@@ -228,12 +273,7 @@ def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:
     own: dict[Key, list[Line]] = {}
     for line in last_lines(folder, document):
         own.setdefault(line_key(line)[:-1], []).append(line)
-    return [(cell, _planned(cell, own.get(cell_key(cell), []))) for cell in document["cells"]]
-
-
-def _planned(cell: Result, lines: list[Line]) -> list[Line]:
-    """The lines of the cell's own queries: an earlier run in the folder may have asked more."""
-    return lines[: cell["queries"]]
+    return [(cell, own.get(cell_key(cell), [])) for cell in document["cells"]]
 
 
 def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:

@@ -5,12 +5,14 @@ import contextlib
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from tabcontam import __version__
 from tabcontam.datasets import Table, load_table
@@ -21,6 +23,7 @@ from tabcontam.engine.progress import Progress, Unheard
 from tabcontam.errors import Unavailable, UsageError
 from tabcontam.judge import Result, results
 from tabcontam.models.base import Model
+from tabcontam.models.catalogue import catalogued
 from tabcontam.models.missing import MissingModel
 from tabcontam.models.prices import Price, load_prices, price_of
 from tabcontam.models.registry import CONTROLS, Settings, resolve
@@ -42,7 +45,7 @@ class Request:
     """What the command line asks for."""
 
     llms: tuple[str, ...] = ()
-    datasets: tuple[str, ...] = ()
+    datasets: tuple[str | Table, ...] = ()
     serializers: tuple[str, ...] = ()
     expression: str | None = None
     options: Options = field(default_factory=Options)
@@ -107,12 +110,24 @@ def prepare(request: Request) -> Run:
     subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
     if request.options.most_dollars is not None:
         _check_prices(subjects, prices)
-    names = dict.fromkeys(request.datasets or DATASETS)
-    tables = tuple(load_table(name, target=request.target, name=request.name) for name in names)
+    tables = _tables(request)
     _tell_apart(tables, serializers)
     cells = tuple(plan(subjects, tables, serializers, tests, request.options))
     stands_for = {spec: found for spec, (_, found) in opened.items()}
     return Run(request, subjects, tables, serializers, cells, english(), prices, stands_for)
+
+
+def _tables(request: Request) -> tuple[Table, ...]:
+    """The tables as they are named, each once; one that is given as it is has its target and name."""
+    named = {each if isinstance(each, str) else id(each): each for each in request.datasets or DATASETS}
+    if request.target or request.name:
+        for table in named.values():
+            if not isinstance(table, str):
+                raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
+    return tuple(
+        each if isinstance(each, Table) else load_table(each, target=request.target, name=request.name)
+        for each in named.values()
+    )
 
 
 def _specs(request: Request) -> tuple[str, ...]:
@@ -168,16 +183,16 @@ def execute(run: Run, progress: Progress) -> Outcome:
             "finished": finished and session.limit() is None,
             "interrupted": session.stopping,
             "limit": session.limit(),
+            "durations": session.durations(),
         }
         options = run.request.options
         return results(about, session.results(), options.rules, options.alpha)
 
     try:
-        asyncio.run(_ask(session, folder, document))
+        _completed(_ask(session, folder, document), session.stop)
     finally:
         session.journal.rescue()
-    final = document(not session.stopping)
-    record(folder, final)
+    final = record(folder, document(not session.stopping))
     return Outcome(folder, final, session.failures())
 
 
@@ -201,6 +216,39 @@ def survey(run: Run) -> list[Estimate]:
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
     store: Store = ReplyStore.open() if run.request.cache else NoStore()
     return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
+
+
+def _completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Do it to the end, in a thread of its own where this one has an event loop at work, as a notebook's has."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+    else:
+        _beside_a_loop(work, stop)
+
+
+def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """As elsewhere, the first Ctrl-C finishes what is in flight, and the second ends at once."""
+    under_way: Future[asyncio.Task[None]] = Future()
+
+    async def begin() -> None:
+        task = asyncio.ensure_future(work)
+        under_way.set_result(task)
+        await task
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(asyncio.run, begin())
+        task = under_way.result()
+        try:
+            done.result()
+        except KeyboardInterrupt:
+            task.get_loop().call_soon_threadsafe(stop)
+            try:
+                done.result()
+            except KeyboardInterrupt:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+                raise
 
 
 async def _ask(session: Session, folder: Path, document: Callable[[bool], Result]) -> None:
@@ -300,6 +348,7 @@ def describe(run: Run, started: datetime, used: Mapping[str, Result]) -> Result:
             }
             for subject in run.subjects
         ],
+        "catalogue": catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
         "datasets": [
             {
                 "name": table.name,

@@ -52,6 +52,7 @@ class Session:
     unreachable: dict[str, str] = field(default_factory=dict)
     skips: dict[CellName, str] = field(default_factory=dict)
     askers: dict[str, Asker] = field(default_factory=dict)
+    seconds: dict[CellName, float] = field(default_factory=dict)
     _limiters: dict[tuple[tuple[str, str], ...], Limiter] = field(default_factory=dict)
     _pending: dict[str, dict[str, list[Place]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
@@ -150,6 +151,14 @@ class Session:
             }
             for llm, asker in self.askers.items()
         }
+
+    def durations(self) -> list[Result]:
+        """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
+        return [
+            {**cell.name.fields(), "seconds": round(self.seconds[cell.name], 3)}
+            for cell in self.cells
+            if cell.name in self.seconds
+        ]
 
     def limit(self) -> str | None:
         """The user's limit that the run stopped at, if it did."""
@@ -280,6 +289,7 @@ class Session:
         finally:
             asker.limiter.dismiss(job)
         self._put(job, asker.llm, reply)
+        self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
         for cell, query in job.places:
             trial = self._keep(cell, self._whole(cell, Trial(query, reply)))
             self._record(cell, trial)

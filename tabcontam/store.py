@@ -19,6 +19,7 @@ from tabcontam.suite.registry import BY_ID
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
+NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 Line = dict[str, Any]
 Key = tuple[str, ...]
 
@@ -66,16 +67,20 @@ class Journal:
 
     def lines(self) -> Iterator[Line]:
         """The trials that are there, oldest first."""
+        return (line for _, line in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Line]]:
+        """The trials that are there, oldest first, each with the number of its line in the file, from 1."""
         if not self.path.exists():
             return
         with self.path.open(encoding="utf-8", errors="replace") as file:
-            for text in file:
+            for number, text in enumerate(file, start=1):
                 try:
                     line = json.loads(text)
                 except (ValueError, RecursionError):
                     continue  # cut off by a crash, or none of ours
                 if is_trial(line):
-                    yield line
+                    yield number, line
 
     def append(self, line: Mapping[str, Any]) -> None:
         """Add one trial; it is with the operating system when this returns. Raises OSError, and keeps the line."""
@@ -164,8 +169,9 @@ def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:
 
 
 def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:
-    """trials.jsonl's text."""
-    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    """trials.jsonl's text, without the numbers of lines that stood elsewhere."""
+    kept = ({name: value for name, value in line.items() if name != NUMBER} for line in lines)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
 
 
 def line_key(line: Mapping[str, Any]) -> Key:
@@ -207,8 +213,9 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
     """What of a line depends on how its reply was read."""
     reading = trial.reading
     if reading is None:
-        return {"parsed": None, "hit": None}
-    return {"parsed": reading.parsed, "hit": reading.paper_hit if paper_rules else reading.hit}
+        return {"parsed": None, "hit": None, "readable": None}
+    hit = reading.paper_hit if paper_rules else reading.hit
+    return {"parsed": reading.parsed, "hit": hit, "readable": reading.readable}
 
 
 def trial_of(line: Mapping[str, Any]) -> Trial:

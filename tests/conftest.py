@@ -9,6 +9,8 @@ import pytest
 
 from tests.results_schema import checked
 
+collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
+
 
 @pytest.fixture(scope="session")
 def guesses(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -157,6 +157,8 @@ def test_list_tests_prints_every_docstring() -> None:
         (["run", "--dataset", "nowhere.csv"], "nowhere.csv"),
         (["run", "--dataset", "Boston Housing"], "it is not housing (California Housing"),
         (["run", "--out", ""], "no name"),
+        (["run", "-r", "cz"], "-r: 'z' is none of cnuaspAN"),
+        (["run", "--durations", "0"], "--durations"),
         (["tset"], "tset"),
         ([], "COMMAND"),
     ],
@@ -209,6 +211,24 @@ def test_nothing_selected_is_exit_5(tmp_path: Path) -> None:
 def test_json_is_results_json_and_nothing_else(tmp_path: Path) -> None:
     done = tabcontam(*SIMULATED, "--json", "--out", "run", cwd=tmp_path)
     assert json.loads(done.stdout) == document(tmp_path / "run")
+
+
+@pytest.mark.parametrize(("color", "coloured"), [("auto", False), ("always", True), ("never", False)])
+def test_a_pipe_gets_colours_only_where_they_are_asked_for(finished: Path, color: str, coloured: bool) -> None:
+    done = tabcontam("report", str(finished), "--out", "joined", "--color", color, cwd=finished.parent)
+    assert ("\x1b[" in done.stdout) is coloured
+    assert "short test" not in done.stdout
+
+
+def test_the_slowest_cells_and_the_summary_are_chosen(tmp_path: Path) -> None:
+    done = tabcontam(*SIMULATED, "--out", "run", "--durations", "2", "-r", "a", cwd=tmp_path)
+    slowest = done.stdout.split("slowest 2 cells")[1].splitlines()[1:3]
+    assert all(re.match(r"\d+\.\d\ds simulated:", line) for line in slowest)
+    about: Any = document(tmp_path / "run")["run"]
+    took = [fact["seconds"] for fact in about["durations"]]
+    assert float(slowest[0].split("s ")[0]) == round(max(took), 2)
+    assert "5 contaminated" in done.stdout
+    assert "short summary info" not in done.stdout
 
 
 def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
@@ -349,7 +369,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     done = tabcontam("replay", "records.jsonl", "--rules", "paper", "--out", "replayed", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "cells: 1 (1 contaminated)" in done.stdout
-    for command in ("rescore", "report"):
+    for command in ("rescore", "report", "gate"):
         done = tabcontam(command, "replayed", cwd=tmp_path)
         assert (done.returncode, "not a run" in done.stderr) == (4, True), done.stderr
 
@@ -375,7 +395,7 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
         (lambda text: text.replace('"full_completion"', '"fuller_completion"'), "unknown test 'fuller_completion'"),
     ],
 )
-@pytest.mark.parametrize("command", ["rescore", "report"])
+@pytest.mark.parametrize("command", ["rescore", "report", "gate"])
 def test_a_damaged_results_file_is_one_line(
     tmp_path: Path, finished: Path, command: str, change: Callable[[str], str], message: str
 ) -> None:

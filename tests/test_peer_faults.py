@@ -378,7 +378,12 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
         return (f"{1000 + 3 * number}", f"<b>{rng.randrange(10**6)}</b>", rng.choice(("<=50K", ">50K")))
 
     table = replace(
-        SHIPS, columns=("id", "<i>name", "income"), rows=tuple(map(row, range(60))), target="income", question=None
+        SHIPS,
+        name="<b>ships",
+        columns=("id", "<i>name", "income"),
+        rows=tuple(map(row, range(60))),
+        target="income",
+        question=None,
     )
     options = Options()
     cells = plan([Subject(open_simulated("oracle"))], [table], [IS], [VALUE], options)
@@ -389,7 +394,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     assert of["cells"][0]["verdict"] == "contaminated"
     record(tmp_path, of)
     page = (tmp_path / "index.html").read_text()
-    assert "&lt;b&gt;" in page
+    assert "&lt;b&gt;ships" in page
     assert "<b>" not in page
     assert "<i>name" not in page
     assert "<=50K" not in page

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from tabcontam.models.base import Form
-from tabcontam.store import Journal, Line, as_lines, trial_line, trial_of
-from tabcontam.suite.base import Message, Prompt, Query, Reply, State, Trial
+from tabcontam.store import NUMBER, Journal, Line, as_lines, trial_line, trial_of
+from tabcontam.suite.base import Message, Prompt, Query, Reading, Reply, State, Trial
 
 CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "test": "feature_completion"}
 
@@ -52,6 +52,20 @@ def test_a_guess_that_is_no_probability_ended_rescore_or_was_weighed(chance: obj
 def test_a_row_trial_that_asks_nothing_is_none() -> None:
     with pytest.raises(ValueError, match="no feature is asked"):
         trial_of(line({}) | {"expected": {}})
+
+
+def test_lines_are_numbered_as_they_stand_in_the_file_and_the_number_is_never_written(tmp_path: Path) -> None:
+    known = line({})
+    (tmp_path / "trials.jsonl").write_text(as_lines([known]) + "cut off by a cr\n\n" + as_lines([known | {NUMBER: 1}]))
+    assert [(number, NUMBER in found) for number, found in Journal(tmp_path).numbered()] == [(1, False), (4, False)]
+
+
+def test_a_line_says_whether_its_answer_could_be_read() -> None:
+    assert line({})["readable"] is None
+    query = trial_of(line({})).query
+    for reading in (Reading({"age": "39"}, True, True, True), Reading(None, False, True, False)):
+        written = trial_line(CELL, Form.CHAT, Trial(query, Reply("39", State.OK), reading), paper_rules=False)
+        assert (written["hit"], written["readable"]) == (reading.hit, reading.readable)
 
 
 def test_a_line_of_a_hundred_thousand_brackets_is_passed_over(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from tabcontam.decide.answers import FILLER, is_number, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
 DIGITS = Context(prec=12)
+MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 MARKS = "\"'`*"  # around a value
 SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
 DECLINES = re.compile(
@@ -46,6 +47,11 @@ def same_value(answer: str | None, expected: str | None) -> bool:
     if answer is None or expected is None:
         return False
     return value_key(answer) == value_key(expected)
+
+
+def is_mark(cell: str | None) -> bool:
+    """Whether a cell is how an answer writes a missing value."""
+    return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 
 @lru_cache(maxsize=100_000)

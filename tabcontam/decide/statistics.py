@@ -16,6 +16,8 @@ from scipy import special  # the rest of scipy is imported where it is needed: i
 UNIT = 8  # bits are counted in eighths, so that the distribution of their sum is exact
 TARGET = 0.95  # the power that a detectable share is stated for
 RATES = 101  # hit rates that an interval of the AUC is the widest over
+LEAST_PAIRS = 4  # of a rank correlation: all orders of three are too few to say anything
+ORDERS = 50_000  # of a permutation test: all orders of up to 8 values are fewer
 
 
 def units(chance: float) -> int:
@@ -207,3 +209,79 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 def any_dependence(p_values: Sequence[float]) -> float:
     """One p-value for several of any dependence: Bonferroni's. 1 where there are none."""
     return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
+
+
+def mean_interval(
+    values: Sequence[float], intervals: Sequence[tuple[float, float]], weights: Sequence[float]
+) -> tuple[float, float]:
+    """The interval of the weighted mean of independent values that have an interval each; the weights sum to 1.
+
+    The distances from each value to its limits are added as standard errors are (Zou and Donner 2008), so that lopsided
+    intervals make a lopsided one. It says how sure the mean of these very values is, not that of others to come.
+    Raises ValueError where the sequences differ in length.
+    """
+    weighed = list(zip(values, intervals, weights, strict=True))
+    mean = sum(weight * value for value, _, weight in weighed)
+    below = sum((weight * (value - low)) ** 2 for value, (low, _), weight in weighed) ** 0.5
+    above = sum((weight * (high - value)) ** 2 for value, (_, high), weight in weighed) ** 0.5
+    return mean - below, mean + above
+
+
+def mcnemar(first_only: int, second_only: int) -> float:
+    """The two-sided p-value of McNemar's exact test: trials in pairs, those that one side alone got right.
+
+    The null: of a pair that one side alone got right, either side is as likely to be that one. 1 where there is none.
+    """
+    from scipy.stats import binomtest
+
+    discordant = first_only + second_only
+    return float(binomtest(first_only, discordant).pvalue) if discordant else 1.0
+
+
+def fisher(first_hits: int, first_trials: int, second_hits: int, second_trials: int) -> float:
+    """The two-sided p-value of Fisher's exact test that two groups of independent trials succeed as often."""
+    from scipy.stats import fisher_exact
+
+    misses = [first_trials - first_hits, second_trials - second_hits]
+    return float(fisher_exact(np.array([[first_hits, second_hits], misses])).pvalue)
+
+
+@dataclass(frozen=True)
+class RankCorrelation:
+    """Spearman's coefficient of two measures, in [-1, 1], with a 95% interval and a two-sided p-value."""
+
+    value: float
+    interval: tuple[float, float]
+    p_value: float
+
+
+def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation | None:
+    """Spearman's rank correlation of parallel values; None for fewer than 4, or where a side is the same throughout.
+
+    The p-value is from all orders of up to 8 values, and from 50 000 seeded ones of more. The interval is Fisher's
+    transform with the variance of Bonett and Wright (2000), which is rough for few values; a coefficient of 1 or -1 has
+    no variance there, so its other limit is that of a coefficient half a step nearer to 0.
+    """
+    from scipy.stats import permutation_test, rankdata
+
+    if len(first) < LEAST_PAIRS or len(set(first)) < 2 or len(set(second)) < 2:
+        return None
+    ranks = [rankdata(values) - (len(values) + 1) / 2 for values in (first, second)]
+    scale = float(np.sqrt((ranks[0] ** 2).sum() * (ranks[1] ** 2).sum()))
+
+    def coefficient(order: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
+        return np.asarray((order * ranks[1]).sum(axis=axis) / scale)
+
+    found = permutation_test(
+        ranks[:1], coefficient, permutation_type="pairings", vectorized=True, n_resamples=ORDERS, random_state=0
+    )
+    value = min(1.0, max(-1.0, float(found.statistic)))
+    return RankCorrelation(value, _correlation_interval(value, len(first)), float(found.pvalue))
+
+
+def _correlation_interval(value: float, pairs: int) -> tuple[float, float]:
+    most = 1 - 6 / (pairs * (pairs**2 - 1))  # half a step of Spearman's coefficient below 1
+    inner = min(most, max(-most, value))
+    error = float(special.ndtri(0.975)) * ((1 + inner**2 / 2) / (pairs - 3)) ** 0.5
+    low, high = np.tanh([np.arctanh(inner) - error, np.arctanh(inner) + error]).tolist()
+    return (-1.0 if value <= -most else low), (1.0 if value >= most else high)

@@ -6,7 +6,7 @@ A query gives its slot back while it waits for another try, so that others are a
 import asyncio
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from random import uniform
 
@@ -146,7 +146,7 @@ class Asker:
             self.requests += charge.requests
             self.dollars += spent
         self.limiter.answered(began)
-        return reply
+        return replace(reply, seconds=self.clock() - began)
 
     def _most(self, model: Model, prompt_tokens: int, max_tokens: int) -> Decimal:
         return self.price.cost(prompt_tokens, max_tokens + model.allowance) if self.price else NOTHING

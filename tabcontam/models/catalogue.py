@@ -87,6 +87,42 @@ def find_entry(name: str) -> Entry | None:
     return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
 
 
+def standing_for(spec: str) -> Entry | None:
+    """The entry of an LLM as it is named in a run: by a name of the catalogue, or by PROVIDER:MODEL.
+
+    The name counts, not what a server makes of it; the same weights under a name of their own are not recognised.
+    """
+    provider, colon, model = spec.partition(":")
+    if not colon:
+        return find_entry(spec)
+    if provider not in ("openai", "gemini", "hf", "ollama"):
+        return None
+    name, at, _ = model.partition("@http")
+    # A server of one's own is an Ollama more often than not, which has names of its own: its mistral is not ours.
+    if (provider == "ollama" or at) and (tagged := _tagged(name)):
+        return tagged
+    return find_entry(name) if provider != "ollama" else None
+
+
+def _tagged(tag: str) -> Entry | None:
+    """The entry that Ollama has under this tag."""
+    wanted = tag.casefold().removesuffix(":latest")
+    return next((entry for entry in load_catalogue().values() if wanted in map(str.casefold, entry.ollama)), None)
+
+
+def catalogued(specs: Mapping[str, str]) -> dict[str, dict[str, str | int]]:
+    """For results.json: what the catalogue says of the LLMs of a run, by their names there; others are left out.
+
+    `specs` has the LLM as `--llm` would name it, by its name in the run.
+    """
+    known = {name: standing_for(spec) for name, spec in specs.items()}
+    return {
+        name: {"name": entry.name, "title": entry.title, "family": entry.family, "order": entry.order}
+        for name, entry in known.items()
+        if entry is not None
+    }
+
+
 def successor(entry: Entry, today: date) -> Entry:
     """The first of its successors that is still served."""
     entries = load_catalogue()

@@ -31,6 +31,8 @@ TESTS = (*WORD_TESTS, *NAME_TESTS, *ROW_TESTS, MEMBERSHIP)
 
 KEYS = ("llm", "dataset", "serialization", "test", "file", "output", "expected", "matches", "decision")
 
+CATALOGUE = {"gpt3": "gpt-3.5-turbo"}  # LLMs that are recorded under a name which the catalogue does not have
+
 GAP = 4  # pandas puts as many spaces between the longest name and the longest value,
 CUT = "..."  # ends a value that it cuts with this,
 LONGEST = 50  # and cuts values that are longer than this, marks included

@@ -5,20 +5,18 @@ their hashes, so that text from a model or a table cannot bring others. Template
 write text, never markup. Without scripts everything is still there but the evidence, which is packed.
 """
 
-import inspect
-import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.report import evidence
+from tabcontam.report import comparisons, evidence, ranking
+from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import TEMPLATES, environment
+from tabcontam.report.filters import choices, places
 from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.results import (
-    ROW_TESTS,
     TESTS,
     WARNINGS,
     Block,
@@ -32,7 +30,6 @@ from tabcontam.report.results import (
 from tabcontam.report.sentences import Standing, Titles, scope, sentences, standings
 from tabcontam.report.squares import (
     MARK_SIGNS,
-    OUTCOMES,
     SIGNS,
     css_class,
     levels_shown,
@@ -43,7 +40,6 @@ from tabcontam.report.squares import (
     strength,
 )
 from tabcontam.report.svg import render_svg as render_svg
-from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -105,24 +101,6 @@ class Leaf:
     standings: Mapping[str, Standing]
 
 
-@dataclass(frozen=True)
-class Option:
-    """One box of a filter; `found` is how much was found there, for sorting."""
-
-    value: str
-    label: str
-    found: int
-
-
-@dataclass(frozen=True)
-class TestPage:
-    """What a contamination test says of itself: paragraphs of pieces, each text and whether it is code."""
-
-    id: str
-    title: str
-    paragraphs: tuple[tuple[tuple[str, bool], ...], ...]
-
-
 def _leaves(view: Results, page: str) -> list[Leaf]:
     titles, said = Titles(view), {one.llm: one.rest for one in sentences(view)}
     return [
@@ -146,8 +124,9 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
         .render(
             **shared,
             leaves=leaves,
-            choices=_choices(view, blocks),
-            places=_places(view, blocks),
+            choices=choices(view, blocks),
+            places=places(view, blocks),
+            labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
             opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
         )
     )
@@ -171,7 +150,7 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any
         "facts": _facts(view),
         "packed": packed,
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
-        "pages": _test_pages(view.tests),
+        "pages": pages_of(view.tests),
         "agreements": _agreements(view),
         "sources": sources_shown(view),
         "llm_title": titles.llm,
@@ -182,6 +161,8 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any
         "spoken": lambda cell: spoken(view, titles, cell),
         "published": lambda cell: published(view, cell),
         "strengths": levels_shown(view),
+        **ranking.context(view),
+        **comparisons.context(view),
         **_words(),
     }
 
@@ -226,60 +207,6 @@ def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]
         (source, sum(line.agree for line in lines), sum(line.decided for line in lines), lines)
         for source, lines in grouped.items()
     ]
-
-
-def _choices(view: Results, blocks: Sequence[Block]) -> dict[str, tuple[str, list[Option]]]:
-    """What can be chosen on a page, by the name in the address: a legend and its boxes."""
-    titles = Titles(view)
-    cells = [cell for block in blocks for cell in block.cells]
-    tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
-    by_label: dict[str, list[Cell]] = {column.label: [] for block in blocks for column in block.columns}
-    for block in blocks:
-        for column in block.columns if not block.control else ():
-            by_label[column.label] += column.cells.values()
-    outcomes = [outcome for outcome in OUTCOMES if any(cell.outcome == outcome for cell in cells)]
-    return {
-        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(block.cells)) for block in blocks]),
-        "dataset": ("Datasets", [Option(label, label, _found(own)) for label, own in by_label.items()]),
-        "test": ("Tests", [Option(test, TESTS.get(test, test), 0) for test in tests]),
-        "kind": ("Kinds", [Option(kind, kind, 0) for kind, of in view.kinds.items() if set(of) & set(tests)]),
-        "verdict": ("Verdicts", [Option(css_class(outcome), outcome, 0) for outcome in outcomes]),
-    }
-
-
-def _places(view: Results, blocks: Sequence[Block]) -> dict[str, dict[str, int]]:
-    """The number of each choice, from 0, by which the page's elements name it."""
-    return {
-        name: {option.value: number for number, option in enumerate(options)}
-        for name, (_, options) in _choices(view, blocks).items()
-    }
-
-
-def _found(cells: Sequence[Cell]) -> int:
-    """How much was found: first what row tests found, then what the others did."""
-    found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
-    rows = sum(cell.test in ROW_TESTS for cell in found)
-    return 1000 * rows + len(found)
-
-
-@cache
-def _test_pages(tests: tuple[str, ...]) -> dict[str, TestPage]:
-    """The page of each test that the suite has, from its docstring."""
-    from tabcontam.suite.registry import BY_ID
-
-    return {
-        test: TestPage(test, TESTS.get(test, test), _paragraphs(inspect.getdoc(BY_ID[test]) or ""))
-        for test in tests
-        if test in BY_ID
-    }
-
-
-def _paragraphs(docstring: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
-    """The paragraphs of a docstring, each as its pieces: text, and code where that stood between backticks."""
-    return tuple(
-        tuple((piece, number % 2 == 1) for number, piece in enumerate(re.split("`", " ".join(part.split()))) if piece)
-        for part in docstring.split("\n\n")
-    )
 
 
 def numbers(cell: Cell) -> list[str]:

@@ -255,7 +255,8 @@ class Comparison:
 
     `kind` says in what: "versions" of a family of LLMs (5.3 of the paper), "serializers" (5.5), or "runs". `first` and
     `second` are the two LLMs, serializers or runs; `llm` and `serializer` are empty where that is what differs.
-    `change`: "appeared", "vanished", "same", or "unknown" where one of them was not decided.
+    `change`: "appeared", "vanished", "same" (two scores are, too), or "unknown" where one of them was not decided.
+    Shares and p-value are None where the two cannot be tested.
     """
 
     kind: str
@@ -448,6 +449,22 @@ class Results:
             for fact in _mappings(self.run.get("datasets"))
         ]
 
+    @property
+    def durations(self) -> list[tuple[str, float]]:
+        """The cells that were asked now, by how long their answers took together, in seconds; the longest first."""
+        cells = {cell.place: cell for cell in self.cells}
+        names = ("llm", "dataset", "edition", "serializer", "source", "test")
+        took = [
+            (cells.get(tuple(text(fact.get(name)) for name in names)), fact.get("seconds"))
+            for fact in _mappings(self.run.get("durations"))
+        ]
+        known = [
+            (f"{cell.llm} {self.label(cell)} {cell.test}", float(seconds))
+            for cell, seconds in took
+            if cell and isinstance(seconds, int | float)
+        ]
+        return sorted(known, key=lambda line: -line[1])
+
     @cached_property
     def catalogue(self) -> dict[str, Entry]:
         """What the catalogue says of the run's LLMs, by their names in the run; others are left out."""
@@ -463,6 +480,8 @@ class Results:
     def notes(self) -> list[str]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
         notes = [self._rules] if self.calibrated else []
+        stated = self.run.get("notes")
+        notes += map(text, stated if isinstance(stated, list) else [])
         if limit := text(self.run.get("limit")):
             notes.append(f"stopped: {limit}; the same command with a higher limit and this --out continues the run")
         for fact in _mappings(self.run.get("llms")):

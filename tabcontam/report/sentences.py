@@ -114,9 +114,12 @@ class Titles:
 def scope(view: Results) -> str:
     """What was tested, in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
-    llms, tables, tests = ({key(cell) for cell in subjects} for key in (_llm, view.label, _test))
+    llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
+    tables = {(cell.dataset, cell.edition) for cell in subjects}
+    serializers = {cell.serializer for cell in subjects}
     queries = int(sum(cell.numbers.get("queries", 0) for cell in subjects))
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
+    counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
     counts += [_count(queries, "query", "queries")] * bool(queries)
     counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
@@ -316,11 +319,3 @@ def _rules(view: Results) -> str:
     if rules == "calibrated" and not alpha:
         return "calibrated rules: a finding is what guessing cannot explain"
     return RULES[rules].format(alpha=alpha) if rules in RULES else rules
-
-
-def _llm(cell: Cell) -> str:
-    return cell.llm
-
-
-def _test(cell: Cell) -> str:
-    return cell.test

@@ -8,8 +8,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.report.ranking import correlation_sentences, majorities
 from tabcontam.report.results import (
     LETTERS,
+    MEASURES,
     SCORE,
     SCORE_LETTER,
     WARNINGS,
@@ -42,6 +44,15 @@ STYLES = {
     SCORE: "cyan",
 }
 GROUPED = (Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)  # in the summary, by their reasons
+SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short summary lists, as pytest's -r
+    "c": Verdict.CONTAMINATED,
+    "n": Verdict.NOT_DETECTED,
+    "u": Verdict.UNINFORMATIVE,
+    "a": Verdict.NO_ANSWER,
+    "s": Verdict.SKIPPED,
+    "p": None,
+}
+USUAL = "caus"
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 LABEL = 10  # how wide the labels of the evidence are
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
@@ -84,8 +95,15 @@ def print_report(
     trials: Iterable[Mapping[str, Any]],
     verbosity: int = 0,
     index: Path | str | None = None,
+    *,
+    summary: str = USUAL,
+    durations: int = 0,
 ) -> None:
-    """The report; `verbosity` is -1 for `-q`, 1 for `-v`; `index` is where the HTML report lies."""
+    """The report; `verbosity` is -1 for `-q`, 1 for `-v`; `index` is where the HTML report lies.
+
+    `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
+    many of the slowest cells are named.
+    """
     paper, view = _Paper(console), typed(results)
     if verbosity >= 0:
         (_print_cells if verbosity else _print_letters)(paper, view)
@@ -93,7 +111,8 @@ def print_report(
         _print_tables(paper, view)
         _print_controls(paper, view)
         _print_ranking(paper, view)
-    _print_summary(paper, view)
+    _print_durations(paper, view, durations)
+    _print_summary(paper, view, summary)
     _print_last_line(paper, view)
     if index is not None and verbosity >= 0:
         paper.line(f"report: {index}")
@@ -119,6 +138,12 @@ class _Paper:
             whole.append(self.printable(part), style)
         self.console.print(whole, soft_wrap=not self.console.is_terminal)
 
+    def gap(self, parts: Sequence[tuple[str, str]], last: str) -> str:
+        """What stands between the parts of a line and its last one, for that to end at the right; a blank at least."""
+        from rich.cells import cell_len
+
+        return " " * max(self.width - sum(cell_len(self.printable(part)) for part, _ in parts) - cell_len(last), 1)
+
     def rule(self, title: str, style: str = "", fill: str = "=") -> None:
         """A title centred in a rule over the whole width, as pytest's."""
         from rich.cells import cell_len
@@ -135,8 +160,8 @@ class _Paper:
         width = max(self.width - LABEL, 1)
         folded = Text(self.printable(value, line=False)).wrap(self.console, width, overflow="fold", tab_size=4)
         for number, line in enumerate(folded or [Text()]):
-            head = "" if number else label
-            self.parts([(head.ljust(LABEL), "bold"), (line.plain.rstrip(), style)])
+            head, shown = "" if number else label, line.plain.rstrip()
+            self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
 
     def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
         """A head and a text that is folded in the column beside it; below it where that is too narrow."""
@@ -189,8 +214,8 @@ def _print_letters(paper: _Paper, view: Results) -> None:
             head = " " * start
         else:
             head = label + " " * (start - cell_len(label))
-        gap = " " * max(paper.width - start - len(letters) - len(progress), 1)
-        paper.parts([(head, ""), *letters, (gap, ""), (progress, "cyan")])
+        parts = [(head, ""), *letters]
+        paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
     paper.line()
 
 
@@ -200,15 +225,14 @@ def _print_cells(paper: _Paper, view: Results) -> None:
             name = f"{column.llm} {column.label} {cell.test} "
             score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
             other = f" (paper: {cell.paper_verdict})" if cell.differs else ""
-            paper.parts(
-                [
-                    (name, ""),
-                    (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
-                    (f" q {rounded('q_value', cell.numbers['q_value'])}" if "q_value" in cell.numbers else "", ""),
-                    (other, "yellow"),
-                    (f" {progress}", "cyan"),
-                ]
-            )
+            q_value = f" q {rounded('q_value', cell.numbers['q_value'])}" if "q_value" in cell.numbers else ""
+            parts = [
+                (name, ""),
+                (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
+                (q_value, ""),
+                (other, "yellow"),
+            ]
+            paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
     paper.line()
 
@@ -290,6 +314,7 @@ def _print_controls(paper: _Paper, view: Results) -> None:
 
 
 def _print_ranking(paper: _Paper, view: Results) -> None:
+    """A line an LLM, its 95% intervals under it, and how contamination goes together with the rest."""
     from rich.table import Table
     from rich.text import Text
 
@@ -303,22 +328,54 @@ def _print_ranking(paper: _Paper, view: Results) -> None:
     for rank in view.ranking:
         scores = (rank.score, rank.membership, rank.zero_shot, rank.one_shot)
         table.add_row(Text(paper.printable(rank.llm)), *("-" if value is None else f"{value:.2f}" for value in scores))
+        if rank.intervals:
+            table.add_row("", *(_limits(rank.intervals.get(measure)) for measure in MEASURES), style="dim")
+    if known := majorities(view.ranking):
+        table.add_row("(largest class)", *(known.get(measure, "") for measure in MEASURES), style="dim")
     paper.console.print(table)
+    if len(view.ranking) > 1:
+        for sentence in correlation_sentences(view):
+            paper.line(sentence)
     paper.line()
 
 
-def _print_summary(paper: _Paper, view: Results) -> None:
+def _limits(interval: tuple[float, float] | None) -> str:
+    """Both limits in few letters.
+
+    >>> _limits((0.381, 1.0))
+    '.38-1.00'
+    """
+    return "" if interval is None else "-".join(f"{limit:.2f}".removeprefix("0") for limit in interval)
+
+
+def _print_durations(paper: _Paper, view: Results, most: int) -> None:
+    if not most:
+        return
+    paper.rule(f"slowest {most} cells")
+    for name, seconds in view.durations[:most]:
+        paper.line(f"{seconds:.2f}s {name}")
+    if not view.durations:
+        paper.line("nothing was asked now: the answers were there", "dim")
+
+
+def _print_summary(paper: _Paper, view: Results, letters: str) -> None:
+    outcomes = (
+        [] if "N" in letters else [SUMMARY[letter] for letter in ("".join(SUMMARY) if "A" in letters else letters)]
+    )
     subjects = view.subjects
-    single = [cell for cell in subjects if cell.verdict is Verdict.CONTAMINATED]
-    grouped = [cell for verdict in GROUPED for cell in subjects if cell.verdict is verdict]
-    if not single and not grouped:
+    listed = {outcome: [cell for cell in subjects if cell.verdict is outcome] for outcome in outcomes}
+    if not any(listed.values()):
         return
     paper.rule("short summary info", "cyan")
-    for cell in single:
-        place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
-        paper.parts([(cell.outcome.upper(), STYLES[cell.outcome]), (place, "")])
-    for (outcome, why), cells in _by_reason(grouped).items():
-        paper.parts([(outcome.upper(), STYLES[outcome]), (f" [{len(cells)}] {_places(view, cells)} - {why}", "")])
+    for outcome, cells in listed.items():
+        if outcome in GROUPED:
+            for (word, why), group in _by_reason(cells).items():
+                place = f" [{len(group)}] {_places(view, group)} - {why}"
+                paper.parts([(word.upper(), STYLES[word]), (place, "")])
+            continue
+        for cell in cells:
+            place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
+            paper.parts([(cell.outcome.upper(), STYLES[cell.outcome]), (place, "")])
 
 
 def _by_reason(cells: list[Cell]) -> dict[tuple[str, str], list[Cell]]:

@@ -129,7 +129,8 @@ class Usage:
 class Reply:
     """Text and state. `detail` says why a reply is not ok; `tokens` counts the answer's tokens, where known.
 
-    `usage` is what the server says it charged, thinking included; None where it says nothing.
+    `usage` is what the server says it charged, thinking included; None where it says nothing. `seconds` is how long
+    the answer took, without the wait for its turn; None where it was not asked for now.
     """
 
     text: str
@@ -137,6 +138,7 @@ class Reply:
     detail: str = ""
     tokens: int | None = None
     usage: Usage | None = None
+    seconds: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

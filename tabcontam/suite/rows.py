@@ -27,7 +27,7 @@ from tabcontam.decide.answers import (
     spelling,
 )
 from tabcontam.decide.chance import Guess, bits
-from tabcontam.decide.reading import declines, plain, same_value
+from tabcontam.decide.reading import declines, is_mark, plain, same_value
 from tabcontam.decide.values import decide_values
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer, load_serializers
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from tabcontam.decide.power import Odds
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
-MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
 Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
@@ -242,11 +241,6 @@ def sorts_of(query: Query) -> dict[str, Sort]:
         name: Sort(query.chance[name].values if name in query.chance else (), value)
         for name, value in zip(query.asked, query.expected, strict=True)
     }
-
-
-def is_mark(cell: Cell) -> bool:
-    """Whether a cell is how an answer writes a missing value."""
-    return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
 
 
 def could_be(cell: Cell, sort: Sort) -> bool:

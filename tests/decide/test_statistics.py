@@ -1,7 +1,7 @@
 """Tails are those of all outcomes written out, to the last digit; intervals hold what they promise."""
 
-from itertools import product
-from math import isclose, prod
+from itertools import permutations, product
+from math import comb, isclose, prod
 from sys import float_info
 
 import numpy as np
@@ -10,15 +10,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+from tabcontam.decide import statistics
 from tabcontam.decide.statistics import (
     Discrimination,
     any_dependence,
     benjamini_hochberg,
     clopper_pearson,
+    fisher,
     hypergeometric_tail,
+    mcnemar,
+    mean_interval,
     poisson_binomial,
     poisson_binomial_tail,
     share_interval,
+    spearman,
     units,
     weighted_tail,
 )
@@ -229,3 +234,111 @@ class TestOverTheGrid:
         assert any_dependence([0.2, 0.001, 0.7]) == pytest.approx(0.003)
         assert any_dependence([0.9, 0.8]) == 1.0
         assert any_dependence([]) == 1.0
+
+
+class TestMcnemar:
+    @pytest.mark.parametrize(("first_only", "second_only"), [(0, 0), (1, 0), (3, 3), (0, 8), (7, 2), (2, 7), (12, 4)])
+    def test_is_the_share_of_all_ways_to_toss_the_discordant_pairs(self, first_only: int, second_only: int) -> None:
+        """Every outcome of fair tosses that is as lopsided or more."""
+        tosses = list(product([0, 1], repeat=first_only + second_only))
+        apart = abs(first_only - second_only)
+        as_far = sum(abs(2 * sum(toss) - len(toss)) >= apart for toss in tosses)
+        assert mcnemar(first_only, second_only) == pytest.approx(as_far / len(tosses))
+
+    def test_is_wrong_no_oftener_than_its_level(self) -> None:
+        """Whatever the share of pairs that differ by luck alone."""
+        for discordant in range(40):
+            law = stats.binom(discordant, 0.5)
+            wrong = sum(law.pmf(first) for first in range(discordant + 1) if mcnemar(first, discordant - first) <= 0.05)
+            assert wrong <= 0.05
+
+
+class TestFisher:
+    @pytest.mark.parametrize("table", [(0, 5, 0, 9), (3, 7, 1, 8), (7, 7, 0, 6), (2, 30, 9, 25), (5, 5, 5, 5)])
+    def test_is_the_share_of_all_ways_to_deal_the_hits_that_are_as_unlikely(self, table: tuple[int, ...]) -> None:
+        first_hits, first, second_hits, second = table
+        hits = first_hits + second_hits
+        ways = {k: comb(first, k) * comb(second, hits - k) for k in range(hits + 1)}
+        as_far = sum(way for way in ways.values() if way <= ways[first_hits])
+        assert fisher(*table) == pytest.approx(as_far / comb(first + second, hits))
+
+
+class TestMeanInterval:
+    def test_of_one_value_is_its_own(self) -> None:
+        assert mean_interval([0.5], [(0.2, 0.9)], [1.0]) == pytest.approx((0.2, 0.9))
+
+    def test_of_alike_values_shrinks_with_the_root_of_their_number(self) -> None:
+        low, high = mean_interval([0.5] * 4, [(0.3, 0.9)] * 4, [0.25] * 4)
+        assert (0.5 - low, high - 0.5) == pytest.approx((0.1, 0.2))
+
+    def test_holds_the_mean_of_binomial_shares_as_often_as_it_promises(self) -> None:
+        """Ten tables as easy as always, and as hard as a coin, in 2000 runs of 30 and of 100 answers."""
+        rng, truth = np.random.default_rng(0), np.linspace(0.5, 0.99, 10)
+        for asked in (30, 100):
+            held = 0
+            for _ in range(2000):
+                hits = rng.binomial(asked, truth).tolist()
+                intervals = [clopper_pearson(each, asked) for each in hits]
+                low, high = mean_interval([each / asked for each in hits], intervals, [0.1] * 10)
+                held += low <= truth.mean() <= high
+            assert held / 2000 >= 0.95
+
+    def test_a_length_that_differs_is_an_error(self) -> None:
+        with pytest.raises(ValueError, match="argument"):
+            mean_interval([0.5], [], [1.0])
+
+
+class TestSpearman:
+    @settings(max_examples=40, deadline=None)
+    @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=4, max_size=6))
+    def test_is_scipys_coefficient_with_the_p_value_of_all_orders(self, pairs: list[tuple[int, int]]) -> None:
+        first, second = ([float(pair[side]) for pair in pairs] for side in (0, 1))
+        found = spearman(first, second)
+        if len(set(first)) == 1 or len(set(second)) == 1:
+            assert found is None
+            return
+        assert found is not None
+        assert found.value == pytest.approx(float(stats.spearmanr(first, second).statistic))
+        others = [float(stats.pearsonr(stats.rankdata(first), order).statistic) for order in permutations_of(second)]
+        above = np.mean([other >= found.value - 1e-9 for other in others])
+        below = np.mean([other <= found.value + 1e-9 for other in others])
+        assert found.p_value == pytest.approx(min(1.0, 2 * min(above, below)))
+
+    def test_three_are_too_few_to_say(self) -> None:
+        assert spearman([1, 2, 3], [1, 2, 3]) is None
+
+    def test_a_perfect_order_of_few_is_not_sure(self) -> None:
+        four, ten = (spearman(range(number), range(number)) for number in (4, 10))
+        assert four is not None
+        assert ten is not None
+        assert four.value == 1.0
+        assert four.p_value == pytest.approx(2 / 24)
+        assert four.interval[0] < 0 < 0.9 < ten.interval[0] < four.interval[1] == ten.interval[1] == 1.0
+
+    def test_the_other_way_round_is_the_same_but_for_the_sign(self) -> None:
+        first, second = [0.1, 0.5, 0.2, 0.9, 0.7], [3.0, 1.0, 4.0, 1.5, 9.0]
+        up, down = spearman(first, second), spearman(first, [-value for value in second])
+        assert up is not None
+        assert down is not None
+        assert down.value == pytest.approx(-up.value)
+        assert down.interval == pytest.approx((-up.interval[1], -up.interval[0]))
+        assert down.p_value == pytest.approx(up.p_value)
+
+    def test_the_interval_holds_the_coefficient_of_all_nineteen_times_in_twenty(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Of pairs from a normal law with a correlation of 0.6, whose rank correlation is known; 12 LLMs."""
+        monkeypatch.setattr(statistics, "ORDERS", 10)  # the p-value is not asked for
+        rng, truth = np.random.default_rng(1), 6 / np.pi * np.arcsin(0.3)
+        draws = rng.multivariate_normal([0, 0], [[1, 0.6], [0.6, 1]], size=(400, 12))
+        found = [spearman(draw[:, 0].tolist(), draw[:, 1].tolist()) for draw in draws]
+        held = [each is not None and each.interval[0] <= truth <= each.interval[1] for each in found]
+        assert np.mean(held) >= 0.93
+
+    def test_the_same_p_value_every_time(self) -> None:
+        values = [float(number * 7 % 11) for number in range(11)]
+        assert spearman(values, sorted(values)) == spearman(values, sorted(values))
+
+
+def permutations_of(values: list[float]) -> list[list[float]]:
+    return [list(order) for order in permutations(stats.rankdata(values).tolist())]

@@ -5,7 +5,15 @@ from datetime import date
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.models.catalogue import Entry, find_entry, load_catalogue, parse_catalogue, successor
+from tabcontam.models.catalogue import (
+    Entry,
+    catalogued,
+    find_entry,
+    load_catalogue,
+    parse_catalogue,
+    standing_for,
+    successor,
+)
 
 # The checkpoints of the paper's section 4.1, and of its code where the paper names none.
 PAPER = {
@@ -171,3 +179,62 @@ def test_a_broken_catalogue_is_one_line(text: str, message: str) -> None:
     assert message in str(caught.value)
     assert "catalogue test.toml cannot be read" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "entry"),
+    [
+        ("llama3", "llama-3"),
+        ("Llama 3", "llama-3"),
+        ("hf:meta-llama/Meta-Llama-3-8B", "llama-3"),
+        ("hf:meta-llama/Meta-Llama-3.1-8B", "llama-3.1"),
+        ("ollama:llama3:8b", "llama-3"),
+        ("ollama:llama3:latest", "llama-3"),
+        ("openai:llama3@http://127.0.0.1:11434/v1", "llama-3"),
+        ("openai:meta-llama/Meta-Llama-3-8B@https://10.0.0.1:8000/v1", "llama-3"),
+        ("openai:gpt-4o-2024-08-06", "gpt-4o"),
+        ("openai:gpt-4o", "gpt-4o"),
+        ("gemini:gemini-1.5-pro", "gemini-1.5"),
+        ("mistral", "mistral"),
+        # what Ollama calls mistral is another version than the paper's
+        ("ollama:mistral", "mistral-7b-instruct"),
+        ("openai:mistral@http://127.0.0.1:11434/v1", "mistral-7b-instruct"),
+        ("openai:mistralai/Mistral-7B-v0.1@http://127.0.0.1:8000/v1", "mistral"),
+    ],
+)
+def test_an_llm_stands_for_an_entry_however_it_is_named(spec: str, entry: str) -> None:
+    found = standing_for(spec)
+    assert found is not None
+    assert found.name == entry
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "control:exposed",
+        "simulated:guesser",
+        "ollama:llama3:70b",
+        "ollama:nobody",
+        "other:gpt-4",
+        "hf:./model",
+        "",
+        ":",
+    ],
+)
+def test_other_llms_stand_for_none(spec: str) -> None:
+    assert standing_for(spec) is None
+
+
+@pytest.mark.parametrize("entry", load_catalogue().values(), ids=lambda entry: entry.name)
+def test_every_way_to_serve_an_entry_stands_for_it(entry: Entry) -> None:
+    assert {standing_for(spec) for spec in entry.served} == {entry}
+    assert {standing_for(name) for name in entry.names} == {entry}
+
+
+def test_what_a_run_records_of_the_catalogue() -> None:
+    assert catalogued(
+        {"ollama:llama3": "ollama:llama3", "gpt3": "gpt-3.5-turbo", "control:exposed": "control:exposed"}
+    ) == {
+        "ollama:llama3": {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2},
+        "gpt3": {"name": "gpt-3.5-turbo", "title": "GPT-3.5 Turbo", "family": "gpt", "order": 1},
+    }

@@ -15,6 +15,7 @@ from tabcontam.datasets import load_table
 from tabcontam.decide.words import english
 from tabcontam.replay import Record, read_records, replay, replay_calibrated
 from tabcontam.replay.calibrated import GUESSED, PARTLY
+from tabcontam.run_folder import replay_document
 from tabcontam.serializers import load_serializer
 from tabcontam.suite.base import Verdict
 
@@ -184,3 +185,47 @@ class TestTenLlms:
 
     def test_takes_less_than_a_minute(self) -> None:
         assert timed()[0] < 60
+
+
+@recorded
+class TestTheirRanking:
+    """The main runs, ranked and compared; classification is not among the records."""
+
+    def document(self) -> dict[str, Any]:
+        return replay_document(judged()[0], None, [], "calibrated", "en_US", "replay")
+
+    def test_the_ten_llms_are_ranked_with_their_intervals(self) -> None:
+        ranked = self.document()["ranking"]
+        assert {line["llm"] for line in ranked} == {cell["llm"] for cell in judged()[0]}
+        assert [line["llm"] for line in ranked[:3]] == ["gpt4", "gemini1.0", "gpt3"]
+        for line in ranked:
+            low, high = line["score_interval"]
+            assert low <= line["score"] <= high
+            assert line["zero_shot"] is line["zero_shot_interval"] is None
+
+    def test_the_more_contaminated_tell_rows_better(self) -> None:
+        (found,) = (line for line in self.document()["correlations"] if line["second"] == "membership")
+        assert found["llms"] == 10
+        assert 0 < found["interval"][0] < found["value"] < 1
+        assert found["p_value"] < 0.05
+
+    def test_one_to_five_answers_a_cell_show_no_serializer_to_be_better_than_another(self) -> None:
+        """The paper's section 5.5 counts verdicts; what differs between them is a single answer."""
+        compared = [line for line in self.document()["comparisons"] if line["kind"] == "serializers"]
+        assert {line["queries"] for line in compared} == {0}
+        assert Counter(line["change"] for line in compared)["appeared"] > 0
+        assert not any(line["beyond_chance"] for line in compared)
+
+    def test_more_was_found_of_llama_3_than_of_llama_2_and_nothing_less(self) -> None:
+        """The paper's section 5.3; one answer a cell cannot tell that from chance."""
+        compared = [line for line in self.document()["comparisons"] if line["first"] == "llama2"]
+        assert {(line["kind"], line["second"]) for line in compared} == {("versions", "llama3")}
+        changes = Counter(line["change"] for line in compared)
+        assert changes["appeared"] >= 5
+        assert changes["vanished"] == 0
+        assert not any(line["beyond_chance"] for line in compared)
+
+    def test_gpt_4_tells_rows_of_one_table_better_than_gpt_3_5_by_more_than_chance(self) -> None:
+        beyond = [line for line in self.document()["comparisons"] if line["beyond_chance"]]
+        assert [(line["first"], line["second"], line["test"]) for line in beyond] == [("gpt3", "gpt4", "membership")]
+        assert beyond[0]["second_share"] > beyond[0]["first_share"]

@@ -1,18 +1,39 @@
-"""The page in real Chromium: it fits, it is quiet, each square has a name and is reached by keyboard."""
+"""The page in real Chromium: it fits, it is quiet, it is filtered, sorted, printed, and used by keyboard alone."""
 
+import io
+import itertools
+import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tabcontam.report.html import render_html
-from tests.report.synthetic import HOSTILE, cell, document, results, trial, trials
+from tabcontam.report.evidence import Packed
+from tabcontam.report.html import MOST_LLMS, render_html, render_pages
+from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+SHOWN = (
+    "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"
+)
+COLUMNS = "block => [...block.querySelectorAll('th.dataset')].map(header => header.textContent)"
+CONTRAST = """element => {
+  const brightness = colour => {
+    const channels = colour.match(/[\\d.]+/g).slice(0, 3).map(Number).map(part => part / 255);
+    const [red, green, blue] = channels.map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+  };
+  let ground = element;
+  while (getComputedStyle(ground).backgroundColor === 'rgba(0, 0, 0, 0)') ground = ground.parentElement;
+  const pair = [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor].map(brightness).sort();
+  return (pair[1] + 0.05) / (pair[0] + 0.05);
+}"""
+Open = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -26,7 +47,28 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture
-def run() -> tuple[dict[str, Any], list[dict[str, Any]]]:
+def opened(browser: Any, tmp_path: Path) -> Iterator[Open]:
+    """Opens a page's text from disk, at `at`; at the end the browser must have had nothing to complain of."""
+    pages, complaints = [], []
+
+    def open_page(source: str, at: str = "", **options: Any) -> Any:
+        path = tmp_path / "index.html"
+        path.write_text(source, encoding="utf-8")
+        page = browser.new_page(**options)
+        pages.append(page)
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("request", lambda request: complaints.extend([request.url] * (not request.url.startswith("file:"))))
+        page.goto(path.as_uri() + at)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert complaints == []
+
+
+def hostile_run() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """A run with every verdict, and an LLM, a dataset and an answer that attack the page."""
     of = results(["control:exposed", "gpt-4o"], ["iris", "wine", "adult"])
     attack = cell(HOSTILE + "x" * 200, "y" * 200, "full_completion", "contaminated", sentence=HOSTILE + "z" * 500)
@@ -34,59 +76,297 @@ def run() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return of, [*trials(of), trial(attack, "1", reply=HOSTILE + "w" * 5_000)]
 
 
-def opened(browser: Any, path: Path, source: str, **options: Any) -> tuple[Any, list[str]]:
-    """The page opened from disk, and whatever the browser complains of."""
-    path.write_text(source, encoding="utf-8")
-    page = browser.new_page(**options)
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.extend([request.url] * (not request.url.startswith("file:"))))
-    page.goto(path.as_uri())
-    return page, complaints
+def small() -> str:
+    return render_html(results(["control:exposed", "llm-b", "llm-a"], ["iris", "wine", "adult"]), [])
+
+
+def active(page: Any) -> str:
+    """The id of what has the focus."""
+    return str(page.evaluate("document.activeElement.id"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 1280])
-def test_the_page_fits_and_is_quiet(
-    browser: Any, tmp_path: Path, run: tuple[dict[str, Any], list[dict[str, Any]]], scheme: str, width: int
-) -> None:
-    viewport = {"width": width, "height": 800}
-    page, complaints = opened(
-        browser, tmp_path / "index.html", render_html(*run), viewport=viewport, color_scheme=scheme
-    )
+@pytest.mark.parametrize("width", [360, 768, 1280, 1800])
+def test_the_page_fits_and_is_quiet(opened: Open, width: int, scheme: str) -> None:
+    page = opened(render_html(*hostile_run()), viewport={"width": width, "height": 800}, color_scheme=scheme)
     for details in page.locator("details").all():
         details.evaluate("details => { details.open = true }")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    heatmap = page.locator("table.heatmap")
-    assert heatmap.is_visible()
-    assert heatmap.bounding_box()["height"] > 300
+    for block in page.locator(".block").all():
+        box = block.bounding_box()
+        assert box["x"] + box["width"] <= width
     ground = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
-    page.screenshot(path=str(tmp_path / "page.png"))
-    assert complaints == []
-    page.close()
 
 
-def test_each_square_has_a_name_and_is_reached_by_keyboard(
-    browser: Any, tmp_path: Path, run: tuple[dict[str, Any], list[dict[str, Any]]]
-) -> None:
-    page, _ = opened(browser, tmp_path / "index.html", render_html(*run))
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_is_written_can_be_read(opened: Open, scheme: str) -> None:
+    bits = (1, 20, 100, 300, 3000)
+    cells = [
+        weighed("m", f"d{n}", "full_completion", "contaminated", recalled_bits=value) for n, value in enumerate(bits)
+    ]
+    cells += results(["m"], ["a", "b", "c", "d", "e"])["cells"]
+    page = opened(render_html(document(cells), []), color_scheme=scheme)
+    kinds = ["s1", "s2", "s3", "s4", "s5", "contaminated", "not-detected", "no-answer", "skipped", "scored"]
+    for selector in [
+        *(f".heatmap .{kind}" for kind in kinds),
+        ".quiet",
+        ".heatmap th[scope=row] a",
+        "#reset",
+        "main a",
+    ]:
+        assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
+
+
+def test_the_verdicts_differ_in_grey(opened: Open) -> None:
+    image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
+    page = opened(render_html(results(["m"], ["a", "b", "c", "d", "e"]), []))
+    emulate = page.context.new_cdp_session(page)
+    emulate.send("Emulation.setEmulatedVisionDeficiency", {"type": "achromatopsia"})
+    squares = []
+    for outcome in ("contaminated", "not-detected", "uninformative", "no-answer", "skipped", "scored"):
+        shot = page.locator(f".heatmap a.{outcome}").first.screenshot()
+        squares.append(image.open(io.BytesIO(shot)).convert("L").resize((24, 20)).tobytes())
+    for one, other in itertools.combinations(squares, 2):
+        assert sum(abs(first - second) for first, second in zip(one, other, strict=True)) / len(one) > 4
+
+
+def test_each_square_has_a_name(opened: Open) -> None:
+    run = hostile_run()
+    page = opened(render_html(*run))
     for outcome in ("contaminated", "not detected", "uninformative", "no answer", "skipped", "scored"):
         assert page.get_by_role("link", name=outcome).count() > 0
-    assert page.get_by_role("link").count() == len(run[0]["cells"])
+    assert page.locator(".heatmap a.cell").count() == len(run[0]["cells"])
+    assert page.get_by_role("link", name="llm-b, wine").count() == 0
+    assert page.get_by_role("link", name="gpt-4o, wine, 8 Full completion").count() == 1
+
+
+def test_the_keyboard_alone_goes_everywhere(opened: Open) -> None:
+    page = opened(small())
     page.keyboard.press("Tab")
-    assert page.evaluate("document.activeElement.className") == "scroll"
-    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the heatmap"
+    assert page.locator(".skip").bounding_box()["width"] > 100
     page.keyboard.press("Enter")
-    assert page.evaluate("document.querySelector('.entry:target') !== null")
-    page.close()
+    assert active(page) == "map"
+    visited = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        visited.append(page.evaluate("document.activeElement.tagName + document.activeElement.id"))
+    assert visited[:8] == ["SUMMARY"] * 5 + ["SELECT"] * 2 + ["BUTTONreset"]
+    assert visited[8:11] == ["Aat-1-1-1", "Aat-2-1-1", "Aat-3-1-1"]  # one stop a block
 
 
-def test_row_headers_stay_while_the_heatmap_scrolls(browser: Any, tmp_path: Path) -> None:
-    wide = results([f"llm-{number}" for number in range(10)], [f"dataset{number}" for number in range(9)])
-    page, _ = opened(browser, tmp_path / "index.html", render_html(wide, []), viewport={"width": 700, "height": 800})
-    page.locator(".scroll").first.evaluate("region => { region.scrollLeft = 1500 }")
+def test_the_arrow_keys_go_from_square_to_square_and_from_block_to_block(opened: Open) -> None:
+    page = opened(small())
+    page.locator("#at-1-1-1").focus()
+    went = []
+    keys = ["Right", "Down", "Right", "Right", "Up", "Left", "Left", "Up", "Left"]
+    for key in keys:
+        page.keyboard.press(f"Arrow{key}")
+        went.append(active(page))
+    right_and_down = ["at-1-2-1", "at-1-2-2", "at-1-3-2", "at-2-1-2"]
+    assert went == [*right_and_down, "at-2-1-1", "", "at-1-3-1", "at-1-3-1", "at-1-2-1"]  # past a row's own link
+    assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id === 'cell-1-2-1'")
+
+
+def test_a_square_opens_its_cell_and_its_cell_leads_back(opened: Open) -> None:
+    page = opened(render_html(results([f"m{n}" for n in range(5)], ["iris", "wine"]), []))
+    assert not page.locator("#cell-4-2-8").is_visible()  # of many, each LLM and dataset is opened by itself
+    page.locator("#at-4-2-8").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id === 'cell-4-2-8'")
+    assert page.locator("#cell-4-2-8").is_visible()
+    assert 0 <= page.locator("#cell-4-2-8").bounding_box()["y"] < 100
+    page.locator("#cell-4-2-8 .back a").focus()
+    page.keyboard.press("Enter")
+    page.wait_for_function("document.activeElement.id === 'at-4-2-8'")
+    page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = false })")
+    page.go_back()
+    page.wait_for_function("document.activeElement.id === 'cell-4-2-8'")
+
+
+def test_an_address_opens_its_cell(opened: Open) -> None:
+    source = render_html(results([f"m{n}" for n in range(5)], ["iris", "wine"]), [])
+    page = opened(source, "#cell-5-1-9")
+    assert active(page) == "cell-5-1-9"
+    page = opened(source, "?llm=nobody&llms-by=%00&test=#%E0%A4%A")
+    assert page.locator("#shown").text_content() == "130 of 130 cells shown"
+    page = opened(source, "?llm=m1#cell-3-1-9")  # of an LLM that the filter hides
+    assert page.locator("#cell-3-1-9").is_visible()
+    page = opened(source, "?llm=m1#at-3-1-9")
+    assert active(page) == "map"
+
+
+def test_the_evidence_has_its_own_script_and_style(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = "addEventListener('toggle', event => { event.target.querySelector('div').textContent = "
+    written += "document.getElementById('evidence-1').textContent }, true)"
+    packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
+    monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
+    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: written)
+    monkeypatch.setattr("tabcontam.report.evidence.style", lambda: ".evidence div { font-style: italic; }")
+    page = opened(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
+    page.locator("details.evidence summary").click()
+    shown = page.locator("details.evidence div")
+    assert shown.text_content() == "QUJD"
+    assert shown.evaluate("one => getComputedStyle(one).fontStyle") == "italic"
+
+
+def tick(page: Any, name: str, *values: str) -> None:
+    for value in values:
+        box = page.locator(f"input[name={name}][value='{value}']")
+        box.evaluate("box => { box.closest('details').open = true }")
+        box.click()
+
+
+def test_what_is_chosen_is_shown_announced_and_kept_in_the_address(opened: Open) -> None:
+    page = opened(small())
+    assert page.locator("#shown").get_attribute("aria-live") == "polite"
+    tick(page, "dataset", "iris", "adult")
+    tick(page, "kind", "memorization")
+    assert page.locator("#shown").text_content() == "36 of 117 cells shown"
+    assert page.evaluate(f"{SHOWN}.length") == 36
+    assert page.locator("tbody.knowledge").first.is_hidden()
+    assert page.locator("th.dataset:visible").count() == 6
+    assert page.locator(".choice", has_text="Datasets").locator(".chosen").text_content() == "iris, adult"
+    assert page.url.endswith("?dataset=iris&dataset=adult&kind=memorization")
+    page.reload()
+    assert page.locator("#shown").text_content() == "36 of 117 cells shown"
+    tick(page, "verdict", "contaminated")
+    shown = page.evaluate(f"{SHOWN}.map(link => link.getAttribute('aria-label'))")
+    assert shown
+    assert all(": contaminated" in name for name in shown)
+    page.locator("#reset").click()
+    assert page.locator("#shown").text_content() == "117 of 117 cells shown"
+    assert "?" not in page.url
+
+
+def test_a_filter_leaves_no_empty_block_and_no_stop_for_the_keyboard_on_what_it_hides(opened: Open) -> None:
+    page = opened(small())
+    tick(page, "llm", "llm-a")
+    assert page.locator(".block:visible").count() == 1
+    assert page.locator("details.column:visible").count() == 3
+    tick(page, "test", "full_completion")
+    assert page.evaluate("document.querySelectorAll('.heatmap a[tabindex=\"0\"]').length") == 1
+    page.locator("#at-3-1-8").focus()
+    page.keyboard.press("ArrowDown")
+    assert active(page) == "at-3-1-8"
+    page.keyboard.press("ArrowRight")
+    assert active(page) == "at-3-2-8"
+
+
+def test_llms_and_datasets_are_sorted(opened: Open) -> None:
+    of = results(["control:exposed", "llm-b", "llm-a"], ["iris", "wine", "adult"])
+    for one in of["cells"]:
+        if one["verdict"] is not None:
+            found = one["llm"] == "llm-a" and one["dataset"] == "wine"
+            one["verdict"] = "contaminated" if found else "not detected"
+    page = opened(render_html(of, []))
+
+    def captions() -> list[str]:
+        return [text.split()[0] for text in page.locator(".heatmap caption").all_text_contents()]
+
+    assert captions() == ["control:exposed", "llm-b", "llm-a"]
+    page.locator("select[name=llms-by]").select_option("name")
+    assert captions() == ["control:exposed", "llm-a", "llm-b"]
+    page.locator("select[name=datasets-by]").select_option("name")
+    assert page.locator(".block").last.evaluate(COLUMNS) == ["adult", "iris", "wine"]
+    page.locator("select[name=datasets-by]").select_option("found")
+    assert page.locator(".block").last.evaluate(COLUMNS) == ["wine", "iris", "adult"]
+    names = (
+        page.locator(".block")
+        .last.locator("tr[data-test]")
+        .first.locator("a.cell")
+        .evaluate_all("links => links.map(link => link.getAttribute('aria-label').split(', ')[1])")
+    )
+    assert names == ["wine", "iris", "adult"]
+    assert "llms-by=name&datasets-by=found" in page.url
+    page.reload()
+    assert captions() == ["control:exposed", "llm-a", "llm-b"]
+    page.locator("#reset").click()
+    assert captions() == ["control:exposed", "llm-b", "llm-a"]
+    assert page.locator(".block").last.evaluate(COLUMNS) == ["iris", "wine", "adult"]
+
+
+def test_without_scripts_everything_is_shown(opened: Open) -> None:
+    page = opened(small(), "#cell-3-2-8", java_script_enabled=False)
+    assert page.locator("#filters").is_hidden()
+    assert page.locator(".heatmap a.cell:visible").count() == 3 * 3 * len(KINDS)
+    assert page.locator("#cell-3-2-8").is_visible()
+
+
+def test_nothing_moves(opened: Open) -> None:
+    page = opened(small(), reduced_motion="reduce")
+    moving = "[...document.querySelectorAll('*')].some(one => getComputedStyle(one).transitionDuration !== '0s')"
+    assert page.evaluate(moving) is False
+    assert page.evaluate("document.getAnimations().length") == 0
+    assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
+
+
+@pytest.mark.parametrize(("llms", "datasets"), [(10, 5), (3, 15), (2, 40)])
+def test_the_heatmap_is_printed_whole(opened: Open, llms: int, datasets: int) -> None:
+    width = 703  # of an A4 page between its margins, in pixels
+    of = results([f"llm-{n}" for n in range(llms)], [f"dataset{n}" for n in range(datasets)])
+    page = opened(render_html(of, []), viewport={"width": width, "height": 1000}, color_scheme="dark")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    edges = page.locator(".heatmap a.cell").evaluate_all(
+        "links => links.map(link => link.getBoundingClientRect().right)"
+    )
+    assert max(edges) <= width
+    assert page.locator("#filters").is_hidden()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    assert (
+        page.locator(".heatmap .contaminated").first.evaluate("one => getComputedStyle(one).printColorAdjust")
+        == "exact"
+    )
+
+
+def test_a_cell_is_printed_with_its_page(opened: Open) -> None:
+    page = opened(small())
+    pdf = page.pdf(format="A4")
+    assert pdf.startswith(b"%PDF")
+    assert 3 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 20
+
+
+def test_the_largest_single_page_is_usable(opened: Open) -> None:
+    of = results([f"llm-{n}" for n in range(30)], [f"dataset{n}" for n in range(15)])
+    extra = [
+        one | {"test": f"of_my_own_{n}"} for one in of["cells"] for n in (1, 2) if one["test"] == "full_completion"
+    ]
+    of["cells"] += extra
+    started = time.monotonic()
+    page = opened(render_html(of, []))
+    assert time.monotonic() - started < 30
+    assert page.locator("#shown").text_content() == "6,750 of 6,750 cells shown"
+    started = time.monotonic()
+    tick(page, "verdict", "contaminated")
+    assert 1000 < page.evaluate(f"{SHOWN}.length") < 4000
+    assert time.monotonic() - started < 10
+    started = time.monotonic()
+    page.locator("#at-30-15-13").evaluate("link => link.click()")
+    page.wait_for_function("document.activeElement.id === 'cell-30-15-13'")
+    assert time.monotonic() - started < 5
+
+
+def test_a_larger_run_has_a_page_an_llm_that_leads_back(opened: Open, tmp_path: Path) -> None:
+    pages = render_pages(results([f"m{n}" for n in range(MOST_LLMS + 1)], ["iris", "wine"]), [])
+    for name, source in pages.items():
+        (tmp_path / name).write_text(source, encoding="utf-8")
+    page = opened(pages["index.html"], viewport={"width": 360, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+    page.get_by_role("link", name="m7, wine").click()
+    page.wait_for_url("**/llm-8.html")
+    assert page.locator("h1").text_content() == "m7"
+    assert page.locator("#shown").text_content() == "26 of 26 cells shown"
+    page.get_by_role("link", name="All LLMs of this run").click()
+    page.wait_for_url("**/index.html")
+
+
+def test_row_headers_stay_while_the_heatmap_scrolls(opened: Open) -> None:
+    wide = results(["m"], [f"dataset{number}" for number in range(40)])
+    page = opened(render_html(wide, []), viewport={"width": 700, "height": 800})
+    page.locator(".block .scroll").first.evaluate("region => { region.scrollLeft = 800 }")
     header = page.locator(".heatmap th[scope=row]").first.bounding_box()
     assert 0 <= header["x"] < 60
-    page.close()

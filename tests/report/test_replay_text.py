@@ -2,11 +2,13 @@
 
 from typing import Any
 
+from tabcontam.judge import UNKNOWN
 from tabcontam.report.replay_text import render_replay
 from tabcontam.run_folder import replay_document
 
 PLACE = {"llm": "m", "dataset": "iris", "serializer": None, "test": "full_completion", "source": "a.txt"}
-CELL = {**PLACE, "verdict": "not detected", "paper_verdict": "contaminated"}
+CELL = {**UNKNOWN, **PLACE, "edition": None, "kind": "memorization", "control": False}
+CELL |= {"verdict": "not detected", "paper_verdict": "contaminated"}
 RECORDED = {**PLACE, "level": "answer", "line": 7, "ours": True, "recorded": False, "group": "dictionary"}
 RULES = {**PLACE, "paper": "contaminated", "calibrated": "not detected", "group": "guessing explains it"}
 

@@ -199,6 +199,11 @@ def test_what_was_tested_counts_no_control() -> None:
     assert scope(typed(document([], started="yesterday", rules="own"))) == "0 LLMs, 0 tables, 0 tests; own"
 
 
+def test_a_table_in_two_serializers_is_one_table() -> None:
+    cells = [cell("m", "iris", ROW, N, serializer=name) for name in ("is", "list")]
+    assert scope(typed(document(cells))).startswith("1 LLM, 1 table, 1 test, 2 serializers, 50 queries; ")
+
+
 def test_a_standing_is_that_of_the_rows_and_else_that_of_the_other_tests() -> None:
     view = typed(
         document([cell("m", "iris", KNOWLEDGE, C), cell("m", "wine", KNOWLEDGE, C), cell("m", "wine", ROW, N)])

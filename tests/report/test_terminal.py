@@ -8,7 +8,7 @@ import pytest
 from rich.console import Console
 
 from tabcontam.report.terminal import print_header, print_report
-from tests.report.synthetic import HOSTILE, ROW_TESTS, cell, document, results, table, trial, trials, weighed
+from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 
 def printed(of: dict[str, Any], lines: list[dict[str, Any]] | None = None, **options: Any) -> str:
@@ -17,7 +17,8 @@ def printed(of: dict[str, Any], lines: list[dict[str, Any]] | None = None, **opt
     stream = StringIO()
     console = Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
     print_header(console, of, verbosity)
-    print_report(console, of, trials(of) if lines is None else lines, verbosity, "out/index.html")
+    about = {name: options[name] for name in ("summary", "durations") if name in options}
+    print_report(console, of, trials(of) if lines is None else lines, verbosity, "out/index.html", **about)
     return stream.getvalue()
 
 
@@ -93,7 +94,9 @@ def test_many_contaminated_cells_are_left_to_the_page() -> None:
 
 def test_verbose_has_a_line_a_cell_with_its_sentence() -> None:
     text = printed(results(["gpt-4o"], ["iris"]), verbosity=1)
-    assert "gpt-4o iris feature_list_informed CONTAMINATED [  7%]\n    3 of 25 queries" in text
+    assert re.search(
+        r"^gpt-4o iris feature_list_informed CONTAMINATED +\[  7%\]\n    3 of 25 queries", text, re.MULTILINE
+    )
     assert "gpt-4o iris membership SCORED 0.52" in text
 
 
@@ -103,8 +106,11 @@ def test_verbose_has_q_and_the_papers_verdict_where_it_is_another() -> None:
         weighed("gpt-4o", "bank", "incomplete_completion", "not detected", paper_verdict="contaminated"),
     ]
     text = printed(document(cells), verbosity=1)
-    assert "gpt-4o iris full_completion CONTAMINATED q 2.8e-40 [ 50%]" in text
-    assert "gpt-4o bank incomplete_completion NOT DETECTED q 0.81 (paper: contaminated) [100%]" in text
+    line = next(line for line in text.splitlines() if line.startswith("gpt-4o iris full_completion"))
+    assert line.split("  ")[0] == "gpt-4o iris full_completion CONTAMINATED q 2.8e-40"
+    assert line.endswith(" [ 50%]")
+    assert len(line) == 100
+    assert re.search(r"gpt-4o bank incomplete_completion NOT DETECTED q 0.81 \(paper: contaminated\) +\[100%\]\n", text)
     assert "(paper:" not in printed(document(cells[:1]), verbosity=1)
 
 
@@ -203,6 +209,27 @@ def test_the_ranking_is_ordered_by_score() -> None:
     assert ranking[3].split() == ["a", "0.10", "-", "-", "0.50"]
 
 
+def test_intervals_stand_under_the_numbers_of_the_ranking() -> None:
+    of = results(["a"], ["iris"])
+    known = {"score_interval": [0.381, 1.0], "one_shot_interval": [0.0, 0.25], "one_shot_majority": 0.5}
+    of["ranking"] = [{"llm": "a", "score": 0.6, "membership": None, "zero_shot": None, "one_shot": 0.1} | known]
+    text = printed(of)
+    ranking = text[text.index("= ranking") :].splitlines()
+    assert ranking[2].split() == ["a", "0.60", "-", "-", "0.10"]
+    assert ranking[3].split() == [".38-1.00", ".00-.25"]
+    assert ranking[3].index(".00-.25") + len(".00-.25") == ranking[2].rindex("0.10") + len("0.10")
+    assert ranking[4].split() == ["(largest", "class)", "0.50"]
+
+
+def test_the_ranking_says_what_goes_together() -> None:
+    of = results([f"m{number}" for number in range(5)], ["iris"])
+    line = {"first": "score", "second": "one_shot", "llms": 5, "value": 0.7, "interval": [-0.2, 0.98], "p_value": 0.233}
+    of["correlations"] = [line, line | {"second": "zero_shot", "llms": 3, "value": None, "interval": None}]
+    text = printed(of)
+    assert "Over 5 LLMs, contamination and 1-shot accuracy: Spearman's rho 0.70 (-0.20 to 0.98), p = 0.23." in text
+    assert "3 LLMs are too few to say whether contamination goes together with 0-shot accuracy." in text
+
+
 def _hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     cells = [
         cell(HOSTILE, HOSTILE, "full_completion", verdict, sentence=HOSTILE, reason=f"{HOSTILE}\n==== 0 forged ====")
@@ -238,3 +265,41 @@ def test_the_same_results_print_the_same() -> None:
 
 def test_a_run_without_cells_says_so() -> None:
     assert "no cells in 12.3s" in printed(document([]))
+
+
+@pytest.mark.parametrize(
+    ("letters", "words"),
+    [
+        ("c", ["CONTAMINATED"]),
+        ("sc", ["SKIPPED", "CONTAMINATED"]),
+        ("n", ["NOT DETECTED"]),
+        ("p", ["SCORED"]),
+        ("A", ["CONTAMINATED", "NOT DETECTED", "UNINFORMATIVE", "NO ANSWER", "SKIPPED", "SCORED"]),
+        ("cN", []),
+    ],
+)
+def test_the_short_summary_names_the_outcomes_that_are_asked_for_in_their_order(letters: str, words: list[str]) -> None:
+    verdicts = ["contaminated", "not detected", "uninformative", "no answer", "skipped", None]
+    of = document([cell("gpt-4o", "iris", test, verdict) for test, verdict in zip(KINDS, verdicts, strict=False)])
+    summary = printed(of, summary=letters, verbosity=-1).split("short summary info")[-1]
+    found = re.findall(r"^([A-Z ]*[A-Z]) (?:\[1\] )?gpt-4o iris", summary, re.MULTILINE)
+    assert found == words
+
+
+def test_the_slowest_cells_are_named_longest_first() -> None:
+    cells = [cell("gpt-4o", "iris", test, "not detected") for test in ROW_TESTS]
+    took = [
+        {name: one[name] for name in ("llm", "dataset", "edition", "serializer", "test")} | {"seconds": seconds}
+        for one, seconds in zip(cells, (0.5, 12.25, 3.0, 0.01), strict=True)
+    ]
+    text = printed(document(cells, durations=took), durations=2)
+    assert "slowest 2 cells" in text
+    assert re.findall(r"^([\d.]+)s gpt-4o iris (\w+)", text, re.MULTILINE) == [
+        ("12.25", ROW_TESTS[1]),
+        ("3.00", ROW_TESTS[2]),
+    ]
+
+
+def test_answers_that_were_there_took_no_time() -> None:
+    of = document([cell("gpt-4o", "iris", "full_completion", "not detected")])
+    assert "nothing was asked now" in printed(of, durations=3)

@@ -10,24 +10,25 @@
   const reveal = () => {
     let target = null;
     try { target = named(decodeURIComponent(location.hash.slice(1))); } catch { /* no name of ours */ }
+    if (target?.classList.contains("off")) target = named("map"); // the filter hides it
     if (!target) return;
     for (let around = target; around; around = around.parentElement) {
       if (around.tagName === "DETAILS") around.open = true;
       around.hidden = false;
     }
-    if (target.classList.contains("off")) target = named("map");
     if (!target.matches("a, button, [tabindex]")) target.tabIndex = -1;
     target.scrollIntoView();
     target.focus({ preventScroll: true });
   };
   addEventListener("hashchange", reveal);
+  addEventListener("load", reveal); // after the browser has gone to the fragment by itself
   addEventListener("click", (event) => {
     const link = event.target.closest?.("a[href^='#']");
     if (link && link.hash === location.hash) reveal();
   });
 
   const container = named("heatmaps");
-  if (!container || !filters) { reveal(); return; }
+  if (!container || !filters) return;
 
   const boxes = Object.fromEntries(FILTERS.map((name) => [name, every(`input[name=${name}]`, filters)]));
   const selects = every("select", filters);
@@ -195,5 +196,4 @@
   filters.hidden = false;
   recall();
   apply();
-  reveal();
 })();

@@ -1,0 +1,216 @@
+"""Where the pytest plugin has its verdicts from: past runs, or runs that it makes and keeps in pytest's cache."""
+
+import hashlib
+import json
+import re
+import sqlite3
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tabcontam import __version__
+from tabcontam.api import Results, load_results, run
+from tabcontam.errors import UsageError
+from tabcontam.gate import WORST_FIRST, Conclusion
+from tabcontam.pytest_marks import RUN, STOPS, Asking, Condition
+from tabcontam.report.results import visible
+from tabcontam.run_folder import last_lines
+from tabcontam.store import RESULTS
+from tabcontam.suite.base import State
+
+LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What is known of a condition: a conclusion, one line that says of whom and why, and the folder of the run."""
+
+    condition: Condition
+    conclusion: Conclusion
+    reason: str
+    folder: Path
+    tested: bool = True
+
+    @property
+    def action(self) -> str:
+        """What becomes of the test."""
+        return self.condition.action(self.conclusion)
+
+    @property
+    def sentence(self) -> str:
+        """What a report says of it, whatever a name holds."""
+        return visible(f"{self.conclusion}: {self.reason}", line=True)
+
+    @property
+    def line(self) -> tuple[str, str, str, bool]:
+        """What of it goes into the session's summary: conclusion, sentence, folder, whether it is run all the same."""
+        anyway = self.action == RUN and self.conclusion is not Conclusion.CLEAN
+        return self.conclusion.value, self.sentence, str(self.folder), anyway
+
+
+def stop(answers: Sequence[Answer]) -> tuple[str, str] | None:
+    """What becomes of a test with these answers, the severest action and the reasons; None where it is run."""
+    stopping = [answer for answer in answers if answer.action != RUN]
+    if not stopping:
+        return None
+    reason = "; ".join(dict.fromkeys(answer.sentence for answer in stopping))
+    return min((answer.action for answer in stopping), key=STOPS.index), reason
+
+
+class Gate:
+    """The verdicts of a session. `folders` are past runs; without them, runs are made for all `conditions`."""
+
+    def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
+        self.config = config
+        self.past = [load_results(folder) for folder in folders]
+        self.conditions = conditions
+        self._made: dict[Asking, Results | UsageError] = {}
+
+    def answer(self, condition: Condition) -> Answer:
+        """What is known of a condition. Of several past runs that test it the worst counts: adding one clears nothing.
+
+        Raises `UsageError` where a run cannot be made.
+        """
+        runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
+        return min((_answer(condition, dataset, run) for run in runs), key=_rank)
+
+    def results(self) -> tuple[Results, ...]:
+        """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
+        askings = dict.fromkeys(condition.asking for condition in self.conditions)
+        return tuple(self.past or [self._run(asking) for asking in askings])
+
+    def _run(self, asking: Asking) -> Results:
+        """The run for all tables that an LLM is asked about. A failure is told to each test, not tried again."""
+        if asking not in self._made:
+            try:
+                self._made[asking] = self._kept_or_made(asking)
+            except UsageError as error:
+                self._made[asking] = error
+            except KeyboardInterrupt:
+                raise KeyboardInterrupt("tabcontam keeps what was answered; the next session continues it") from None
+        made = self._made[asking]
+        if isinstance(made, UsageError):
+            raise made
+        return made
+
+    def _kept_or_made(self, asking: Asking) -> Results:
+        datasets = sorted({each.dataset for each in self.conditions if each.asking == asking})
+        folder = self._folder(asking, [self._file(dataset) for dataset in datasets])
+        with _alone(folder.with_name(f"{folder.name}.lock")), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the experiment's filters are not for ours
+            begun = (folder / RESULTS).exists()
+            if begun and _is_whole(kept := load_results(folder)):
+                return kept
+            try:
+                return self._ask(asking, datasets, folder)
+            except UsageError as error:
+                again = " (pytest --cache-clear begins anew)" if begun else ""
+                raise UsageError(f"{error}{again}") from None
+
+    def _ask(self, asking: Asking, datasets: Sequence[str], folder: Path) -> Results:
+        """Make the run, or go on with it."""
+        with self._on_terminal(f"tabcontam asks {asking.llm} about {', '.join(datasets)}") as shown:
+            return run(
+                asking.llm,
+                [self._file(dataset) for dataset in datasets],
+                out=folder,
+                serializer=asking.serializer or (),
+                target=asking.target,
+                queries=asking.queries,
+                send_rows=asking.send_rows,
+                progress=shown,
+            )
+
+    def _file(self, dataset: str) -> str:
+        """A FILE is looked for from pytest's root folder, too."""
+        path = self.config.rootpath / dataset
+        return str(path) if path.suffix and path.is_file() else dataset
+
+    def _folder(self, asking: Asking, datasets: Sequence[str]) -> Path:
+        """A folder of pytest's cache, named by what determines the results. Raises `UsageError` without a cache."""
+        facts = [__version__, *vars(asking).values(), *datasets]
+        files = [_state(Path(name)) for name in (asking.llm.partition(":")[2], asking.serializer or "", *datasets)]
+        name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
+        digest = hashlib.sha256(json.dumps([facts, files]).encode()).hexdigest()[:12]
+        if (cache := getattr(self.config, "cache", None)) is None:
+            raise UsageError(
+                "runs are kept in pytest's cache; leave out -p no:cacheprovider, or give --tabcontam-report"
+            )
+        try:
+            folder: Path = cache.mkdir("tabcontam") / f"{name}-{digest}"
+        except OSError as error:
+            raise UsageError(f"runs are kept in pytest's cache, but {error}; give --tabcontam-report") from None
+        return folder
+
+    @contextmanager
+    def _on_terminal(self, line: str) -> Iterator[bool]:
+        """A line on the terminal, and whether the run may show its progress there: it takes its time."""
+        reporter = self.config.pluginmanager.get_plugin("terminalreporter")
+        capture = self.config.pluginmanager.get_plugin("capturemanager")
+        if reporter is None or capture is None or reporter.verbosity < 0:
+            yield False
+            return
+        with capture.global_and_fixture_disabled():
+            reporter.ensure_newline()
+            reporter.write_line(visible(line, line=True))
+            yield True
+
+
+def _answer(condition: Condition, dataset: str, results: Results) -> Answer:
+    """What a run says of a condition."""
+    llm = condition.asking.llm
+    try:
+        found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
+    except UsageError as error:
+        untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
+        return Answer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)
+    return Answer(condition, found.conclusion, found.reason, results.folder)
+
+
+def _rank(answer: Answer) -> tuple[bool, int]:
+    """The place of an answer among those of several runs."""
+    return not answer.tested, WORST_FIRST.index(answer.conclusion)
+
+
+def _is_whole(results: Results) -> bool:
+    """Whether a kept run came to its end, and no request to an LLM under test failed."""
+    about = results.document["run"]
+    ended = {fact["spec"]: fact.get("ended") for fact in about["llms"] if not fact["control"]}
+    if not about["finished"] or any(ended.values()):
+        return False
+    lines = last_lines(results.folder, dict(results.document))
+    return not any(line["llm"] in ended and line["state"] == State.FAILED for line in lines)
+
+
+def _state(path: Path) -> object:
+    """What tells a file, or a folder of a model, from what it was before; None for what is no path."""
+    try:
+        if path.is_file():
+            return hashlib.sha256(path.read_bytes()).hexdigest()
+        files = sorted(path.iterdir()) if path.name and path.is_dir() else []
+        return [(file.name, (found := file.stat()).st_size, found.st_mtime_ns) for file in files] or None
+    except (OSError, ValueError):
+        return None
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Wait for others that make the same run: a worker of xdist, or another session. Raises `UsageError`.
+
+    The lock is a transaction of SQLite, which goes with its process, however that ends.
+    """
+    deadline = time.monotonic() + LONGEST_WAIT
+    with closing(sqlite3.connect(lock, timeout=1, isolation_level=None)) as connection:
+        while True:
+            try:
+                connection.execute("BEGIN EXCLUSIVE")
+                break
+            except sqlite3.OperationalError as error:
+                if error.sqlite_errorcode != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                    raise UsageError(f"{lock}: {error}; is another pytest still making this run?") from None
+        yield

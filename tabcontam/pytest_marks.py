@@ -1,0 +1,92 @@
+"""What `@pytest.mark.uncontaminated` says, checked."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam.arguments import FAILURES
+
+STOPS = ("fail", "xfail", "skip")  # the severest first
+RUN = "run"
+
+
+@dataclass(frozen=True)
+class Asking:
+    """What is asked of an LLM, but for the tables: those of one run are weighed together."""
+
+    llm: str
+    serializer: str | None
+    target: str | None
+    queries: int | None
+    send_rows: bool
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What one mark demands, and what becomes of the test where that does not hold."""
+
+    asking: Asking
+    dataset: str
+    contaminated: str
+    undecided: str
+    fail_on: tuple[str, ...]
+    min_power: float | None
+
+    def action(self, conclusion: str) -> str:
+        """What becomes of the test: one of `STOPS`, or that it is run."""
+        undecided = self.contaminated if "undecided" in self.fail_on else self.undecided
+        return {"contaminated": self.contaminated, "cannot tell": undecided}.get(conclusion, RUN)
+
+
+def read_mark(item: pytest.Item, mark: pytest.Mark) -> Condition:
+    """What a mark says; what it does not say is the test's parameter of that name, or the project's setting."""
+    callspec = getattr(item, "callspec", None)
+    params = callspec.params if callspec else {}
+    known: dict[str, Any] = {name: params[name] for name in ("llm", "dataset") if name in params}
+    known |= {name: item.config.getini(f"tabcontam_{name}") for name in ("contaminated", "undecided")}
+    signature = inspect.signature(uncontaminated)
+    try:
+        known |= signature.bind_partial(*mark.args, **mark.kwargs).arguments
+        signature.bind(**known)
+    except TypeError as error:
+        raise ValueError(error) from None
+    return uncontaminated(**known)
+
+
+def uncontaminated(
+    llm: str,
+    dataset: str | Path,
+    *,
+    contaminated: str,
+    undecided: str,
+    fail_on: str | Sequence[str] = (),
+    min_power: float | None = None,
+    serializer: str | None = None,
+    target: str | None = None,
+    queries: int | None = None,
+    send_rows: bool = False,
+) -> Condition:
+    """The mark's arguments, checked. Raises ValueError with one line."""
+    listed = (fail_on,) if isinstance(fail_on, str) else fail_on
+    known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
+    share = isinstance(min_power, float) and 0 < min_power < 1
+    _check("fail_on", fail_on, known, f"one or more of {', '.join(FAILURES)}")
+    _check("contaminated", contaminated, contaminated in STOPS, f"one of {', '.join(STOPS)}")
+    _check("undecided", undecided, undecided in (*STOPS, RUN), f"one of {', '.join(STOPS)} or {RUN}")
+    _check("min_power", min_power, min_power is None or share, "a share between 0 and 1")
+    _check("queries", queries, queries is None or (type(queries) is int and queries > 0), "a whole number above 0")
+    _check("llm", llm, isinstance(llm, str) and llm.strip(), "the name of an LLM")
+    _check("dataset", dataset, isinstance(dataset, str | Path) and str(dataset).strip(), "a dataset's name or a file")
+    _check("serializer", serializer, serializer is None or isinstance(serializer, str), "a serializer's name")
+    _check("target", target, target is None or isinstance(target, str), "a column's name")
+    asking = Asking(llm, serializer, target, queries, bool(send_rows))
+    return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power)
+
+
+def _check(name: str, value: object, right: object, wanted: str) -> None:
+    if not right:
+        raise ValueError(f"{name} is {wanted}, not {value!r}")

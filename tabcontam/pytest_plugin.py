@@ -1,0 +1,192 @@
+"""The pytest plugin: an experiment runs only where the LLM that it asks has not seen the table.
+
+    @pytest.mark.uncontaminated(llm="llama3", dataset="adult")
+    def test_few_shot_accuracy(): ...
+
+A marked test is stopped before its fixtures are set up: by default it fails where the table is contaminated, and is
+skipped where that cannot be told. The verdicts are those of past runs (`--tabcontam-report RUN_DIR`), or of a run that
+is made when the first test needs it and kept in pytest's cache. That run holds all tables that the selected tests name
+for its LLM, since they are weighed together. Until then nothing but pytest and the standard library is imported.
+"""
+
+import os
+from collections import Counter
+from collections.abc import Generator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import pytest
+
+from tabcontam.errors import UsageError, one_line
+
+if TYPE_CHECKING:
+    from tabcontam.api import Results
+    from tabcontam.pytest_gate import Answer, Gate
+    from tabcontam.pytest_marks import Condition
+
+MARK = "uncontaminated"
+COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
+
+# Of an item; of the config: those of all selected tests.
+CONDITIONS: "pytest.StashKey[Sequence[Condition]]" = pytest.StashKey()
+MISTAKE = pytest.StashKey[str]()
+ANSWERS: "pytest.StashKey[list[Answer]]" = pytest.StashKey()
+STOPPED = pytest.StashKey[tuple[str, str]]()  # the action and the reason
+GATE: "pytest.StashKey[Gate]" = pytest.StashKey()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """One option, and what is so for a whole project."""
+    group = parser.getgroup("tabcontam", "has the LLM seen the table?")
+    group.addoption(
+        "--tabcontam-report",
+        action="append",
+        type=Path,
+        metavar="RUN_DIR",
+        help=f"take the verdicts for @pytest.mark.{MARK} from this run's folder and ask nothing; repeatable",
+    )
+    parser.addini("tabcontam_report", "run folders to take verdicts from, as --tabcontam-report does", type="paths")
+    parser.addini(
+        "tabcontam_contaminated",
+        "what becomes of an experiment on a contaminated table: fail, xfail or skip",
+        None,
+        "fail",
+    )
+    parser.addini("tabcontam_undecided", "and where it cannot be told: skip, xfail, fail or run", None, "skip")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the mark known to --strict-markers."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARK}(llm, dataset, *, contaminated='fail', undecided='skip', fail_on=(), min_power=None, serializer=None, "
+        "target=None, queries=None, send_rows=False): run the test only if the LLM is found not to have seen the "
+        "table; llm and dataset may be parameters of the test",
+    )
+    if config.getoption("tabcontam_report"):
+        _check_folders(config)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Read the marks of the tests that were selected; nothing is asked yet."""
+    for item in session.items:
+        if marks := list(item.iter_markers(MARK)):
+            _read(item, marks)
+    found = [condition for item in session.items for condition in item.stash.get(CONDITIONS, ())]
+    session.config.stash[CONDITIONS] = tuple(dict.fromkeys(found))
+    if hasattr(session.config, "workerinput"):
+        return  # xdist has no way to end a session from a worker: a mistake is told when its test is set up
+    mistakes = [f"{item.nodeid}: {item.stash[MISTAKE]}" for item in session.items if MISTAKE in item.stash]
+    if mistakes:
+        raise pytest.UsageError(*mistakes)
+    if found:
+        _check_folders(session.config)
+
+
+def _read(item: pytest.Item, marks: Sequence[pytest.Mark]) -> None:
+    from tabcontam.pytest_marks import read_mark
+
+    try:
+        item.stash[CONDITIONS] = tuple(dict.fromkeys(read_mark(item, mark) for mark in marks))
+    except ValueError as error:
+        item.stash[MISTAKE] = f"@pytest.mark.{MARK}: {error}"
+
+
+def _check_folders(config: pytest.Config) -> None:
+    for folder in report_folders(config):
+        if not (folder / "results.json").is_file():
+            raise pytest.UsageError(f"--tabcontam-report: {folder} is no run folder: it has no results.json")
+
+
+def report_folders(config: pytest.Config) -> list[Path]:
+    """The run folders whose verdicts hold: those of the command line, else of the project."""
+    folders: list[Path] = config.getoption("tabcontam_report") or config.getini("tabcontam_report")
+    return folders
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Stop a test where its table is contaminated, or that cannot be told; its own skip marks come first."""
+    if MISTAKE in item.stash:
+        pytest.fail(item.stash[MISTAKE], pytrace=False)
+    conditions = item.stash.get(CONDITIONS, ())
+    if not conditions or item.config.getoption("setuponly", False):
+        return
+    from tabcontam.pytest_gate import stop
+
+    try:
+        answers = item.stash[ANSWERS] = [_gate(item.config).answer(condition) for condition in conditions]
+    except UsageError as error:
+        _break(error)
+    if stopped := stop(answers):
+        action, reason = item.stash[STOPPED] = stopped
+        _stop(item.config, action, reason)
+
+
+def _break(error: UsageError) -> NoReturn:
+    raise pytest.fail.Exception(f"tabcontam: {one_line(error, 1000)}", pytrace=False) from None
+
+
+def _gate(config: pytest.Config) -> "Gate":
+    """Where this session's verdicts come from."""
+    from tabcontam.pytest_gate import Gate
+
+    if GATE not in config.stash:
+        config.stash[GATE] = Gate(config, report_folders(config), config.stash.get(CONDITIONS, ()))
+    return config.stash[GATE]
+
+
+def _stop(config: pytest.Config, action: str, reason: str) -> None:
+    if action == "skip":
+        pytest.skip(reason)
+    if action == "xfail" and not config.getoption("runxfail"):  # under which pytest.xfail() lets a test run
+        pytest.xfail(reason)
+    pytest.fail(reason, pytrace=False)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
+    """Report a stopped test as one that failed or was skipped, at its own place, instead of its setup."""
+    outcome = yield
+    if call.when != "setup" or ANSWERS not in item.stash:
+        return
+    report = outcome.get_result()
+    report.tabcontam = [answer.line for answer in item.stash[ANSWERS]]  # which xdist carries over
+    if STOPPED in item.stash:
+        action, reason = item.stash[STOPPED]
+        report.when = "call"
+        if action == "skip":
+            path, line, _ = item.reportinfo()
+            report.longrepr = (os.fspath(path), (line or 0) + 1, reason)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """A line for each LLM and table that a test was marked with, and where the runs lie."""
+    reports = [report for reports in terminalreporter.stats.values() for report in reports]
+    lines = [tuple(line) for report in reports for line in getattr(report, "tabcontam", ())]
+    if not lines:
+        return
+    terminalreporter.write_sep("=", "tabcontam")
+    anyway = Counter(sentence for _, sentence, _, ran_anyway in lines if ran_anyway)
+    for conclusion, sentence in sorted({(conclusion, sentence) for conclusion, sentence, _, _ in lines}):
+        ran = anyway[sentence]
+        tests = f" ({ran} {'test' if ran == 1 else 'tests'} run all the same)" if ran else ""
+        terminalreporter.write_line(sentence + tests, **{COLORS[conclusion]: True})
+    for folder in sorted({Path(folder) for _, _, folder, _ in lines}):
+        terminalreporter.write_line(f"evidence: {_short(folder / 'index.html')}")
+
+
+def _short(path: Path) -> Path:
+    """As seen from here, where it is below."""
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+@pytest.fixture(scope="session")
+def tabcontam_results(request: pytest.FixtureRequest) -> "tuple[Results, ...]":
+    """The `tabcontam.api.Results` of --tabcontam-report, else of the runs for all tests marked `uncontaminated`."""
+    try:
+        results = _gate(request.config).results()
+    except UsageError as error:
+        _break(error)
+    if not results:
+        pytest.fail(f"tabcontam: no results; give --tabcontam-report RUN_DIR, or mark tests {MARK}", pytrace=False)
+    return results

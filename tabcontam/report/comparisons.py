@@ -1,0 +1,202 @@
+"""Versions of a family, serializers and runs side by side: what appeared, what vanished, and is it more than chance."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.report.results import LETTERS, SCORE, TESTS, Comparison, Results, rounded
+from tabcontam.suite.base import Verdict
+
+KINDS = {
+    "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),
+    "serializers": ("Serializers side by side", "The same rows, written in two ways, asked of the same LLM."),
+    "runs": ("Runs side by side", "The cells that two runs both have, each with the verdict that its own run gave it."),
+}
+CHANGED = ("appeared", "vanished")
+MEANINGS = {
+    "appeared": "appeared",
+    "vanished": "vanished",
+    "same": "stayed as they were",
+    "unknown": "are not decided on both sides",
+}
+LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
+OPEN = 3  # groups with a change whose squares are shown at once; those of more wait to be opened
+LETTER_CLASS = {
+    Verdict.CONTAMINATED: "c",
+    Verdict.NOT_DETECTED: "n",
+    Verdict.UNINFORMATIVE: "u",
+    Verdict.NO_ANSWER: "a",
+    Verdict.SKIPPED: "s",
+}
+
+
+@dataclass(frozen=True)
+class Half:
+    """One side of a square: a letter or a score, and the class that colours it."""
+
+    text: str
+    look: str
+
+
+@dataclass(frozen=True)
+class Square:
+    """One comparison in the table of squares; `told` is what it says in words, `beyond` more than chance."""
+
+    first: Half
+    second: Half
+    beyond: bool
+    told: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of what changed: a word, where, and the figures."""
+
+    word: str
+    where: str
+    figures: str
+    beyond: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """The comparisons of two versions, or of two serializers or runs of one LLM."""
+
+    llm: str
+    first: str
+    second: str
+    counted: str
+    changes: tuple[Change, ...]
+    columns: tuple[str, ...]
+    rows: Mapping[str, tuple[Square | None, ...]]  # by the test's title, along `columns`
+
+
+@dataclass(frozen=True)
+class Section:
+    """The comparisons of one kind: groups in which something changed, or differs beyond chance, then the others."""
+
+    kind: str
+    title: str
+    about: str
+    counted: str
+    changed: tuple[Group, ...]
+    others: tuple[Group, ...]
+    opened: bool
+    listed: int = LISTED
+
+
+def context(view: Results) -> dict[str, Any]:
+    """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
+    by_kind: dict[str, list[Comparison]] = {kind: [] for kind in KINDS}
+    for comparison in view.comparisons:
+        by_kind.setdefault(comparison.kind, []).append(comparison)
+    return {"compared": [_section(view, kind, found) for kind, found in by_kind.items() if found]}
+
+
+def _section(view: Results, kind: str, found: Sequence[Comparison]) -> Section:
+    grouped: dict[tuple[str, str, str], list[Comparison]] = {}
+    for comparison in found:
+        grouped.setdefault((comparison.llm, comparison.first, comparison.second), []).append(comparison)
+    groups = [_group(view, own) for own in grouped.values()]
+    groups.sort(key=lambda group: -len(group.changes))
+    changed = tuple(group for group in groups if group.changes)
+    title, about = KINDS.get(kind, (kind, ""))
+    others = tuple(group for group in groups if not group.changes)
+    return Section(kind, title, about, counted(found), changed, others, len(changed) <= OPEN)
+
+
+def counted(found: Sequence[Comparison]) -> str:
+    """What became of the verdicts, in a sentence, and how much of it is more than chance, and of the scores."""
+    scores = [one for one in found if one.first_verdict is one.second_verdict is None]
+    cells = [one for one in found if not (one.first_verdict is one.second_verdict is None)]
+    parts = []
+    for word, means in MEANINGS.items():
+        own = [one for one in cells if one.change == word]
+        beyond = _beyond(own) if own and (word in CHANGED or any(one.beyond_chance for one in own)) else ""
+        if own or word in CHANGED:
+            parts.append(f"{len(own)} {means}{beyond and f' ({beyond})'}")
+    told = [f"Of {len(cells)} verdicts {_listed(parts)}."] if cells else []
+    return " ".join([*told, *([f"Of {len(scores)} scores {_beyond(scores)}."] if scores else [])])
+
+
+def _beyond(found: Sequence[Comparison]) -> str:
+    beyond = sum(one.beyond_chance for one in found)
+    return f"{beyond or 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
+
+
+def _listed(parts: Sequence[str]) -> str:
+    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
+
+
+def _group(view: Results, found: Sequence[Comparison]) -> Group:
+    first, labels, recorded = found[0], _labels(found), "llms" not in view.run
+    columns = dict.fromkeys(labels)
+    known = [test for test in TESTS if any(one.test == test for one in found)]
+    tests = dict.fromkeys([*known, *(one.test for one in found)])
+    squares = {(one.test, label): _square(one, recorded) for one, label in zip(found, labels, strict=True)}
+    telling = [each for each in zip(found, labels, strict=True) if each[0].change in CHANGED or each[0].beyond_chance]
+    telling.sort(key=lambda each: (not each[0].beyond_chance, each[0].change not in CHANGED))
+    return Group(
+        first.llm,
+        _name(view, first.kind, first.first),
+        _name(view, first.kind, first.second),
+        counted(found),
+        tuple(_change(one, label, recorded) for one, label in telling),
+        tuple(columns),
+        {TESTS.get(test, test): tuple(squares.get((test, column)) for column in columns) for test in tests},
+    )
+
+
+def _name(view: Results, kind: str, name: str) -> str:
+    """A version is called as the catalogue calls it; a serializer of recorded answers ends in a blank."""
+    entry = view.catalogue.get(name) if kind == "versions" else None
+    return entry.title if entry and entry.title else name.strip()
+
+
+def _labels(found: Sequence[Comparison]) -> list[str]:
+    """Each one's dataset, and what tells it from another one of the group: edition, serializer."""
+    editions: dict[str, set[str]] = {}
+    for one in found:
+        editions.setdefault(one.dataset, set()).add(one.edition)
+    many = len({one.serializer for one in found}) > 1
+    return [
+        one.dataset
+        + (f"@{one.edition}" if len(editions[one.dataset]) > 1 and one.edition else "")
+        + (f" {one.serializer}" if many and one.serializer else "")
+        for one in found
+    ]
+
+
+def _square(one: Comparison, recorded: bool) -> Square:
+    halves = (_half(one.first_verdict, one.first_share), _half(one.second_verdict, one.second_share))
+    return Square(*halves, one.beyond_chance, figures(one, recorded))
+
+
+def _half(verdict: Verdict | None, share: float | None) -> Half:
+    if verdict is None:
+        return Half("-" if share is None else f"{share:.2f}", "p")
+    return Half("·" if verdict is Verdict.NOT_DETECTED else LETTERS[verdict], LETTER_CLASS[verdict])
+
+
+def _change(one: Comparison, label: str, recorded: bool) -> Change:
+    outcome = one.first_verdict.value if one.first_verdict else SCORE
+    other = one.second_verdict.value if one.second_verdict else SCORE
+    verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
+    word = one.change if one.change in CHANGED else "differs"
+    where = f"{TESTS.get(one.test, one.test)} on {label}"
+    told = figures(one, recorded) if one.change in CHANGED else f"{verdicts}, {figures(one, recorded)}"
+    return Change(word, where, told, one.beyond_chance)
+
+
+def figures(one: Comparison, recorded: bool = False) -> str:
+    """The shares that were compared, of which queries, and whether they differ by more than chance.
+
+    Of `recorded` answers it is not known whether the queries are the same.
+    """
+    if one.first_share is None or one.second_share is None or one.p_value is None:
+        return "cannot be tested"
+    unpaired = "by the counts alone" if recorded else "of different queries"
+    of = f"of the same {one.queries} queries" if one.queries else unpaired
+    q_value = "" if one.q_value is None else f" (q = {rounded('q_value', one.q_value)})"
+    chance = "more than chance" if one.beyond_chance else "no more than chance explains"
+    return f"{one.first_share:.0%} → {one.second_share:.0%} right {of}: {chance}{q_value}"

@@ -1,0 +1,79 @@
+"""Figures for papers, through matplotlib (the extra `plots`): the heatmap as SVG, and with the ranking as PDF.
+
+Texts stay texts in both, and the same results give the same bytes wherever the same matplotlib is installed.
+"""
+
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from io import BytesIO
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.errors import UsageError
+from tabcontam.report.results import Results, typed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+TITLE = "Contamination tests on tables, one block an LLM"
+# Nothing of the reader's own matplotlibrc, which may ask for TeX: names of LLMs and tables are not its input.
+SETTINGS: dict[str, Any] = {
+    "font.family": "sans-serif",
+    "font.sans-serif": ["DejaVu Sans"],
+    "font.size": 7,
+    "axes.linewidth": 0.6,
+    "pdf.fonttype": 42,
+    "svg.fonttype": "none",
+    "svg.hashsalt": "tabcontam",
+}
+
+
+def render_figure(document: Mapping[str, Any], format: str) -> bytes:  # noqa: A002 - the word of the command line
+    """A results.json as one picture for "svg", as pages for "pdf"; each is as wide as the text of a page, 7 inches.
+
+    SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy.
+    Raises `UsageError` without matplotlib, and for what is no result.
+    """
+    view = typed(document)
+    with _matplotlib():
+        return _svg(view) if format == "svg" else _pdf(view)
+
+
+def _svg(view: Results) -> bytes:
+    from tabcontam.report.heatmap_figure import heatmap
+
+    (figure,) = heatmap(view)
+    written = BytesIO()
+    figure.savefig(written, format="svg", metadata={"Date": None, "Title": TITLE})
+    return written.getvalue()
+
+
+def _pdf(view: Results) -> bytes:
+    from matplotlib.backends.backend_pdf import PdfPages
+
+    written = BytesIO()
+    with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
+        for figure in _pages(view):
+            pages.savefig(figure)
+    return written.getvalue()
+
+
+def _pages(view: Results) -> "list[Figure]":
+    from tabcontam.report.heatmap_figure import PAGE, heatmap
+    from tabcontam.report.ranking_figure import against_accuracy, ranking
+
+    return [*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)]
+
+
+@contextmanager
+def _matplotlib() -> Iterator[None]:
+    """matplotlib as its makers ship it, with our settings; as it was afterwards."""
+    try:
+        import matplotlib
+    except ImportError:
+        raise UsageError('figures need matplotlib; type pip install "tabcontam[plots]"') from None
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of signs that the font lacks: an empty box shows them
+        matplotlib.rcdefaults()
+        matplotlib.rcParams.update(SETTINGS)  # type: ignore[arg-type]
+        yield

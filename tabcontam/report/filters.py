@@ -1,0 +1,52 @@
+"""What can be chosen on a page: LLMs, datasets, tests, kinds and verdicts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabcontam.report.results import ROW_TESTS, TESTS, Block, Cell, Results
+from tabcontam.report.sentences import Titles
+from tabcontam.report.squares import OUTCOMES, css_class
+from tabcontam.suite.base import Verdict
+
+
+@dataclass(frozen=True)
+class Option:
+    """One box of a filter; `found` is how much was found there, for sorting."""
+
+    value: str
+    label: str
+    found: int
+
+
+def choices(view: Results, blocks: Sequence[Block]) -> dict[str, tuple[str, list[Option]]]:
+    """What can be chosen on a page, by the name in the address: a legend and its boxes."""
+    titles = Titles(view)
+    cells = [cell for block in blocks for cell in block.cells]
+    tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
+    by_label: dict[str, list[Cell]] = {column.label: [] for block in blocks for column in block.columns}
+    for block in blocks:
+        for column in block.columns if not block.control else ():
+            by_label[column.label] += column.cells.values()
+    outcomes = [outcome for outcome in OUTCOMES if any(cell.outcome == outcome for cell in cells)]
+    return {
+        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(block.cells)) for block in blocks]),
+        "dataset": ("Datasets", [Option(label, label, _found(own)) for label, own in by_label.items()]),
+        "test": ("Tests", [Option(test, TESTS.get(test, test), 0) for test in tests]),
+        "kind": ("Kinds", [Option(kind, kind, 0) for kind, of in view.kinds.items() if set(of) & set(tests)]),
+        "verdict": ("Verdicts", [Option(css_class(outcome), outcome, 0) for outcome in outcomes]),
+    }
+
+
+def places(view: Results, blocks: Sequence[Block]) -> dict[str, dict[str, int]]:
+    """The number of each choice, from 0, by which the page's elements name it."""
+    return {
+        name: {option.value: number for number, option in enumerate(options)}
+        for name, (_, options) in choices(view, blocks).items()
+    }
+
+
+def _found(cells: Sequence[Cell]) -> int:
+    """How much was found: first what row tests found, then what the others did."""
+    found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
+    rows = sum(cell.test in ROW_TESTS for cell in found)
+    return 1000 * rows + len(found)

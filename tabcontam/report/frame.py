@@ -1,0 +1,114 @@
+"""Results as a pandas DataFrame: a row a cell, a table or an LLM, and the same columns whatever was found."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.report.results import MEASURES, Cell, Rank, Results, TableVerdict
+from tabcontam.suite.base import Verdict
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
+Columns = Mapping[str, str]  # the kind of each
+
+PLACE = {"llm": TEXT, "dataset": TEXT, "edition": TEXT, "serializer": TEXT, "source": TEXT}
+CELLS: Columns = {
+    **PLACE,
+    "test": TEXT,
+    "kind": TEXT,
+    "control": TRUTH,
+    "verdict": VERDICT,
+    "paper_verdict": VERDICT,
+    "score": NUMBER,
+    "hits": COUNT,
+    "expected_hits": NUMBER,
+    "answered": COUNT,
+    "queries": COUNT,
+    "statistic": TEXT,
+    "statistic_value": NUMBER,
+    "statistic_expected": NUMBER,
+    "null": TEXT,
+    "p_value": NUMBER,
+    "q_value": NUMBER,
+    "interval_low": NUMBER,
+    "interval_high": NUMBER,
+    "interval_of": TEXT,
+    "recalled_bits": NUMBER,
+    "detectable_share": NUMBER,
+    "reason": TEXT,
+    "sentence": TEXT,
+}
+TABLES: Columns = {
+    **PLACE,
+    "verdict": VERDICT,
+    "p_value": NUMBER,
+    "q_value": NUMBER,
+    "recalled_bits": NUMBER,
+    "detectable_share": NUMBER,
+    "reason": TEXT,
+}
+RANKING: Columns = {
+    "llm": TEXT,
+    **{f"{measure}{end}": NUMBER for measure in MEASURES for end in ("", "_low", "_high")},
+    **{f"{measure}_majority": NUMBER for measure in ("zero_shot", "one_shot")},
+}
+
+
+def cells_frame(view: Results) -> "pd.DataFrame":
+    """One row a cell, controls among them."""
+    return _frame(CELLS, [_of_cell(cell) for cell in view.cells])
+
+
+def tables_frame(view: Results) -> "pd.DataFrame":
+    """One row a table's verdict."""
+    return _frame(TABLES, [_of_table(table) for table in view.tables])
+
+
+def ranking_frame(view: Results) -> "pd.DataFrame":
+    """One row an LLM under test, the most contaminated first."""
+    return _frame(RANKING, [_of_rank(rank) for rank in view.ranking])
+
+
+PARTS: Mapping[str, Callable[[Results], "pd.DataFrame"]] = {
+    "cells": cells_frame,
+    "tables": tables_frame,
+    "ranking": ranking_frame,
+}
+
+
+def _of_cell(cell: Cell) -> dict[str, object]:
+    statistic = cell.statistic
+    measured = {
+        "statistic": statistic and statistic.name,
+        "statistic_value": statistic and statistic.value,
+        "statistic_expected": statistic and statistic.expected,
+    }
+    return vars(cell) | dict(cell.numbers) | measured | _ends("interval", cell.interval)
+
+
+def _of_table(table: TableVerdict) -> dict[str, object]:
+    return vars(table) | dict(table.numbers)
+
+
+def _of_rank(rank: Rank) -> dict[str, object]:
+    intervals = [_ends(measure, rank.intervals.get(measure)) for measure in MEASURES]
+    majorities = {f"{measure}_majority": value for measure, value in rank.majorities.items()}
+    return vars(rank) | majorities | {name: value for ends in intervals for name, value in ends.items()}
+
+
+def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
+    low, high = interval or (None, None)
+    return {f"{name}_low": low, f"{name}_high": high}
+
+
+def _frame(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """An empty text is missing: the results have none that says something."""
+    import pandas as pd
+
+    dtypes = {
+        VERDICT: pd.CategoricalDtype([word.value for word in Verdict]),
+        TEXT: pd.StringDtype("python"),  # pyarrow's has no room for half a surrogate pair
+    }
+    values = {name: [None if row.get(name) == "" else row.get(name) for row in rows] for name in columns}
+    return pd.DataFrame({name: pd.Series(values[name], dtype=dtypes.get(kind, kind)) for name, kind in columns.items()})

@@ -1,0 +1,310 @@
+"""The heatmap as a figure, in the manner of figures 1 and 2 of Ronval et al. 2024.
+
+All lengths are inches, sizes of letters and widths of lines points. Blocks that do not fit beside each other stand in
+further bands, below one another.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import inf
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.path import Path
+from matplotlib.textpath import TextToPath
+
+from tabcontam.report.published import Mark, marks, sources
+from tabcontam.report.results import SCORE, TESTS, Block, Cell, Column, Results, visible
+from tabcontam.suite.base import Kind, Verdict
+
+WIDTH, PAGE = 7.0, 9.4  # what a page has room for
+SMALLEST, LARGEST = 0.11, 0.2  # of a square
+POINTS = 72  # an inch
+SIZE, HEADING = 6.5, 7.5  # of letters
+LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # letters
+EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above them, between the kinds of tests
+
+INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
+FOUND, SILENT, GREY = "#b42318", "#f2c94c", "#8c959f"
+LEGEND = (*(verdict.value for verdict in Verdict), SCORE)
+STRIPES = Path(
+    [(-1, 0), (0, 1), (-1, -1), (1, 1), (0, -1), (1, 0)],
+    [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO],
+)
+# How each outcome looks: a marker, how much of the square it fills, and its colours. Shapes alone tell them apart.
+LOOKS: dict[str, tuple[Any, float, dict[str, Any]]] = {
+    Verdict.CONTAMINATED: ("s", 0.9, {"facecolors": FOUND, "edgecolors": FOUND, "linewidths": 0.4}),
+    Verdict.NOT_DETECTED: ("s", 0.9, {"facecolors": "white", "edgecolors": PALE, "linewidths": 0.5}),
+    Verdict.UNINFORMATIVE: ("s", 0.9, {"facecolors": "#eceff2", "edgecolors": PALE, "linewidths": 0.5}),
+    Verdict.NO_ANSWER: ("o", 0.92, {"facecolors": SILENT, "edgecolors": QUIET, "linewidths": 0.4}),
+    Verdict.SKIPPED: ("_", 0.4, {"color": QUIET, "linewidths": 0.7}),
+    SCORE: ("s", 0.9, {"facecolors": "#f6f7f9", "edgecolors": "none"}),
+    "stripes": (STRIPES, 0.9, {"facecolors": "none", "edgecolors": GREY, "linewidths": 0.5, "zorder": 2}),
+    "found": ("o", 0.36, {"facecolors": INK, "edgecolors": "white", "linewidths": 0.5, "zorder": 4}),
+    "rim": ("x", 0.3, {"color": "white", "linewidths": 1.7, "zorder": 4}),
+    "not found": ("x", 0.3, {"color": INK, "linewidths": 0.8, "zorder": 5}),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some columns of a block, all of them where they fit beside each other."""
+
+    title: str
+    columns: tuple[Column, ...]
+
+    def width(self, square: float) -> float:
+        """With the name above it."""
+        return max(len(self.columns) * square, length(self.title, HEADING, "bold"))
+
+
+Band = tuple[Part, ...]
+
+
+def heatmap(view: Results, height: float = inf) -> list[Figure]:
+    """The heatmap on pages of at most this height, which are one where it is infinite."""
+    square = _square(view)
+    bands = _bands(view, square)
+    each = _band_height(view, square)
+    room = len(bands) if height == inf else int((height - _legend_height(view)) // each)
+    starts = range(0, len(bands), max(room, 1)) if bands else (0,)
+    return [_page(view, bands[start : start + max(room, 1)], square) for start in starts]
+
+
+def _page(view: Results, bands: Sequence[Band], square: float) -> Figure:
+    each = _band_height(view, square) if bands else 0.3
+    total = max(len(bands), 1) * each + _legend_height(view)
+    figure = Figure(figsize=(WIDTH, total))
+    axes = figure.add_axes((0, 0, 1, 1))
+    axes.set_axis_off()
+    ink = Ink(axes)
+    for number, band in enumerate(bands):
+        _draw_band(view, ink, band, number * each, square)
+    if not bands:
+        ink.text(EDGE, 0.15, "No cell was run.")
+    _draw_legend(view, ink, total - _legend_height(view))
+    ink.dry()
+    axes.set_xlim(0, WIDTH)
+    axes.set_ylim(total, 0)  # downwards, as the rows are counted
+    return figure
+
+
+def _square(view: Results) -> float:
+    """The largest square with which there are as few bands as with the smallest."""
+    fewest = len(_bands(view, SMALLEST))
+    sizes = [number / 200 for number in range(round(LARGEST * 200), round(SMALLEST * 200), -1)]
+    return next((size for size in sizes if len(_bands(view, size)) == fewest), SMALLEST)
+
+
+def _bands(view: Results, square: float) -> list[Band]:
+    """The bands, filled one after the other, none wider than the page."""
+    bands: list[list[Part]] = []
+    edge = inf
+    for part in _parts(view, square):
+        width = part.width(square) + GAP
+        if edge + width > WIDTH:
+            bands.append([])
+            edge = _left(view)
+        bands[-1].append(part)
+        edge += width
+    return [tuple(band) for band in bands]
+
+
+def _parts(view: Results, square: float) -> list[Part]:
+    most = int((WIDTH - _left(view) - GAP) / square)
+    parts = []
+    for block, title in zip(view.blocks, names(view, view.blocks), strict=True):
+        for start in range(0, len(block.columns), most):
+            more = f" ({start // most + 1})" if len(block.columns) > most else ""
+            parts.append(Part(title + more, block.columns[start : start + most]))
+    return parts
+
+
+def names(view: Results, blocks: Iterable[Block]) -> list[str]:
+    """What the LLMs are called, each by a name of its own: by the catalogue's title, where no other has it too."""
+    named = [(block.llm, view.catalogue[block.llm].title if block.llm in view.catalogue else "") for block in blocks]
+    often = Counter(title for _, title in named)
+    told = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
+    return [name + (f" #{again + 1}" if (again := told[:place].count(name)) else "") for place, name in enumerate(told)]
+
+
+def cut(name: str, longest: int) -> str:
+    """A name on one line, harmless, and no longer than this; both ends tell most of a name, so the middle goes.
+
+    >>> cut("openai:meta-llama/Meta-Llama-3-8B", 20)
+    'openai:met…lama-3-8B'
+    """
+    name = visible(name, line=True)
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[: longest - 1 - half]}…{name[-half:]}"
+
+
+@lru_cache(maxsize=4096)
+def length(words: str, size: float, weight: str = "normal") -> float:
+    """How long a text is, in inches."""
+    font = FontProperties(size=size, weight=weight)
+    points: float = TextToPath().get_text_width_height_descent(words, font, ismath=False)[0]
+    return points / POINTS
+
+
+def _test_names(view: Results) -> dict[str, str]:
+    return {test: cut(TESTS.get(test, test), LONGEST["test"]) for test in view.tests}
+
+
+def _left(view: Results) -> float:
+    """Where the first block begins, behind the tests' names."""
+    return EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
+
+
+def _rows(view: Results, square: float) -> tuple[dict[str, float], dict[str, float], float]:
+    """Where each test and each kind of tests begins below the head of a band, and where the last one ends."""
+    tests: dict[str, float] = {}
+    kinds: dict[str, float] = {}
+    place = 0.0
+    for kind, own in view.kinds.items():
+        place += LINE if kinds else 0.0
+        kinds[kind] = place
+        for test in own:
+            tests[test] = place
+            place += square
+    return tests, kinds, place
+
+
+def _band_height(view: Results, square: float) -> float:
+    labels = {cut(column.label, LONGEST["dataset"]) for block in view.blocks for column in block.columns}
+    longest = max((length(label, SIZE) for label in labels), default=0.0)
+    return HEAD + _rows(view, square)[2] + longest + 0.15
+
+
+def _draw_band(view: Results, ink: "Ink", band: Band, top: float, square: float) -> None:
+    tests, kinds, bottom = _rows(view, square)
+    top += HEAD
+    left = edge = _left(view)
+    for test, name in _test_names(view).items():
+        ink.text(left - 0.07, top + tests[test] + square / 2, name, ha="right", va="center_baseline")
+    for part in band:
+        if part is not band[0]:
+            ink.line((edge - GAP / 2, top - HEAD + 0.04), (edge - GAP / 2, top + bottom), INK, 1.6)
+        width = part.width(square)
+        _draw_part(view, ink, part, edge + (width - len(part.columns) * square) / 2, top, square)
+        ink.text(edge + width / 2, top - 0.06, part.title, ha="center", size=HEADING, weight="bold")
+        edge += width + GAP
+    if Kind.KNOWLEDGE in kinds and Kind.MEMORIZATION in kinds:
+        middle = top + kinds[Kind.MEMORIZATION] - LINE / 2
+        ink.line((left, middle), (edge - GAP, middle), GREY, 2.2)
+
+
+def _draw_part(view: Results, ink: "Ink", part: Part, left: float, top: float, square: float) -> None:
+    tests, _, bottom = _rows(view, square)
+    for number, column in enumerate(part.columns):
+        x = left + number * square
+        label = cut(column.label, LONGEST["dataset"])
+        ink.text(x + square / 2, top + bottom + 0.05, label, ha="center", va="top", rotation=90)
+        for test, cell in column.cells.items():
+            ink.cell(x, top + tests[test], square, cell.outcome, cell.score)
+            for mark in _marks(view, cell):
+                ink.mark(x, top + tests[test], square, mark)
+
+
+def _marks(view: Results, cell: Cell) -> tuple[Mark, ...]:
+    entry = view.catalogue.get(cell.llm)
+    return marks(entry.name, cell.dataset, cell.test) if entry else ()
+
+
+def _side(mark: Mark) -> int:
+    """0 for the left corner of a square, 1 for the right: this tells the source."""
+    return sources().index(mark.source) % 2
+
+
+def _legend(view: Results) -> list[tuple[str, str]]:
+    """What is explained, and its words: every verdict, and what else the figure has."""
+    present = {cell.outcome for cell in view.cells}
+    entries = [(outcome, outcome) for outcome in LEGEND if outcome != SCORE or outcome in present]
+    shown = {mark.source: mark for cell in view.cells for mark in _marks(view, cell)}
+    sides = [f"{('left', 'right')[_side(mark)]} corner: {source.name}" for source, mark in shown.items()]
+    if not sides:
+        return entries
+    return [*entries, ("found", "published: found"), ("not found", f"published: not found ({', '.join(sides)})")]
+
+
+def _legend_places(view: Results) -> list[tuple[float, int, str, str]]:
+    """From where, and in which line, each explanation stands."""
+    places, edge, line = [], EDGE, 0
+    for look, words in _legend(view):
+        width = 0.2 + length(words, SIZE) + 0.14
+        if edge + width > WIDTH and edge > EDGE:
+            edge, line = EDGE, line + 1
+        places.append((edge, line, look, words))
+        edge += width
+    return places
+
+
+def _legend_height(view: Results) -> float:
+    return 0.2 * (_legend_places(view)[-1][1] + 1) + 0.08
+
+
+def _draw_legend(view: Results, ink: "Ink", top: float) -> None:
+    for x, line, look, words in _legend_places(view):
+        y = top + 0.04 + 0.2 * line
+        if look in ("found", "not found"):
+            ink.published(x + 0.09, y + 0.07, 0.2, look)
+        else:
+            ink.cell(x, y, 0.14, look, 0.5)
+        ink.text(x + 0.2, y + 0.07, words, va="center_baseline", color=QUIET)
+
+
+@dataclass
+class Ink:
+    """What is drawn, kept by its look and put on the axes together: thousands of squares are a few collections."""
+
+    axes: Axes
+    points: dict[tuple[str, float], list[tuple[float, float]]] = field(default_factory=dict)
+    lines: dict[tuple[str, float], list[tuple[tuple[float, float], tuple[float, float]]]] = field(default_factory=dict)
+
+    def text(self, x: float, y: float, words: str, **how: Any) -> None:
+        """Words as they are: a $ in a name begins no formula."""
+        look: dict[str, Any] = {"size": SIZE, "color": INK, "parse_math": False}
+        self.axes.text(x, y, words, **(look | how))
+
+    def line(self, start: tuple[float, float], end: tuple[float, float], color: str, width: float) -> None:
+        """A straight line."""
+        self.lines.setdefault((color, width), []).append((start, end))
+
+    def cell(self, x: float, y: float, square: float, outcome: str, score: float | None) -> None:
+        """A cell by its outcome, with its upper left corner."""
+        middle = (x + square / 2, y + square / 2)
+        self._point(outcome, square, middle)
+        if outcome == Verdict.UNINFORMATIVE:
+            self._point("stripes", square, middle)
+        if outcome == SCORE and score is not None:
+            words = f"{score:.2f}".removeprefix("0") if score < 0.995 else "1"
+            self.text(*middle, words, ha="center", va="center_baseline", size=square * POINTS * 0.5)
+
+    def mark(self, x: float, y: float, square: float, mark: Mark) -> None:
+        """What was published of a cell, in a lower corner: a disc where it was found, else a cross."""
+        across = (0.27, 0.73)[_side(mark)]
+        self.published(x + across * square, y + 0.72 * square, square, "found" if mark.found else "not found")
+
+    def published(self, x: float, y: float, square: float, look: str) -> None:
+        """A disc or a cross with its middle, with a light rim to be seen on every ground."""
+        if look == "not found":
+            self._point("rim", square, (x, y))
+        self._point(look, square, (x, y))
+
+    def _point(self, look: str, square: float, place: tuple[float, float]) -> None:
+        self.points.setdefault((look, square), []).append(place)
+
+    def dry(self) -> None:
+        """Put everything on the axes."""
+        for (name, square), places in self.points.items():
+            marker, share, colours = LOOKS[name]
+            across, down = zip(*places, strict=True)
+            look: dict[str, Any] = {"zorder": 1, "marker": marker} | colours
+            self.axes.scatter(across, down, (share * square * POINTS) ** 2, **look)
+        for (color, width), lines in self.lines.items():
+            self.axes.add_collection(LineCollection(lines, colors=color, linewidths=width, zorder=3))

@@ -1,0 +1,71 @@
+"""Where an answer's text holds what was read in it, so that the page can mark it there."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+Mark = tuple[int, int, str]  # from, to, and what is marked: "right" or "wrong"
+
+
+def of_row(answer: str, features: Sequence[str], given: Iterable[tuple[str, str, str]]) -> list[Mark]:
+    """The values of a row: each is looked for behind its feature's name, or for want of that behind the value before.
+
+    `given` are feature, value and state, in the row's order. A value that does not stand there as it was read is not
+    marked.
+    """
+    parts = _behind(answer, features)
+    marks: list[Mark] = []
+    reached = 0
+    for feature, value, state in given:
+        start, end = parts.get(feature.casefold()) or (reached, len(answer))
+        found = _whole(value).search(answer, start, end) if value else None
+        if found and not _overlaps(marks, found):
+            marks.append((*found.span(), state))
+            reached = found.end()
+    return sorted(marks)
+
+
+def of_words(answer: str, words: Iterable[str], state: str) -> list[Mark]:
+    """Words, each where it first stands, with or without the note in parentheses that it ends with."""
+    marks: list[Mark] = []
+    for word in filter(None, words):
+        found = _whole(word).search(answer) or _whole(word.partition("(")[0].strip() or word).search(answer)
+        if found and not _overlaps(marks, found):
+            marks.append((*found.span(), state))
+    return sorted(marks)
+
+
+def marked(answer: str, marks: Iterable[Mark]) -> list[str | list[str]]:
+    """The text in parts: plain ones as they are, marked ones as what is marked, and the text.
+
+    >>> marked("age is 39", [(7, 9, "right")])
+    ['age is ', ['right', '39']]
+    """
+    parts: list[str | list[str]] = []
+    reached = 0
+    for start, end, state in marks:
+        parts += [answer[reached:start], [state, answer[start:end]]]
+        reached = end
+    return [part for part in (*parts, answer[reached:]) if part]
+
+
+def _behind(answer: str, features: Sequence[str]) -> dict[str, tuple[int, int]]:
+    """What stands between a feature's name, where it stands first, and the next name."""
+    longest_first = sorted(filter(None, features), key=len, reverse=True)
+    if not longest_first:
+        return {}
+    names = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)", re.IGNORECASE)
+    found = list(names.finditer(answer))
+    ends = [*(name.start() for name in found[1:]), len(answer)]
+    parts: dict[str, tuple[int, int]] = {}
+    for name, end in zip(found, ends, strict=False):
+        parts.setdefault(name.group().casefold(), (name.end(), end))
+    return parts
+
+
+def _whole(value: str) -> re.Pattern[str]:
+    """A value that is no part of a longer word or number."""
+    return re.compile(rf"(?<![\w.]){re.escape(value)}(?!\w|\.\d)", re.IGNORECASE)
+
+
+def _overlaps(marks: Iterable[Mark], found: re.Match[str]) -> bool:
+    return any(start < found.end() and found.start() < end for start, end, _ in marks)

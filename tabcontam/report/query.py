@@ -1,0 +1,280 @@
+"""One query of trials.jsonl as the evidence shows it: what kind of answer came, what of it is right, how improbable.
+
+Every text that leaves here has passed through `visible`; what is shortened says by how much.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tabcontam.decide.chance import Guess, bits
+from tabcontam.decide.reading import declines, is_mark, same_value
+from tabcontam.report.marks import Mark, marked, of_row, of_words
+from tabcontam.report.results import rounded, shorten, text, visible
+from tabcontam.suite.base import State
+
+Trial = Mapping[str, Any]
+
+LONGEST_ANSWER = 4_000  # characters
+LONGEST_VALUE = 400
+COIN = 0.5  # the least chance of an answer that is Yes or No
+SMALL = 0.001  # chances below are not given in percent
+
+# What came of a query, the most telling first, and how two of them are called.
+KINDS = {
+    "hit": "hits",
+    "miss": "misses",
+    "declined": "declined",
+    "unreadable": "unreadable",
+    "cut off": "cut off",
+    "refused": "refused",
+    "empty": "empty",
+    "failed": "failed",
+}
+DECOY = "decoy"
+OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "empty", State.FAILED: "failed"}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """An asked cell of a row: its value in the table, what was read, and the guess about it, if there is one.
+
+    `state` is "right", "wrong", "missing" (the answer gives no value) or "blank" (nor does the table).
+    """
+
+    feature: str
+    expected: str | None
+    read: str | None
+    state: str
+    guess: Guess | None
+
+    @cached_property
+    def chance(self) -> float | None:
+        """The guesser's chance of what was read."""
+        return None if self.read is None or self.state in ("missing", "blank") else _chance(self.guess, self.read)
+
+    @property
+    def bits(self) -> float:
+        """What it weighs as memory: nothing, unless it is right and can be compared with a guess."""
+        return bits(self.chance) if self.state == "right" and self.chance else 0.0
+
+
+def kind_of(trial: Trial) -> str:
+    """What came of a query, one of `KINDS`; or that it is a decoy."""
+    if trial.get("decoy_of"):
+        return DECOY
+    if trial.get("hit") is True:
+        return "hit"
+    if (state := text(trial.get("state"))) != State.OK:
+        return next((kind for known, kind in OF_STATE.items() if known == state), "failed")
+    if _readable(trial):
+        return "miss"
+    return "declined" if declines(text(trial.get("reply"))) else "unreadable"
+
+
+def _readable(trial: Trial) -> bool:
+    """Whether the answer was one. Older runs do not state it; any text that declines nothing may be a list of words."""
+    if isinstance(stated := trial.get("readable"), bool):
+        return stated
+    reply = text(trial.get("reply"))
+    return trial.get("parsed") is not None or (_asks_words(trial) and bool(reply.strip()) and not declines(reply))
+
+
+def bits_of(trial: Trial) -> float:
+    """The bits of what the answer has right: how improbable it is for who does not remember."""
+    if isinstance(trial.get("expected"), Mapping):
+        return sum(cell.bits for cell in row_of(trial))
+    if _asks_words(trial):
+        return sum(bits(chance) for word in said(trial) if (chance := _chance(_guess(trial, word), word)))
+    return _choice_bits(trial) if trial.get("hit") is True else 0.0
+
+
+def said(trial: Trial) -> tuple[str, ...]:
+    """The expected words that were read in an answer; nothing for other answers."""
+    expected, rest = trial.get("expected"), text(trial.get("parsed"))
+    found = []
+    for word in expected if isinstance(expected, list) and _asks_words(trial) else ():
+        if rest == word or rest.startswith(f"{word}, "):
+            found.append(text(word))
+            rest = rest[len(text(word)) + 2 :]
+    return tuple(found)
+
+
+def row_of(trial: Trial) -> list[Asked]:
+    """The asked cells of a row, in the row's order."""
+    parsed, expected = trial.get("parsed"), trial.get("expected")
+    given = parsed if isinstance(parsed, Mapping) else {}
+    cells = expected.items() if isinstance(expected, Mapping) else ()
+    return [_cell(trial, text(name), _value(value), _value(given.get(name))) for name, value in cells]
+
+
+def _cell(trial: Trial, feature: str, expected: str | None, read: str | None) -> Asked:
+    if same_value(read, expected):
+        state = "right"
+    elif read is None or is_mark(read):
+        state = "blank" if expected is None else "missing"
+    else:
+        state = "wrong"
+    return Asked(feature, expected, read, state, _guess(trial, feature))
+
+
+def shown(trial: Trial) -> dict[str, Any]:
+    """What the page's script writes of a query; what is empty or does not apply is left out."""
+    reply = text(trial.get("reply"))
+    answer = visible(reply[:LONGEST_ANSWER])
+    row = row_of(trial)
+    weight = bits_of(trial)
+    state = text(trial.get("state"))
+    found = {
+        "kind": kind_of(trial),
+        "bits": rounded("recalled_bits", weight) if weight else "",
+        "paper": trial.get("paper") is True and not trial.get("decoy_of"),
+        "line": trial.get("line"),
+        "prompt": _prompt(trial),
+        "answer": marked(answer, _marks(trial, row, answer)),
+        "cut": max(0, len(reply) - LONGEST_ANSWER),
+        "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
+        **_asked(trial, row),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _asked(trial: Trial, row: Sequence[Asked]) -> dict[str, Any]:
+    """What was expected and what was read."""
+    if isinstance(trial.get("expected"), Mapping):
+        return {"row": [_told(cell) for cell in row]}
+    return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
+
+
+def _told(cell: Asked) -> list[str | None]:
+    """Feature, expected, read, state, chance (None where there is no guess) and bits."""
+    expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
+    unguessed = cell.guess is None or (cell.chance is None and cell.state in ("right", "wrong"))
+    chance = None if unguessed else percent(cell.chance)
+    weight = rounded("recalled_bits", cell.bits) if cell.state == "right" and not unguessed else ""
+    return [one_line(cell.feature), expected, read, cell.state, chance, weight]
+
+
+def _words(trial: Trial) -> list[list[str]]:
+    """Each expected word with how it was found ("right" or "missing") and its least chance, if it has one."""
+    expected = trial.get("expected")
+    found = set(said(trial))
+    words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
+    return [
+        [one_line(word), "right", percent(_chance(_guess(trial, word), word))]
+        if word in found
+        else [one_line(word), "missing", ""]
+        for word in words
+    ]
+
+
+def _choice(trial: Trial) -> dict[str, Any]:
+    """The labels, the chance of the one that was read, and what baselines would have said."""
+    read, chance = trial.get("parsed"), trial.get("chance")
+    named = chance if isinstance(chance, Mapping) else {}
+    baselines = {name: _likeliest(guess) for name in named if (guess := _guess(trial, name))}
+    told: dict[str, Any] = {"expected": one_line(_truth(trial)), "read": None if read is None else one_line(text(read))}
+    if set(named) & set(_choices(trial)):
+        if read is not None:
+            told["chance"] = percent(_choice_chance(trial))
+            told["bits"] = rounded("recalled_bits", _choice_bits(trial)) if trial.get("hit") is True else ""
+    else:
+        told["baselines"] = [
+            [one_line(name), one_line(answer)] for name, answer in baselines.items() if answer is not None
+        ]
+    return told
+
+
+def _likeliest(guess: Guess) -> str | None:
+    try:
+        return guess.likeliest
+    except TypeError:  # it is made of no probabilities
+        return None
+
+
+def _choice_chance(trial: Trial) -> float | None:
+    read = text(trial.get("parsed"))
+    chance = _chance(_guess(trial, read), read) if read in _choices(trial) else None
+    return None if chance is None else max(chance, COIN)
+
+
+def _choice_bits(trial: Trial) -> float:
+    chance = _choice_chance(trial)
+    return bits(chance) if chance else 0.0
+
+
+def _asks_words(trial: Trial) -> bool:
+    """Whether words were expected; neither the cells of a row nor one of several answers."""
+    return isinstance(trial.get("expected"), list) and _truth(trial) not in _choices(trial)
+
+
+def _truth(trial: Trial) -> str:
+    expected = trial.get("expected")
+    return text(expected[0]) if isinstance(expected, list) and len(expected) == 1 else ""
+
+
+def _choices(trial: Trial) -> tuple[str, ...]:
+    choices = trial.get("asked")
+    return tuple(map(text, choices)) if isinstance(choices, list) and len(choices) > 1 else ()
+
+
+def _marks(trial: Trial, row: Sequence[Asked], answer: str) -> list[Mark]:
+    if row:
+        given = [cell for cell in row if cell.state in ("right", "wrong")]
+        values = [(visible(cell.feature), visible(cell.read or ""), cell.state) for cell in given]
+        return of_row(answer, [visible(cell.feature) for cell in row], values)
+    if _asks_words(trial):
+        return of_words(answer, map(visible, said(trial)), "right")
+    read = trial.get("parsed")
+    return of_words(answer, [visible(read)], _state(trial)) if isinstance(read, str) else []
+
+
+def _state(trial: Trial) -> str:
+    return "right" if trial.get("parsed") == _truth(trial) else "wrong"
+
+
+def _prompt(trial: Trial) -> list[list[str]]:
+    """The messages as (role, text); a text without roles has an empty one."""
+    prompt = trial.get("prompt")
+    if not isinstance(prompt, list):
+        return [["", visible(text(prompt))]]
+    messages = [message for message in prompt if isinstance(message, Mapping)]
+    return [[one_line(text(message.get("role"))), visible(text(message.get("content")))] for message in messages]
+
+
+def _guess(trial: Trial, name: str) -> Guess | None:
+    """The guess about a feature, word or choice; None where there is none."""
+    chance = trial.get("chance")
+    held = chance.get(name) if isinstance(chance, Mapping) else None
+    values, rest = (held.get("values"), held.get("rest")) if isinstance(held, Mapping) else (None, None)
+    return Guess(values, rest) if isinstance(values, Mapping) and isinstance(rest, int | float) else None
+
+
+def _chance(guess: Guess | None, answer: str) -> float | None:
+    """The chance of an answer; None where there is no guess, or one that is made of no probabilities."""
+    try:
+        chance = guess.of(answer) if guess else 0.0
+    except TypeError:
+        return None
+    return min(1.0, chance) if chance > 0 else None
+
+
+def percent(chance: float | None) -> str:
+    """A chance as people read it.
+
+    >>> percent(0.5), percent(0.0123), percent(7e-17), percent(None)
+    ('50%', '1.2%', '7e-17', '')
+    """
+    if chance is None:
+        return ""
+    return f"{chance:.2g}" if chance < SMALL else f"{100 * chance:.2g}%" if chance < 0.995 else f"{chance:.0%}"
+
+
+def _value(cell: object) -> str | None:
+    return None if cell is None else text(cell)
+
+
+def one_line(value: str) -> str:
+    """A name or value as it is shown: harmless, on one line, and not too long."""
+    return shorten(visible(value, line=True), LONGEST_VALUE)

@@ -1,0 +1,144 @@
+"""The ranking of Table 2 of Ronval et al. 2024 as a figure with intervals, and contamination against accuracy."""
+
+from collections.abc import Sequence
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from tabcontam.report.heatmap_figure import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
+from tabcontam.report.results import MEASURES, Rank, Results
+
+TITLES = {"score": "contamination", "membership": "membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
+LOOKS = {"score": (FOUND, "s"), "membership": (INK, "D"), "zero_shot": ("#0072b2", "o"), "one_shot": ("#b06000", "^")}
+CHANCE = 0.5  # of telling rows of the table from others
+MOST = 40  # LLMs of a page
+ROW = 0.17  # inches an LLM
+
+
+def ranking(view: Results) -> list[Figure]:
+    """The measures of each LLM, with their intervals; pages of at most 40 LLMs, none where nothing is ranked."""
+    ranks, shown = view.ranking, _measured(view)
+    pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
+    return [_ranking(view, ranks, page, shown) for page in pages] if shown else []
+
+
+def _ranking(view: Results, ranks: Sequence[Rank], page: range, shown: Sequence[str]) -> Figure:
+    top, bottom = 0.3, 0.45
+    height = ROW * len(page) + top + bottom
+    figure = Figure(figsize=(WIDTH, height))
+    left = 1.75 / WIDTH
+    right = left + (0.985 - left) * len(shown) / len(MEASURES)
+    area = {"left": left, "right": right, "bottom": bottom / height, "top": 1 - top / height}
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08} | area)[0]
+    for axes, measure in zip(panels, shown, strict=True):
+        _draw_measure(axes, [(number, ranks[number]) for number in page], measure)
+    called = _names(view)
+    labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
+    panels[0].set_yticks(list(page), labels, parse_math=False)
+    panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
+    figure.text(left, 0.08 / height, _explained(view, shown), size=6, color=QUIET)
+    return figure
+
+
+def _explained(view: Results, shown: Sequence[str]) -> str:
+    """What the lines mean, of those that are drawn."""
+    drawn = {
+        "bars: 95% intervals": any(rank.intervals for rank in view.ranking),
+        "short grey lines: always saying the largest class": any(rank.majorities for rank in view.ranking),
+        "dashed: chance": "membership" in shown,
+    }
+    return "; ".join(words for words, there in drawn.items() if there)
+
+
+def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) -> None:
+    color, marker = LOOKS[measure]
+    axes.set_title(TITLES[measure], size=7.5, weight="bold", color=INK)
+    axes.set_xlim(-0.04, 1.04)
+    axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "", ".5", "", "1"])
+    axes.tick_params(length=2, color=GREY)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color="#e4e8ec", linewidth=0.5)
+    axes.set_axisbelow(True)
+    if measure == "membership":
+        axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
+    for row, rank in rows:
+        if (value := getattr(rank, measure)) is None:
+            continue
+        if interval := rank.intervals.get(measure):
+            axes.plot(interval, (row, row), color=color, linewidth=1, alpha=0.6, solid_capstyle="butt")
+        if (majority := rank.majorities.get(measure)) is not None:
+            axes.plot((majority, majority), (row - 0.38, row + 0.38), color=GREY, linewidth=1.4)
+        axes.plot(value, row, marker=marker, color=color, markersize=3.4, linestyle="none")
+
+
+def against_accuracy(view: Results) -> list[Figure]:
+    """Contamination against the accuracy in classification, an LLM a point; none where no LLM has both."""
+    shown = [measure for measure in _measured(view) if measure in ("zero_shot", "one_shot") and _points(view, measure)]
+    if not shown:
+        return []
+    figure = Figure(figsize=(WIDTH, 3.3))
+    area = {"left": 0.08, "right": 0.985, "bottom": 0.2, "top": 0.9, "wspace": 0.16}
+    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw=area)[0]
+    for axes, measure in zip(panels, shown, strict=True):
+        _draw_points(axes, view, measure)
+    panels[0].set_ylabel("accuracy")
+    figure.text(0.08, 0.02, _explained_points(view), size=6, color=QUIET)
+    return [figure]
+
+
+def _explained_points(view: Results) -> str:
+    drawn = {
+        "numbers: places in the ranking": True,
+        "lines: 95% intervals": any(rank.intervals for rank in view.ranking),
+        "dashed: always saying the largest class (mean)": any(rank.majorities for rank in view.ranking),
+    }
+    return "; ".join(words for words, there in drawn.items() if there)
+
+
+def _draw_points(axes: Axes, view: Results, measure: str) -> None:
+    color, marker = LOOKS[measure]
+    axes.set_title(TITLES[measure] + _correlation(view, measure), size=7.5, color=INK)
+    axes.set_xlim(-0.04, 1.04)
+    axes.set_ylim(-0.04, 1.04)
+    axes.set_xlabel("contamination")
+    axes.tick_params(length=2, color=GREY)
+    axes.grid(color="#e4e8ec", linewidth=0.5)
+    axes.set_axisbelow(True)
+    majorities = [rank.majorities[measure] for rank in view.ranking if measure in rank.majorities]
+    if majorities:
+        axes.axhline(sum(majorities) / len(majorities), color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
+    for place, x, y, rank in _points(view, measure):
+        if interval := rank.intervals.get("score"):
+            axes.plot(interval, (y, y), color=color, linewidth=0.6, alpha=0.35)
+        if interval := rank.intervals.get(measure):
+            axes.plot((x, x), interval, color=color, linewidth=0.6, alpha=0.35)
+        axes.plot(x, y, marker=marker, color=color, markersize=4, linestyle="none")
+        axes.annotate(str(place), (x, y), xytext=(3, 2.5), textcoords="offset points", size=6, color=INK)
+
+
+def _points(view: Results, measure: str) -> list[tuple[int, float, float, Rank]]:
+    """The place in the ranking, the contamination score and the accuracy of each LLM that has both."""
+    return [
+        (place, rank.score, accuracy, rank)
+        for place, rank in enumerate(view.ranking, start=1)
+        if rank.score is not None and (accuracy := getattr(rank, measure)) is not None
+    ]
+
+
+def _correlation(view: Results, measure: str) -> str:
+    """The stated correlation of contamination with this accuracy, in words."""
+    for stated in view.correlations:
+        if {stated.first, stated.second} == {"score", measure} and stated.value is not None:
+            interval = "" if stated.interval is None else " ({:.2f} to {:.2f})".format(*stated.interval)
+            return f": rank correlation {stated.value:.2f}{interval}, {stated.llms} LLMs"
+    return ""
+
+
+def _measured(view: Results) -> list[str]:
+    """The measures that any LLM has."""
+    return [measure for measure in MEASURES if any(getattr(rank, measure) is not None for rank in view.ranking)]
+
+
+def _names(view: Results) -> dict[str, str]:
+    """What each LLM is called in the heatmap, too."""
+    return dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))

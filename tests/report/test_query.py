@@ -1,0 +1,157 @@
+"""One query as the evidence shows it: its kind, its cells, their chance, and nothing cut in silence."""
+
+from typing import Any
+
+import pytest
+
+from tabcontam.report.query import bits_of, kind_of, row_of, said, shown
+from tests.report.synthetic import HOSTILE, cell, trial
+
+ROW = cell("gpt-4o", "iris", "full_completion", "contaminated")
+WORDS = cell("gpt-4o", "iris", "feature_list_informed", "contaminated")
+
+
+def guess(chance: float, rest: float = 0.01, **values: float) -> dict[str, Any]:
+    return {"values": values or {"1.4": chance}, "rest": rest, "missing": 0.0}
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    return trial(ROW, "1", **changes)
+
+
+def words(reply: str, parsed: str | None, **changes: Any) -> dict[str, Any]:
+    expected = ["sepal width", "sepal, petal", "class"]
+    return trial(WORDS, "1", **{"asked": [], "expected": expected, "reply": reply, "parsed": parsed, **changes})
+
+
+def choice(parsed: str | None, **changes: Any) -> dict[str, Any]:
+    of = {"asked": ["Yes", "No"], "expected": ["No"], "parsed": parsed, "reply": str(parsed), "hit": parsed == "No"}
+    return trial(cell("gpt-4o", "iris", "matched_membership", "contaminated"), "1", **{**of, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind"),
+    [
+        ({"hit": True}, "hit"),
+        ({"hit": True, "state": "truncated"}, "hit"),
+        ({"hit": False, "readable": True}, "miss"),
+        ({"hit": False, "readable": False}, "unreadable"),
+        ({"hit": False, "readable": False, "reply": "I am sorry, I cannot tell"}, "declined"),
+        ({"hit": False, "state": "truncated"}, "cut off"),
+        ({"hit": None, "state": "refused"}, "refused"),
+        ({"hit": None, "state": "empty"}, "empty"),
+        ({"hit": None, "state": "failed"}, "failed"),
+        ({"hit": None, "state": "made up"}, "failed"),
+        ({"hit": False}, "miss"),
+        ({"hit": False, "parsed": None}, "unreadable"),
+        ({"hit": True, "decoy_of": "1"}, "decoy"),
+    ],
+)
+def test_what_came_of_a_query(changes: dict[str, Any], kind: str) -> None:
+    assert kind_of(row(**changes)) == kind
+
+
+def test_an_older_run_does_not_say_what_was_readable() -> None:
+    assert kind_of(words("iris setosa", None, hit=False)) == "miss"
+    assert kind_of(words("I cannot know", None, hit=False)) == "declined"
+    assert kind_of(words(" ", None, hit=False)) == "unreadable"
+    assert kind_of(choice(None)) == "unreadable"
+
+
+def test_the_cells_of_a_row_are_told_apart() -> None:
+    asked = {"a": "1", "b": "2", "c": "3", "d": None, "e": None, "f": "4"}
+    parsed = {"a": "1.0", "b": "20", "d": None, "e": "5", "f": "n/a"}
+    cells = row_of(row(expected=asked, parsed=parsed))
+    assert [one.state for one in cells] == ["right", "wrong", "missing", "blank", "wrong", "missing"]
+
+
+def test_a_chance_is_that_of_the_answer_and_bits_are_of_right_cells() -> None:
+    chance = {"petal length": guess(0.25), "petal width": guess(0.5, rest=0.125)}
+    of = row(expected={"petal length": "1.4", "petal width": "0.3", "class": "a"}, chance=chance)
+    of["parsed"] = {"petal length": "1.40", "petal width": "0.2", "class": "a"}
+    assert shown(of)["row"] == [
+        ["petal length", "1.4", "1.40", "right", "25%", "2.0"],
+        ["petal width", "0.3", "0.2", "wrong", "12%", ""],
+        ["class", "a", "a", "right", None, ""],
+    ]
+    assert bits_of(of) == 2.0
+    assert shown(of)["bits"] == "2.0"
+
+
+@pytest.mark.parametrize("held", [None, [], {"petal length": 1}, {"petal length": {"values": {"1.4": "x"}, "rest": 0}}])
+def test_a_guess_that_cannot_be_read_is_none(held: object) -> None:
+    of = row(chance=held)
+    assert shown(of)["row"][0][4] is None
+    assert bits_of(of) == 0
+
+
+def test_a_guess_of_nothing_is_worth_nothing() -> None:
+    assert bits_of(row(chance={"petal length": guess(0.0, rest=0.0)})) == 0
+
+
+def test_expected_words_are_found_in_what_was_read() -> None:
+    assert said(words("", "sepal width, class")) == ("sepal width", "class")
+    assert said(words("", "sepal, petal")) == ("sepal, petal",)
+    assert said(words("", None)) == ()
+    assert said(row()) == said(choice("No")) == ()
+
+
+def test_words_are_shown_with_their_least_chance_and_weigh_their_bits() -> None:
+    chance = {"sepal width": guess(0.5, **{"sepal width": 0.5}), "class": guess(0.2, **{"class": 0.2})}
+    of = words("Sepal Width, class", "sepal width", chance=chance)
+    assert shown(of)["words"] == [
+        ["sepal width", "right", "50%"], ["sepal, petal", "missing", ""], ["class", "missing", ""],
+    ]  # fmt: skip
+    assert shown(of)["answer"] == [["right", "Sepal Width"], ", class"]
+    assert bits_of(of) == 1.0
+
+
+def test_a_label_is_shown_with_its_chance_which_is_a_coins_at_least() -> None:
+    chance = {"Yes": guess(0, 0.8, Yes=0.8), "No": guess(0, 0.2, No=0.2)}
+    assert shown(choice("No", chance=chance))["choice"] == {
+        "expected": "No", "read": "No", "chance": "50%", "bits": "1.0",
+    }  # fmt: skip
+    assert shown(choice("Yes", chance=chance))["choice"]["chance"] == "80%"
+    assert shown(choice("Yes", chance=chance))["choice"]["bits"] == ""
+    assert shown(choice(None, chance=chance))["choice"] == {"expected": "No", "read": None}
+
+
+def test_a_classification_names_what_baselines_say() -> None:
+    chance = {"majority": guess(0, 0, Yes=1.0), "few-shot": guess(0, 0, No=0.75, Yes=0.25)}
+    assert shown(choice("No", chance=chance))["choice"]["baselines"] == [["majority", "Yes"], ["few-shot", "No"]]
+
+
+def test_the_prompt_is_whole_and_the_answer_says_what_is_left_out() -> None:
+    of = shown(row(prompt="p" * 50_000, reply="a" * 10_000, parsed=None, line=7))
+    assert of["prompt"] == [["", "p" * 50_000]]
+    assert (of["answer"], of["cut"], of["line"]) == (["a" * 4_000], 6_000, 7)
+    assert shown(row(expected={"a": "v" * 1_000}))["row"][0][1].endswith("… (+600 characters)")
+
+
+def test_a_state_is_told_with_its_detail_where_it_is_not_ok() -> None:
+    assert "state" not in shown(row())
+    assert shown(row(state="failed", detail="HTTP 500\nsorry"))["state"] == "failed: HTTP 500 ⏎ sorry"
+
+
+def test_no_text_leaves_as_it_came() -> None:
+    of = row(
+        prompt=[{"role": HOSTILE, "content": HOSTILE}, "no message"],
+        reply=HOSTILE,
+        expected={HOSTILE: HOSTILE},
+        parsed={HOSTILE: HOSTILE},
+        state="refused",
+        detail=HOSTILE,
+    )
+    for told in (
+        shown(of),
+        shown(words(HOSTILE, HOSTILE, expected=[HOSTILE])),
+        shown(choice(HOSTILE, expected=["No"])),
+    ):
+        assert not {"\x00", "\x1b", "\x9b", "\u202e", "\ud800"} & set(repr_of(told))
+
+
+def repr_of(value: object) -> str:
+    """All texts in a value, one after the other."""
+    if isinstance(value, dict):
+        return "".join(map(repr_of, value.values()))
+    return "".join(map(repr_of, value)) if isinstance(value, list) else str(value)

@@ -1,0 +1,74 @@
+"""The worked example, run as its README says: one experiment is stopped, one let through, one cannot be told."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+EXAMPLE = ROOT / "tests" / "examples"
+STOPPED, LET_THROUGH, UNDECIDED = "control:exposed", "simulated:guesser", "simulated:decliner"
+
+pytestmark = pytest.mark.skipif(
+    not Path(os.environ.get("TABCONTAM_DATA") or "/nonexistent").is_dir(),
+    reason="TABCONTAM_DATA names no folder of dataset files",
+)
+
+
+@pytest.fixture(autouse=True)
+def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plugin and nothing else, whether or not this package is installed with its entry point."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "tabcontam.pytest_plugin")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
+    monkeypatch.delenv("EXPERIMENT_LLMS", raising=False)
+
+
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """The example's folder, as someone has it who copied it."""
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns(".*", "__pycache__")))
+
+
+def experiments(example: Path, *arguments: str) -> tuple[str, dict[str, ElementTree.Element]]:
+    """What a session printed, and its tests by name."""
+    command = [sys.executable, "-m", "pytest", "-rA", "--junit-xml=junit.xml", *arguments]
+    printed = subprocess.run(command, cwd=example, capture_output=True, text=True, check=False).stdout
+    cases = ElementTree.parse(example / "junit.xml").iter("testcase")
+    return printed, {case.attrib["name"]: case for case in cases}
+
+
+def test_one_experiment_is_stopped_and_one_let_through(example: Path) -> None:
+    llms = [part for llm in (STOPPED, LET_THROUGH, UNDECIDED) for part in ("--llm", llm)]
+    datasets = ["--dataset", "adult", "--dataset", "heart"]
+    command = [sys.executable, "-m", "tabcontam", "run", *llms, *datasets, "--no-controls", "--out", "run"]
+    subprocess.run(command, cwd=example, check=True, capture_output=True)
+    printed, tests = experiments(example, "--tabcontam-report=run")
+    assert len(tests) == 12
+    for dataset in ("adult", "heart"):
+        for shots in (0, 4):
+            stopped = tests[f"test_accuracy[{STOPPED}-{dataset}-{shots}]"].find("failure")
+            undecided = tests[f"test_accuracy[{UNDECIDED}-{dataset}-{shots}]"].find("skipped")
+            assert stopped is not None
+            assert str(stopped.text).startswith(f"contaminated: {STOPPED} on {dataset}: found by incomplete_completion")
+            assert undecided is not None
+            assert undecided.attrib["message"].startswith(f"cannot tell: {UNDECIDED} on {dataset}: no answer to")
+            assert not tests[f"test_accuracy[{LET_THROUGH}-{dataset}-{shots}]"].findall("*")
+            assert f"clean: {LET_THROUGH} on {dataset}: not found by" in printed
+    assert "0.78 right [0.64, 0.88], largest class 0.78" in printed
+    assert "4 failed, 4 passed, 4 skipped" in printed
+
+
+@pytest.mark.parametrize(("llm", "ends"), [(LET_THROUGH, "2 passed"), ("simulated:memoriser:0.5", "2 failed")])
+def test_the_run_is_made_where_there_is_none(
+    example: Path, monkeypatch: pytest.MonkeyPatch, llm: str, ends: str
+) -> None:
+    monkeypatch.setenv("EXPERIMENT_LLMS", llm)
+    printed, _ = experiments(example, "-k", "heart")
+    assert f"tabcontam asks {llm} about heart" in printed
+    assert ends in printed.splitlines()[-1]
