@@ -39,8 +39,8 @@ def capped(summary: bytes, room: int) -> bytes:
     """The summary, or as many of its whole lines as there is room for and a line that says so."""
     if len(summary) <= room:
         return summary
-    left = room - len(CUT.encode())
-    return summary[: summary.rfind(b"\n", 0, left)] + CUT.encode() if left > 0 else b""
+    end = summary.rfind(b"\n", 0, max(room - len(CUT.encode()), 0))
+    return summary[:end] + CUT.encode() if end > 0 else b""
 
 
 def annotations(judgement: Judgement) -> list[str]:

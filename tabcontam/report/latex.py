@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tabcontam.report.ranking import about
 from tabcontam.report.results import (
     LETTERS,
     MEASURES,
@@ -131,8 +132,8 @@ def _row(*cells: str) -> str:
 def _ranking(view: Results) -> Iterator[str]:
     rows = [_row(escaped(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking]
     yield from _tabular("ranking, with 95% intervals", "lllll", ("LLM", *MEASURED), rows)
-    if any(rank.majorities for rank in view.ranking):
-        yield r"% m: the accuracy of always saying the largest class"
+    if rows:
+        yield f"% {_comment(about(view))} m: the accuracy of always saying the largest class."
 
 
 def _measure(rank: Rank, measure: str) -> str:

@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
+from tabcontam.report.ranking import about, correlation_sentences
 from tabcontam.report.results import (
     LETTERS,
     MEASURES,
@@ -17,7 +19,6 @@ from tabcontam.report.results import (
     Block,
     Cell,
     Comparison,
-    Correlation,
     Rank,
     Results,
     rounded,
@@ -34,18 +35,13 @@ MEASURED = {
     "zero_shot": "0-shot accuracy",
     "one_shot": "1-shot accuracy",
 }
-COMPARED = {
-    "versions": "Versions of a family",
-    "serializers": "Serializers side by side",
-    "runs": "Runs against each other",
-}
-CHANGED = ("appeared", "vanished")
 FACTS = ("seed", "dictionary")  # what the line before them does not say
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
 # A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
 # address, an emoji's name or a reference of GitLab's.
-_PLAIN = re.compile(r"""(?:[^\W_]|[.,;:'"()\[\]=+\-/%±…])+""")
+_PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…]+""")
+_ESCAPED = re.compile(r"([\[\]_])")
 _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
 
 
@@ -87,8 +83,9 @@ def prose(sentence: str) -> str:
 
 def _word(word: str) -> str:
     if word == "⏎" or (_PLAIN.fullmatch(word) and not _TELLING.search(word)):
-        return word.replace("[", r"\[").replace("]", r"\]")
-    return code(word)
+        return _ESCAPED.sub(r"\\\1", word)
+    stop = word[len(word.rstrip(".,;:")) :]
+    return code(word.removesuffix(stop)) + stop if stop != word else word
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
@@ -203,17 +200,14 @@ def _ranking(view: Results) -> Iterator[str]:
         return
     yield "## Ranking"
     yield ""
-    yield (
-        "Contaminated share of the decided cells, and how well the LLM does; in brackets the 95% interval, "
-        "and the accuracy of always saying the largest class, where they are known."
-    )
+    yield prose(about(view))
     yield ""
     header = ("LLM", *(MEASURED[measure].capitalize() for measure in MEASURES))
     yield from _table(
         header, ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking), right=4
     )
-    for correlation in view.correlations:
-        yield f"- {_together(correlation)}"
+    for sentence in correlation_sentences(view):
+        yield f"- {prose(sentence)}"
     yield ""
 
 
@@ -226,59 +220,39 @@ def _measure(rank: Rank, measure: str) -> str:
     return f"{value:.2f} ({', '.join(beside)})" if beside else f"{value:.2f}"
 
 
-def _together(correlation: Correlation) -> str:
-    """How two measures go together, in words."""
-    first, second = (MEASURED.get(name, name) for name in (correlation.first, correlation.second))
-    pair = f"{prose(first)} and {prose(second)}".capitalize()
-    if correlation.value is None:
-        return f"{pair}: {correlation.llms} LLMs are too few to say"
-    interval, p_value = correlation.interval, correlation.p_value
-    between = f" ({interval[0]:.2f} to {interval[1]:.2f})" if interval else ""
-    tail = f", p = {rounded('p_value', p_value)}" if p_value is not None else ""
-    return f"{pair}: Spearman's rho {correlation.value:.2f}{between} over {correlation.llms} LLMs{tail}"
-
-
 def _comparisons(view: Results) -> Iterator[str]:
-    kinds = dict.fromkeys([*COMPARED, *(comparison.kind for comparison in view.comparisons)])
-    for kind in kinds:
-        compared = [comparison for comparison in view.comparisons if comparison.kind == kind]
+    for kind in dict.fromkeys([*KINDS, *(one.kind for one in view.comparisons)]):
+        compared = [one for one in view.comparisons if one.kind == kind]
         if compared:
-            yield f"## {COMPARED[kind] if kind in COMPARED else prose(kind)}"
+            yield f"## {prose(KINDS[kind][0] if kind in KINDS else kind)}"
             yield ""
-            yield from _changes(compared)
+            yield prose(counted(compared))
+            yield ""
+            yield from _changes(view, compared)
 
 
-def _changes(compared: Sequence[Comparison]) -> Iterator[str]:
-    verdicts, beyond, unknown = (
-        sum(each.change in CHANGED for each in compared),
-        sum(each.beyond_chance for each in compared),
-        sum(each.change == "unknown" for each in compared),
-    )
-    yield (
-        f"Cells compared: {len(compared)}; the verdict changed in {verdicts}, the share of right answers by more than "
-        f"chance in {beyond}" + (f"; undecided on one side: {unknown}." if unknown else ".")
-    )
-    yield ""
-    changed = [each for each in compared if each.change in CHANGED or each.beyond_chance]
-    if not changed:
-        return
-    header = ("First", "Second", "LLM", "Table", "Test", "Change", "By more than chance", "Hits", "q")
-    yield from _table(header, map(_change, changed), right=2)
+def _changes(view: Results, compared: Sequence[Comparison]) -> Iterator[str]:
+    """What changed, the surest first; a column that says nothing is left out."""
+    telling = [one for one in compared if one.change in CHANGED or one.beyond_chance]
+    telling.sort(key=lambda one: not one.beyond_chance)
+    header = ("First", "Second", "LLM", "Table", "Test", "Change", "Right answers")
+    columns = zip(header, *(_change(one, "llms" not in view.run) for one in telling), strict=True)
+    if telling:
+        told, *rows = zip(*(column for column in columns if any(column[1:])), strict=True)
+        yield from _table(told, rows)
 
 
-def _change(each: Comparison) -> tuple[str, ...]:
-    place = " ".join(filter(None, (each.dataset + (f"@{each.edition}" if each.edition else ""), each.serializer)))
-    shares = [f"{share:.0%}" if share is not None else "?" for share in (each.first_share, each.second_share)]
+def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
+    table = one.dataset + (f"@{one.edition}" if one.edition else "")
+    verdicts = [verdict.value if verdict else "scored" for verdict in (one.first_verdict, one.second_verdict)]
     return (
-        code(each.first),
-        code(each.second),
-        code(each.llm),
-        code(place),
-        code(each.test),
-        prose(each.change),
-        "**yes**" if each.beyond_chance else "no",
-        " to ".join(shares),
-        rounded("q_value", each.q_value) if each.q_value is not None else "",
+        code(one.first.strip()),
+        code(one.second.strip()),
+        code(one.llm),
+        code(f"{table} {one.serializer}".strip()),
+        code(one.test),
+        f"**{one.change}**" if one.change in CHANGED else f"{verdicts[0]} and {verdicts[1]}",
+        prose(figures(one, recorded)),
     )
 
 
