@@ -40,7 +40,7 @@ NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
 # A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
 # address, an emoji's name or a reference of GitLab's.
-_PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…]+""")
+_PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…→]+""")
 _ESCAPED = re.compile(r"([\[\]_])")
 _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
 

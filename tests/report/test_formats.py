@@ -169,6 +169,24 @@ def test_a_run_and_a_report_are_summarized_for_github(tmp_path: Path, monkeypatc
     assert path.read_text("utf-8") == run + report
 
 
+def test_a_gate_is_summarized_and_annotated_for_github(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, one = tmp_path / "summary.md", tmp_path / "one"
+    assert main([*RUN, "--llm", "simulated:oracle", "--out", str(one)]) == 0
+    capsys.readouterr()
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    code = main(["gate", str(one)])
+    out, error = capsys.readouterr()
+    level = {1: "error", 6: "warning"}[code]
+    assert error.startswith(f"::{level} title=simulated%3Aoracle on iris")
+    assert len(out.splitlines()) == 1
+    assert path.read_text("utf-8") == render_markdown(json.loads((one / "results.json").read_text()))
+    assert main([*RUN, "--llm", "simulated:oracle", "--gate", "--out", str(one)]) == code
+    assert f"::{level} title=" in capsys.readouterr().err
+
+
 def test_a_summary_that_cannot_be_written_fails_no_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -71,7 +71,7 @@ def test_what_is_kept_never_has_more_than_its_room(room: int) -> None:
     summary = "".join(f"line {number} é\n" for number in range(30)).encode()
     kept = capped(summary, room)
     assert len(kept) <= max(room, 0)
-    assert kept == b"" or summary.startswith(kept.decode().removesuffix(CUT).encode() + b"\n")
+    assert kept in (b"", summary) or summary.startswith(kept.decode().removesuffix(CUT).encode() + b"\n")
     assert capped(summary, len(summary)) == summary
 
 
