@@ -33,7 +33,7 @@ CONTRAST = """element => {
   const pair = [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor].map(brightness).sort();
   return (pair[1] + 0.05) / (pair[0] + 0.05);
 }"""
-Open = Callable[..., Any]
+Visit = Callable[..., Any]
 
 
 @pytest.fixture(scope="module")
@@ -46,26 +46,31 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
+def opened(browser: Any, path: Path, source: str, at: str = "", **options: Any) -> tuple[Any, list[str]]:
+    """A page's text opened from disk, at `at`, and whatever the browser complains of."""
+    path.write_text(source, encoding="utf-8")
+    page = browser.new_page(**options)
+    complaints: list[str] = []
+    page.on("console", lambda message: complaints.append(message.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.on("request", lambda request: complaints.extend([request.url] * (not request.url.startswith("file:"))))
+    page.goto(path.as_uri() + at)
+    return page, complaints
+
+
 @pytest.fixture
-def opened(browser: Any, tmp_path: Path) -> Iterator[Open]:
-    """Opens a page's text from disk, at `at`; at the end the browser must have had nothing to complain of."""
-    pages, complaints = [], []
+def visit(browser: Any, tmp_path: Path) -> Iterator[Visit]:
+    """Opens a page's text; at the end the browser must have had nothing to complain of."""
+    visited: list[tuple[Any, list[str]]] = []
 
-    def open_page(source: str, at: str = "", **options: Any) -> Any:
-        path = tmp_path / "index.html"
-        path.write_text(source, encoding="utf-8")
-        page = browser.new_page(**options)
-        pages.append(page)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("request", lambda request: complaints.extend([request.url] * (not request.url.startswith("file:"))))
-        page.goto(path.as_uri() + at)
-        return page
+    def visit_page(source: str, at: str = "", **options: Any) -> Any:
+        visited.append(opened(browser, tmp_path / "index.html", source, at, **options))
+        return visited[-1][0]
 
-    yield open_page
-    for page in pages:
+    yield visit_page
+    for page, _ in visited:
         page.close()
-    assert complaints == []
+    assert [complaint for _, complaints in visited for complaint in complaints] == []
 
 
 def hostile_run() -> tuple[dict[str, Any], list[dict[str, Any]]]:
@@ -87,8 +92,8 @@ def active(page: Any) -> str:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1280, 1800])
-def test_the_page_fits_and_is_quiet(opened: Open, width: int, scheme: str) -> None:
-    page = opened(render_html(*hostile_run()), viewport={"width": width, "height": 800}, color_scheme=scheme)
+def test_the_page_fits_and_is_quiet(visit: Visit, width: int, scheme: str) -> None:
+    page = visit(render_html(*hostile_run()), viewport={"width": width, "height": 800}, color_scheme=scheme)
     for details in page.locator("details").all():
         details.evaluate("details => { details.open = true }")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
@@ -100,13 +105,13 @@ def test_the_page_fits_and_is_quiet(opened: Open, width: int, scheme: str) -> No
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_what_is_written_can_be_read(opened: Open, scheme: str) -> None:
+def test_what_is_written_can_be_read(visit: Visit, scheme: str) -> None:
     bits = (1, 20, 100, 300, 3000)
     cells = [
         weighed("m", f"d{n}", "full_completion", "contaminated", recalled_bits=value) for n, value in enumerate(bits)
     ]
     cells += results(["m"], ["a", "b", "c", "d", "e"])["cells"]
-    page = opened(render_html(document(cells), []), color_scheme=scheme)
+    page = visit(render_html(document(cells), []), color_scheme=scheme)
     kinds = ["s1", "s2", "s3", "s4", "s5", "contaminated", "not-detected", "no-answer", "skipped", "scored"]
     for selector in [
         *(f".heatmap .{kind}" for kind in kinds),
@@ -118,9 +123,9 @@ def test_what_is_written_can_be_read(opened: Open, scheme: str) -> None:
         assert page.locator(selector).first.evaluate(CONTRAST) >= 4.5, selector
 
 
-def test_the_verdicts_differ_in_grey(opened: Open) -> None:
+def test_the_verdicts_differ_in_grey(visit: Visit) -> None:
     image = pytest.importorskip("PIL.Image", reason="Pillow is not installed")
-    page = opened(render_html(results(["m"], ["a", "b", "c", "d", "e"]), []))
+    page = visit(render_html(results(["m"], ["a", "b", "c", "d", "e"]), []))
     emulate = page.context.new_cdp_session(page)
     emulate.send("Emulation.setEmulatedVisionDeficiency", {"type": "achromatopsia"})
     squares = []
@@ -131,9 +136,9 @@ def test_the_verdicts_differ_in_grey(opened: Open) -> None:
         assert sum(abs(first - second) for first, second in zip(one, other, strict=True)) / len(one) > 4
 
 
-def test_each_square_has_a_name(opened: Open) -> None:
+def test_each_square_has_a_name(visit: Visit) -> None:
     run = hostile_run()
-    page = opened(render_html(*run))
+    page = visit(render_html(*run))
     for outcome in ("contaminated", "not detected", "uninformative", "no answer", "skipped", "scored"):
         assert page.get_by_role("link", name=outcome).count() > 0
     assert page.locator(".heatmap a.cell").count() == len(run[0]["cells"])
@@ -141,12 +146,14 @@ def test_each_square_has_a_name(opened: Open) -> None:
     assert page.get_by_role("link", name="gpt-4o, wine, 8 Full completion").count() == 1
 
 
-def test_the_keyboard_alone_goes_everywhere(opened: Open) -> None:
-    page = opened(small())
+def test_the_keyboard_alone_goes_everywhere(visit: Visit) -> None:
+    page = visit(small())
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the heatmap"
     assert page.locator(".skip").bounding_box()["width"] > 100
+    page.evaluate("addEventListener('hashchange', () => setTimeout(() => { document.title = 'there' }))")
     page.keyboard.press("Enter")
+    page.wait_for_function("document.title === 'there'")
     assert active(page) == "map"
     visited = []
     for _ in range(12):
@@ -156,8 +163,8 @@ def test_the_keyboard_alone_goes_everywhere(opened: Open) -> None:
     assert visited[8:11] == ["Aat-1-1-1", "Aat-2-1-1", "Aat-3-1-1"]  # one stop a block
 
 
-def test_the_arrow_keys_go_from_square_to_square_and_from_block_to_block(opened: Open) -> None:
-    page = opened(small())
+def test_the_arrow_keys_go_from_square_to_square_and_from_block_to_block(visit: Visit) -> None:
+    page = visit(small())
     page.locator("#at-1-1-1").focus()
     went = []
     keys = ["Right", "Down", "Right", "Right", "Up", "Left", "Left", "Up", "Left"]
@@ -171,8 +178,8 @@ def test_the_arrow_keys_go_from_square_to_square_and_from_block_to_block(opened:
     page.wait_for_function("document.activeElement.id === 'cell-1-2-1'")
 
 
-def test_a_square_opens_its_cell_and_its_cell_leads_back(opened: Open) -> None:
-    page = opened(render_html(results([f"m{n}" for n in range(5)], ["iris", "wine"]), []))
+def test_a_square_opens_its_cell_and_its_cell_leads_back(visit: Visit) -> None:
+    page = visit(render_html(results([f"m{n}" for n in range(5)], ["iris", "wine"]), []))
     assert not page.locator("#cell-4-2-8").is_visible()  # of many, each LLM and dataset is opened by itself
     page.locator("#at-4-2-8").focus()
     page.keyboard.press("Enter")
@@ -187,26 +194,26 @@ def test_a_square_opens_its_cell_and_its_cell_leads_back(opened: Open) -> None:
     page.wait_for_function("document.activeElement.id === 'cell-4-2-8'")
 
 
-def test_an_address_opens_its_cell(opened: Open) -> None:
+def test_an_address_opens_its_cell(visit: Visit) -> None:
     source = render_html(results([f"m{n}" for n in range(5)], ["iris", "wine"]), [])
-    page = opened(source, "#cell-5-1-9")
+    page = visit(source, "#cell-5-1-9")
     assert active(page) == "cell-5-1-9"
-    page = opened(source, "?llm=nobody&llms-by=%00&test=#%E0%A4%A")
+    page = visit(source, "?llm=nobody&llms-by=%00&test=#%E0%A4%A")
     assert page.locator("#shown").text_content() == "130 of 130 cells shown"
-    page = opened(source, "?llm=m1#cell-3-1-9")  # of an LLM that the filter hides
+    page = visit(source, "?llm=m1#cell-3-1-9")  # of an LLM that the filter hides
     assert page.locator("#cell-3-1-9").is_visible()
-    page = opened(source, "?llm=m1#at-3-1-9")
+    page = visit(source, "?llm=m1#at-3-1-9")
     assert active(page) == "map"
 
 
-def test_the_evidence_has_its_own_script_and_style(opened: Open, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_evidence_has_its_own_script_and_style(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     written = "addEventListener('toggle', event => { event.target.querySelector('div').textContent = "
     written += "document.getElementById('evidence-1').textContent }, true)"
     packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
     monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
     monkeypatch.setattr("tabcontam.report.evidence.script", lambda: written)
     monkeypatch.setattr("tabcontam.report.evidence.style", lambda: ".evidence div { font-style: italic; }")
-    page = opened(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
+    page = visit(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
     page.locator("details.evidence summary").click()
     shown = page.locator("details.evidence div")
     assert shown.text_content() == "QUJD"
@@ -220,8 +227,8 @@ def tick(page: Any, name: str, *values: str) -> None:
         box.click()
 
 
-def test_what_is_chosen_is_shown_announced_and_kept_in_the_address(opened: Open) -> None:
-    page = opened(small())
+def test_what_is_chosen_is_shown_announced_and_kept_in_the_address(visit: Visit) -> None:
+    page = visit(small())
     assert page.locator("#shown").get_attribute("aria-live") == "polite"
     tick(page, "dataset", "iris", "adult")
     tick(page, "kind", "memorization")
@@ -242,8 +249,8 @@ def test_what_is_chosen_is_shown_announced_and_kept_in_the_address(opened: Open)
     assert "?" not in page.url
 
 
-def test_a_filter_leaves_no_empty_block_and_no_stop_for_the_keyboard_on_what_it_hides(opened: Open) -> None:
-    page = opened(small())
+def test_a_filter_leaves_no_empty_block_and_no_stop_for_the_keyboard_on_what_it_hides(visit: Visit) -> None:
+    page = visit(small())
     tick(page, "llm", "llm-a")
     assert page.locator(".block:visible").count() == 1
     assert page.locator("details.column:visible").count() == 3
@@ -256,13 +263,13 @@ def test_a_filter_leaves_no_empty_block_and_no_stop_for_the_keyboard_on_what_it_
     assert active(page) == "at-3-2-8"
 
 
-def test_llms_and_datasets_are_sorted(opened: Open) -> None:
+def test_llms_and_datasets_are_sorted(visit: Visit) -> None:
     of = results(["control:exposed", "llm-b", "llm-a"], ["iris", "wine", "adult"])
     for one in of["cells"]:
         if one["verdict"] is not None:
             found = one["llm"] == "llm-a" and one["dataset"] == "wine"
             one["verdict"] = "contaminated" if found else "not detected"
-    page = opened(render_html(of, []))
+    page = visit(render_html(of, []))
 
     def captions() -> list[str]:
         return [text.split()[0] for text in page.locator(".heatmap caption").all_text_contents()]
@@ -289,15 +296,15 @@ def test_llms_and_datasets_are_sorted(opened: Open) -> None:
     assert page.locator(".block").last.evaluate(COLUMNS) == ["iris", "wine", "adult"]
 
 
-def test_without_scripts_everything_is_shown(opened: Open) -> None:
-    page = opened(small(), "#cell-3-2-8", java_script_enabled=False)
+def test_without_scripts_everything_is_shown(visit: Visit) -> None:
+    page = visit(small(), "#cell-3-2-8", java_script_enabled=False)
     assert page.locator("#filters").is_hidden()
     assert page.locator(".heatmap a.cell:visible").count() == 3 * 3 * len(KINDS)
     assert page.locator("#cell-3-2-8").is_visible()
 
 
-def test_nothing_moves(opened: Open) -> None:
-    page = opened(small(), reduced_motion="reduce")
+def test_nothing_moves(visit: Visit) -> None:
+    page = visit(small(), reduced_motion="reduce")
     moving = "[...document.querySelectorAll('*')].some(one => getComputedStyle(one).transitionDuration !== '0s')"
     assert page.evaluate(moving) is False
     assert page.evaluate("document.getAnimations().length") == 0
@@ -305,10 +312,10 @@ def test_nothing_moves(opened: Open) -> None:
 
 
 @pytest.mark.parametrize(("llms", "datasets"), [(10, 5), (3, 15), (2, 40)])
-def test_the_heatmap_is_printed_whole(opened: Open, llms: int, datasets: int) -> None:
+def test_the_heatmap_is_printed_whole(visit: Visit, llms: int, datasets: int) -> None:
     width = 703  # of an A4 page between its margins, in pixels
     of = results([f"llm-{n}" for n in range(llms)], [f"dataset{n}" for n in range(datasets)])
-    page = opened(render_html(of, []), viewport={"width": width, "height": 1000}, color_scheme="dark")
+    page = visit(render_html(of, []), viewport={"width": width, "height": 1000}, color_scheme="dark")
     page.emulate_media(media="print")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     edges = page.locator(".heatmap a.cell").evaluate_all(
@@ -323,21 +330,21 @@ def test_the_heatmap_is_printed_whole(opened: Open, llms: int, datasets: int) ->
     )
 
 
-def test_a_cell_is_printed_with_its_page(opened: Open) -> None:
-    page = opened(small())
+def test_a_cell_is_printed_with_its_page(visit: Visit) -> None:
+    page = visit(small())
     pdf = page.pdf(format="A4")
     assert pdf.startswith(b"%PDF")
     assert 3 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= 20
 
 
-def test_the_largest_single_page_is_usable(opened: Open) -> None:
+def test_the_largest_single_page_is_usable(visit: Visit) -> None:
     of = results([f"llm-{n}" for n in range(30)], [f"dataset{n}" for n in range(15)])
     extra = [
         one | {"test": f"of_my_own_{n}"} for one in of["cells"] for n in (1, 2) if one["test"] == "full_completion"
     ]
     of["cells"] += extra
     started = time.monotonic()
-    page = opened(render_html(of, []))
+    page = visit(render_html(of, []))
     assert time.monotonic() - started < 30
     assert page.locator("#shown").text_content() == "6,750 of 6,750 cells shown"
     started = time.monotonic()
@@ -350,11 +357,11 @@ def test_the_largest_single_page_is_usable(opened: Open) -> None:
     assert time.monotonic() - started < 5
 
 
-def test_a_larger_run_has_a_page_an_llm_that_leads_back(opened: Open, tmp_path: Path) -> None:
+def test_a_larger_run_has_a_page_an_llm_that_leads_back(visit: Visit, tmp_path: Path) -> None:
     pages = render_pages(results([f"m{n}" for n in range(MOST_LLMS + 1)], ["iris", "wine"]), [])
     for name, source in pages.items():
         (tmp_path / name).write_text(source, encoding="utf-8")
-    page = opened(pages["index.html"], viewport={"width": 360, "height": 800})
+    page = visit(pages["index.html"], viewport={"width": 360, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= 360
     page.get_by_role("link", name="m7, wine").click()
     page.wait_for_url("**/llm-8.html")
@@ -364,9 +371,9 @@ def test_a_larger_run_has_a_page_an_llm_that_leads_back(opened: Open, tmp_path: 
     page.wait_for_url("**/index.html")
 
 
-def test_row_headers_stay_while_the_heatmap_scrolls(opened: Open) -> None:
+def test_row_headers_stay_while_the_heatmap_scrolls(visit: Visit) -> None:
     wide = results(["m"], [f"dataset{number}" for number in range(40)])
-    page = opened(render_html(wide, []), viewport={"width": 700, "height": 800})
+    page = visit(render_html(wide, []), viewport={"width": 700, "height": 800})
     page.locator(".block .scroll").first.evaluate("region => { region.scrollLeft = 800 }")
     header = page.locator(".heatmap th[scope=row]").first.bounding_box()
     assert 0 <= header["x"] < 60
