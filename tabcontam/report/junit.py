@@ -20,6 +20,7 @@ from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
+from tabcontam.report.html import INDEX, parted
 from tabcontam.report.results import Cell, Column, Results, rounded, shorten, text, typed, visible
 from tabcontam.suite.base import Verdict
 
@@ -35,7 +36,7 @@ Seconds = Mapping[tuple[str, ...], float]
 def render_junit(results: Mapping[str, Any]) -> str:
     """The results as JUnit XML. XML 1.0 has no control characters: they are replaced by what shows them."""
     view = typed(results)
-    seconds, pages = _seconds(view), {id(cell): place for place, cell in view.placed.items()}
+    seconds, pages = _seconds(view), _pages(view)
     taken: set[str] = set()
     suites = []
     for block in view.blocks:
@@ -67,6 +68,12 @@ def _seconds(view: Results) -> Seconds:
         for fact in facts
         if isinstance(fact.get("seconds"), int | float)
     }
+
+
+def _pages(view: Results) -> dict[int, str]:
+    """Where each cell stands in the report, by the cell's id."""
+    page = "llm-{}.html" if parted(view) else INDEX
+    return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
 
 
 def _suite(view: Results, name: str, column: Column, seconds: Seconds, pages: Mapping[int, str]) -> ElementTree.Element:
@@ -149,7 +156,7 @@ def _told(view: Results, cell: Cell, page: str) -> Iterator[str]:
     if cell.null:
         yield f"null: {cell.null}"
     if "llms" in view.run:  # recorded answers have no trials
-        yield f"evidence: index.html#cell-{page}, and the lines of trials.jsonl of this LLM, dataset and test"
+        yield f"evidence: {page}, and the lines of trials.jsonl of this LLM, dataset and test"
     elif cell.source:
         yield f"recorded in {cell.source}"
 

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tabcontam.report.html import render_pages
 from tabcontam.report.junit import render_junit
 from tabcontam.report.results import typed
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
@@ -67,6 +68,16 @@ def test_the_evidence_of_a_cell_is_where_the_page_has_it() -> None:
         for place, cell in view.placed.items()
         if place in found
     )
+
+
+def test_a_large_run_has_its_evidence_on_a_page_an_llm() -> None:
+    of = document([cell(f"m{n}", "iris", "full_completion", "contaminated") for n in range(31)])
+    pages = render_pages(of, ())
+    places = [(found.text or "").split("evidence: ")[1].split(",")[0] for found in parsed(of).iter("failure")]
+    assert len(places) == 31
+    for place in places:
+        page, anchor = place.split("#")
+        assert f'id="{anchor}"' in pages[page]
 
 
 def test_recorded_answers_point_to_their_records() -> None:
