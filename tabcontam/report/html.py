@@ -215,7 +215,9 @@ def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]
 
 
 def numbers(cell: Cell) -> list[str]:
-    """The measured numbers of a cell, each with its name."""
+    """The measured numbers of a cell, each with its name; none where nothing was asked."""
+    if cell.numbers.get("queries") == 0:
+        return []
     named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
     return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *_interval(cell)]
 

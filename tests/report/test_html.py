@@ -169,6 +169,12 @@ def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
     assert len(found.all("span", **{"class": "differs"})) == 1
 
 
+def test_a_cell_that_was_not_asked_has_no_figures() -> None:
+    figures = {"hits": 0, "answered": 0, "queries": 0}
+    found = page(document([cell("m", "iris", "full_completion", "skipped", **figures)]), [])
+    assert found.all("p", **{"class": "numbers"}) == []
+
+
 def test_the_papers_verdict_is_marked_only_where_it_is_another() -> None:
     found = page(document([weighed("m", "iris", "full_completion", "contaminated")]), [])
     assert "(the paper's rules: contaminated)" in found.text
