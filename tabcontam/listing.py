@@ -19,14 +19,14 @@ def listed(what: str) -> list[Item]:
 
 
 def tests() -> list[Item]:
-    """Every contamination test; its docstring is its page."""
+    """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
     from tabcontam.suite.registry import TESTS
 
     items = []
     for test in TESTS:
-        text = inspect.getdoc(test) or ""
+        about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
         number = f"test {test.number}, " if test.number else ""
-        about = " ".join(text.split("\n\n")[0].split())
+        about = " ".join(about.split())
         items.append({"name": test.id, "about": f"({number}{test.kind}) {about}", "text": text})
     return items
 

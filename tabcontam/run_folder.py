@@ -45,8 +45,13 @@ CELL_FIELDS: Fields = {
 
 
 def new_folder(moment: datetime) -> Path:
-    """Where a run goes that was given no folder: `reports/<time>`, by the clock on the wall."""
-    return Path("reports") / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    """Where a run goes that was given no folder: `reports/<time>`, by the clock on the wall; no other run's."""
+    first = folder = Path("reports") / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    number = 1
+    while folder.exists():
+        number += 1
+        folder = first.with_name(f"{first.name}-{number}")
+    return folder
 
 
 def as_json(document: Result) -> str:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from random import Random
@@ -19,6 +20,7 @@ import pytest
 from tabcontam.datasets import load_table
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, Subject, plan
+from tabcontam.run_folder import new_folder
 from tabcontam.serializers import DEFAULT, load_serializers
 from tabcontam.suite.base import Query
 from tabcontam.suite.registry import TESTS
@@ -254,6 +256,16 @@ def test_a_name_goes_to_the_ollama_that_has_it_and_the_report_says_so(tmp_path: 
     assert run["run"]["llms"][0]["resolved"] == "ollama:llama3 (the instruct model)"
     assert "llm: Llama-3 (ollama:llama3 (the instruct model))" in done.stdout
     assert "ollama:llama3" in (tmp_path / "run/index.html").read_text("utf-8")
+
+
+def test_runs_of_the_same_second_have_a_folder_each(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    moment = datetime(2026, 11, 21, 12, 0, 0)
+    folders = []
+    for _ in range(3):
+        folders.append(new_folder(moment))
+        folders[-1].mkdir(parents=True)
+    assert [str(folder) for folder in folders] == [f"reports/2026-11-21T12-00-00{end}" for end in ("", "-2", "-3")]
 
 
 def test_a_folder_is_not_continued_by_another_model_of_the_same_name(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from tabcontam.engine.progress import Unheard
 from tabcontam.report.results import Entry, read_results, typed
 from tabcontam.run_folder import merge, replay_document
 from tabcontam.runs import Request, describe, execute, prepare
+from tests.report.synthetic import cell
 
 LLAMA: dict[str, str | int] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
 PHI: dict[str, str | int] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
@@ -39,7 +40,7 @@ def test_a_run_says_which_entries_its_llms_stand_for() -> None:
 
 def test_recorded_answers_say_so_too() -> None:
     cells = [
-        {"llm": llm, "dataset": "iris", "serializer": None, "test": "full_completion", "verdict": "not detected"}
+        cell(llm, "iris", "full_completion", "not detected", serializer=None)
         for llm in ("llama3", "gpt3", "gemini1.0", "somebody")
     ]
     document = replay_document(cells, None, [], "paper", "en_US", "replay")

@@ -21,8 +21,6 @@ from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
 if TYPE_CHECKING:
     from tabcontam.datasets import Cell, Table
 
-ROWS = ("incomplete_completion", "full_completion")
-VALUE = "feature_completion"
 FEATURES = "feature_list"
 VALUES = "feature_values"
 NAMES = "recognition"
@@ -165,12 +163,20 @@ def _test(query: Query) -> str:
     return query.id.partition("-")[0]
 
 
+def _by_feature(query: Query) -> bool:
+    """Whether cells of a row are asked: every row test does, a user's own too."""
+    from tabcontam.suite.registry import BY_ID
+
+    test = BY_ID.get(_test(query))
+    return test is not None and test.by_feature
+
+
 def answer_text(query: Query, values: "Sequence[Cell]", form: Serializer | None = None) -> str:
     """Values in the shape that the query asks for: a row in this form, one value, a list, a name or a choice."""
-    if _test(query) in ROWS:
+    if _by_feature(query) and len(query.asked) > 1:
         return (form or load_serializers()[DEFAULT]).row(query.asked, values)
     given = [MISSING if value is None else value for value in values]
-    if _test(query) == VALUE:
+    if _by_feature(query):
         return written(given[0], "")  # as it stands in the rows shown: line ends are escaped
     return ", ".join(given) if _test(query).startswith((FEATURES, VALUES)) else given[0]
 
@@ -208,7 +214,7 @@ def _row(asked: Asked) -> dict[str, str]:
 
 
 def _said(asked: Asked, values: "Sequence[Cell]") -> Reply:
-    form = row_form(asked.query, asked.prompt) if asked.test in ROWS else None
+    form = row_form(asked.query, asked.prompt) if _is_row(asked) else None
     return _ok(answer_text(asked.query, values, form))
 
 
@@ -217,7 +223,7 @@ def _ok(text: str) -> Reply:
 
 
 def _is_row(asked: Asked) -> bool:
-    return asked.test in ROWS or asked.test == VALUE
+    return _by_feature(asked.query)
 
 
 def _is_choice(asked: Asked) -> bool:

@@ -200,8 +200,21 @@ def _prompt(
 class Classification0Shot(ClassificationTest):
     """Shown a row without its target, the LLM must give the class.
 
-    Ronval et al. 2024, section 4.3: 100 random rows, the share of right answers. An answer that is none of the classes
-    is counted apart. The majority class and logistic regression on 16 rows of each class stand beside it.
+    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
+
+    Queries: 100 random rows with the card's question.
+
+    Null: always the majority class, which stands beside the score, and so does logistic regression on 16 rows of each
+    class. There is a score with an exact 95 % interval, and no verdict.
+
+    Published rule: none; the paper reports the share of right answers.
+
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and an LLM that understands a
+    question; the controls take no part.
+
+    Cannot show: contamination. A high share may be skill; it stands in the ranking beside what the other tests found.
+
+    Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
     Example: `The age is 39, ... Does this person earn more than 50K a year? / Answer:` goes on with `No`.
     """
@@ -214,8 +227,22 @@ class Classification0Shot(ClassificationTest):
 class Classification1Shot(ClassificationTest):
     """Shown one row of each class with its answer, the LLM must give the class of another row.
 
-    Ronval et al. 2024, section 4.3: 100 random rows, the share of right answers. The rows shown are random and never
-    the asked one; the authors' code shows the first row of each class every time, which may be the asked one.
+    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
+
+    Queries: 100 random rows with the card's question. The rows shown are random and never the asked one; the authors'
+    code shows the first row of each class every time, which may be the asked one.
+
+    Null: always the majority class, which stands beside the score, and so does logistic regression on 16 rows of each
+    class. There is a score with an exact 95 % interval, and no verdict.
+
+    Published rule: none; the paper reports the share of right answers.
+
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
+    more, and an LLM that understands a question; the controls take no part.
+
+    Cannot show: contamination. A high share may be skill; it stands in the ranking beside what the other tests found.
+
+    Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
 
     Example: a row and `Answer: Yes`, a row and `Answer: No`, a row and `Answer:`, which goes on with `No`.
     """

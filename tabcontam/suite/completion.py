@@ -44,13 +44,27 @@ Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside 
 class IncompleteCompletion(RowTest):
     """Given four full rows and one that lacks its last three features, the LLM must complete it.
 
-    Test 7 of Ronval et al. 2024, section 3.1. All rows are random, as in the text, and drawn anew for each of the five
-    queries of the authors' code; forty more ask rows of which the guesser is least sure. A row is asked only if no
-    other row has the shown cells with another answer, and no example shows the asked values.
+    Measures: whether the last cells of rows are known to who sees the others. A row test: it can show that rows were
+    seen.
 
-    Contaminated under the paper's rules: at least half of its five rows are completed, as in the authors' last code;
-    the text asks for one. Under the calibrated ones: the cells that are right, those of partly right rows too, are more
-    than the guesser explains.
+    Queries: 45 in all. The paper's are five, for each of which all rows are drawn anew and at random, as in the text;
+    forty more ask rows of which the guesser is least sure. A row is asked only if no other row has the shown cells with
+    another answer, and no example shows the asked values.
+
+    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the shown cells.
+    Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
+
+    Published rule: Algorithm 2. At least half of the five rows are completed without a fault, as in the authors' last
+    code; the text asks for one.
+
+    Needs: four features or more, rows that their first features tell apart, and an LLM that generates text, in chat or
+    completion form.
+
+    Cannot show: memory of values that follow from the shown ones by a rule the guesser does not know: an LLM that
+    computes them is found too. Where the last features are all but certain it has little power.
+
+    Source: test 7 of Ronval et al. 2024, section 3.1, after the row completion of Bordt et al. 2024 and, for text,
+    Golchin and Surdeanu 2023; decided by Algorithm 2, section 3.2.
 
     Example: `... The Ticket is A/5 21171, The Fare is` goes on with `7.25, The Cabin is , The Embarked is S`.
     """
@@ -104,13 +118,25 @@ class IncompleteCompletion(RowTest):
 class FullCompletion(RowTest):
     """Given the dataset's name, its features and its first four rows, the LLM must write the next row.
 
-    Test 8 of Ronval et al. 2024, section 3.1. It presumes that the published order is what the LLM saw, so the rows are
-    those of the file, in its order; the authors' code shuffles iris, wine and thyroid. Their one query shows the first
-    four rows; 29 more ask for other places of the file, of which the guesser, who knows the row before, is least sure.
-    No two show the same row. What counts are the five features of which the guesser is least sure.
+    Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
-    Contaminated under the paper's rules: all values of its one row are right. Under the calibrated ones: the cells that
-    are right, those of partly right rows too, are more than the guesser explains.
+    Queries: 30 in all. The paper's one shows the first four rows of the file; 29 more ask for other places of it, of
+    which the guesser, who knows the row before, is least sure. No two show the same row. The test presumes that the
+    published order is what the LLM saw, so the rows are those of the file, in its order; the authors' code shuffles
+    iris, wine and thyroid. What counts are the five features of which the guesser is least sure.
+
+    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before.
+    Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
+
+    Published rule: Algorithm 2. All values of the paper's one row are right.
+
+    Needs: five rows or more of which the last differs from the four before, in a table that does not list every
+    combination of its values, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: memory of rows that were seen in another order, as in a shuffled or sorted copy of the file.
+
+    Source: test 8 of Ronval et al. 2024, section 3.1, after the header test of Bordt et al. 2024; decided by Algorithm
+    2, section 3.2.
 
     Example: the first four rows of iris go on with `The sepal length (cm) is 5.0, The sepal width (cm) is 3.6, ...`.
     """
@@ -172,15 +198,28 @@ class FullCompletion(RowTest):
 class FeatureCompletion(OneCellTest):
     """Given the dataset's name, features, four random rows and a fifth that lacks one feature, the LLM must name it.
 
-    Test 9 of Ronval et al. 2024, section 3.1; five queries, all rows random and all with different values of the
-    feature, as in the text (the authors' code shows no examples and asks the first five rows). The feature is the one
-    of the authors' code where it can be asked: it needs five values, and rows whose features up to it fit no other
-    answer, since a base model sees no more of the row. So the first column (PassengerId of titanic, in their code) is
-    never asked; the feature of most values is asked instead. Sixty more are about the two features, and the rows, of
-    which the guesser is least sure; no two about the same row.
+    Measures: whether one cell of a row is known to who sees the others. A row test: it can show that rows were seen.
 
-    Contaminated under the paper's rules: one of its five values is right. Under the calibrated ones: the values that
-    are right are more than the guesser explains.
+    Queries: 65 in all. The paper's are five, all rows random and all with different values of the feature, as in the
+    text (the authors' code shows no examples and asks the first five rows). The feature is the one of the authors' code
+    where it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base
+    model sees no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the
+    feature of most values is asked instead. Sixty more are about the two features, and the rows, of which the guesser
+    is least sure; no two about the same row.
+
+    Null: the answers stay, and the hidden cell is drawn anew from what the guesser makes of the row's other cells.
+    Contaminated: the values that are right are worth more bits than that explains.
+
+    Published rule: Algorithm 2. One of the five values is right.
+
+    Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
+    chat or completion form.
+
+    Cannot show: memory of a value that follows from three or more other columns by a formula (`price`, `x` of
+    diamonds): the guesser does not know such laws, and an LLM that computes the value is found too often.
+
+    Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
+    Algorithm 2, section 3.2.
 
     Example: `... The Survived is 0, The Pclass is 3, The Name is` goes on with `Braund, Mr. Owen Harris`.
     """

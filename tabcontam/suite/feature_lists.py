@@ -23,17 +23,28 @@ UNIT = "names of features"
 class FeatureListInformed(WordTest):
     """Given the dataset's name and some of its features, the LLM must name the others.
 
-    Test 1 of Ronval et al. 2024, section 3.1. Three queries show five random features each, as the authors' code does;
-    tables of few features show fewer, so that two remain. Other than there, a name that the prompt gives away
-    (`sepal width` where `sepal length` and `petal width` are shown) is not expected, two others must be left, and the
-    draws are seeded.
+    Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Each query has four decoys: two show the same features under another dataset's title, so that what they imply is
-    said there too, and two the features of another dataset under its own title. Decoys are made of the cards alone,
-    and only of some are the features known without their files.
+    Queries: three, each with five random features, as the authors' code does; tables of few features show fewer, so
+    that two remain. A name that the prompt gives away (`sepal width` where `sepal length` and `petal width` are shown)
+    is not expected, at least two others are, and the draws are seeded. Each query has four decoys: two show the same
+    features under another dataset's title, so that what they imply is said there too, and two the features of another
+    dataset under its own title. Decoys are made of the cards alone, and only of some are the features known without
+    their files.
 
-    Contaminated under the paper's rules: by Algorithm 1, one answer holds an expected name that is no English word, or
-    all of them if all are. Under the calibrated ones: the names are said of this table oftener than decoys explain.
+    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. One answer holds an expected name that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: three features or more, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Names that follow from the topic count little, but an LLM that infers nearly all
+    of them is found. Where few names are expected not even all of them reach a cell's level: `uninformative`.
+
+    Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
+    given names is from Bordt et al. 2024.
 
     Example: `Dataset: Adult Census Income / Features: sex, race, income,` goes on with `fnlwgt`.
     """
@@ -87,12 +98,23 @@ class FeatureListInformed(WordTest):
 class FeatureListUninformed(WordTest):
     """Given the dataset's name alone, the LLM must name its features.
 
-    Test 2 of Ronval et al. 2024, section 3.1; one query. Names that the dataset's own name gives away are not expected.
-    Its six decoys ask the same of other datasets. A changed title of the same data is none: what could be meant by it
-    but the data?
+    Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
 
-    Contaminated under the paper's rules: by Algorithm 1, the answer holds an expected name that is no English word, or
-    all of them if all are. Under the calibrated ones: the names are said of this table oftener than decoys explain.
+    Queries: one, with six decoys that ask the same of other datasets. Names that the dataset's own name gives away are
+    not expected. A changed title of the same data is no decoy: what could be meant by it but the data?
+
+    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. The answer holds an expected name that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: a name for the table that an LLM may know, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Where few names are expected not even all of them reach a cell's level:
+    `uninformative`.
+
+    Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
     Example: `Dataset: Titanic / Features:` goes on with `PassengerId, Survived, Pclass`.
     """

@@ -32,18 +32,30 @@ UNIT = "values"
 class FeatureValuesInformed(WordTest):
     """Given the dataset's name, a categorical feature and four rows, the LLM must name the feature's other values.
 
-    Test 5 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code (the card's own, or those of
-    most values). Expected are the values that the rows do not show and do not give away; at least two are left, since
-    a single one follows from the shown ones. In the authors' code the rows that were shown and the values that were
-    struck off were not the same, so that answers stood in the prompt.
+    Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
-    Each query has four decoys under other datasets' titles, whose rows hold the asked feature alone: by the other
-    features a model that knows the dataset would recognize it, and its knowledge would count against it. Two keep the
-    feature's cells, so that what the shown values imply is said there too (`9th` beside `10th`); in two they are made
-    up, so that what the feature's name implies is (`Divorced` for marital-status).
+    Queries: one for each of up to two features, as in the authors' code (the card's own, or those of most values).
+    Expected are the values that the rows do not show and do not give away; at least two are left, since a single one
+    follows from the shown ones. In the authors' code the rows that were shown and the values that were struck off were
+    not the same, so that answers stood in the prompt. Each query has four decoys under other datasets' titles, whose
+    rows hold the asked feature alone: by the other features a model that knows the dataset would recognize it, and its
+    knowledge would count against it. Two keep the feature's cells, so that what the shown values imply is said there
+    too (`9th` beside `10th`); in two they are made up, so that what the feature's name implies is (`Divorced` for
+    marital-status).
 
-    Contaminated under the paper's rules: by Algorithm 1, one answer holds an expected value that is no English word, or
-    all of them if all are. Under the calibrated ones: the values are said of this table oftener than decoys explain.
+    Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
+    one chance in two. Contaminated: the values are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and an LLM that
+    generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Two features of few values seldom reach a cell's level: expect `uninformative`
+    on most tables.
+
+    Source: test 5 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
     Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
     """
@@ -111,11 +123,23 @@ def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> 
 class FeatureValuesUninformed(WordTest):
     """Given the dataset's name and a categorical feature, the LLM must name the feature's values.
 
-    Test 6 of Ronval et al. 2024, section 3.1; up to two features, as in the authors' code. Four decoys each ask for the
-    same feature under other datasets' titles, so that what its name implies is said there too.
+    Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
-    Contaminated under the paper's rules: by Algorithm 1, one answer holds an expected value that is no English word, or
-    all of them if all are. Under the calibrated ones: the values are said of this table oftener than decoys explain.
+    Queries: one for each of up to two features, as in the authors' code. Four decoys each ask for the same feature
+    under other datasets' titles, so that what its name implies is said there too.
+
+    Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
+    one chance in two. Contaminated: the values are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: a feature with 2 to 30 values that are words, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Two features of few values seldom reach a cell's level: expect `uninformative`
+    on most tables.
+
+    Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
 
     Example: `Dataset: Adult Census Income / Values of income:` goes on with `<=50K, >50K`.
     """

@@ -64,12 +64,27 @@ class Blind:
 class MatchedMembership(ChoiceTest):
     """Shown a row and an altered copy of it with their labels, the LLM must say whether another row is original.
 
-    After Ronval et al. 2024, section 3.1, but with false rows that a classifier cannot tell from true ones: the value
-    of one feature is that of a row which is alike in the others, and the feature is the one where gradient boosting on
-    other rows does worst. 60 rows, half of them altered, of those that it is least sure of.
+    Measures: whether rows are known as they are, where nothing but memory can tell. A row test: it can show that rows
+    were seen.
 
-    Each right answer counts by how likely the classifier held it, and never less than a coin's half; so a constant
-    answer, and what only sounds likely, earn nothing. Contaminated under either rules: more is right than that.
+    Queries: 60 rows, half of them altered. The value of one feature is that of a row which is alike in the others, and
+    the feature is the one where gradient boosting on other rows does worst at telling altered rows from true ones.
+    Asked are the rows that it is least sure of.
+
+    Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
+    half; so a constant answer, and what only sounds likely, earn nothing. Contaminated: more answers are right than
+    that explains.
+
+    Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this one has its
+    calibrated verdict.
+
+    Needs: 150 different rows or more, a feature that can be altered without the classifier seeing it, and an LLM that
+    understands a question; the controls take no part.
+
+    Cannot show: a memory of few rows: half of them are found nearly always, a tenth seldom.
+
+    Source: ours, after example membership of Ronval et al. 2024, section 3.1. That false rows must not be told from
+    true ones by a model that saw neither is the caution of studies of membership inference (Duan et al. 2024).
 
     Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
     """

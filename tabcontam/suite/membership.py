@@ -37,12 +37,23 @@ class Swap(NamedTuple):
 class Membership(ChoiceTest):
     """Shown one row and its perturbed copy with their labels, the LLM must say whether another row is original.
 
-    Ronval et al. 2024, section 3.1: 40 random rows (the paper has 100), half of them perturbed. A row is perturbed as
-    in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
-    features, and leaves rows with missing values as they are. A perturbed row is never a row of the table.
+    Measures: the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether rows look plausible
+    as much as whether they were seen.
 
-    There is no decision, only the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether
-    rows look plausible as much as whether they were seen.
+    Queries: 40 random rows (the paper has 100), half of them perturbed. A row is perturbed as in the text: the value of
+    one feature is swapped for that of another row; the authors' code swaps all but three features, and leaves rows with
+    missing values as they are. A perturbed row is never a row of the table.
+
+    Null: a coin. There is a score with a 95 % interval, the share of Yes and d', and no verdict.
+
+    Published rule: none; the paper reports the share of right answers.
+
+    Needs: three rows or more, and an LLM that understands a question; the controls take no part.
+
+    Cannot show: that rows were seen: a swapped value is often one that does not fit the others, which a reader who
+    never saw the table can tell. `matched_membership` is the test that can.
+
+    Source: example membership of Ronval et al. 2024, section 3.1; its scores are in their Table 2.
 
     Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
     """

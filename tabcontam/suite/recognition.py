@@ -105,16 +105,26 @@ class RecognitionTest(WordTest):
 class RecognitionFeatures(RecognitionTest):
     """Given the list of features, the LLM must name the dataset.
 
-    Test 3 of Ronval et al. 2024, section 3.1; the paper's query lists all features, seven more two thirds of them, each
-    in an order that is drawn. Features that hold one of the dataset's names (`diluted_wines` for Wine) are left out:
-    they alone gave T0 its only published detection.
+    Measures: whether the features, by themselves, are known as those of this dataset. A page that lists them is enough.
 
-    Of ten decoys half list other datasets' features; half a third of this one's, plain English ones first, that is
-    those which its topic implies, among features of others. A name counts only if it is said for the true lists more
-    often. Decoys are made of those cards whose features are known without their files.
+    Queries: eight. The paper's lists all features, seven more two thirds of them, each in an order that is drawn.
+    Features that hold one of the dataset's names (`diluted_wines` for Wine) are left out: they alone gave T0 its only
+    published detection. Of ten decoys half list other datasets' features; half a third of this one's, plain English
+    ones first, that is those which its topic implies, among features of others. Decoys are made of those cards whose
+    features are known without their files.
 
-    Contaminated under the paper's rules: by Algorithm 1, its one answer holds the dataset's name or an alias. Under the
-    calibrated ones: the answers name the dataset oftener than those about decoys do.
+    Null: the dataset is as likely to be named for a decoy as for its own features (Fisher's exact test). Contaminated:
+    the answers name it oftener for the true lists.
+
+    Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
+
+    Needs: two features or more that do not hold the dataset's name, and an LLM that generates text, in chat or
+    completion form. A FILE counts as recognized by the name behind `--name` alone.
+
+    Cannot show: that any row was seen. Feature names that say their topic (`wine_color`) let a reader guess the name;
+    the mixed decoys answer for that as far as they hold such names.
+
+    Source: test 3 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
     Example: `PassengerId, Survived, Pclass, ... / Dataset:` goes on with `Titanic`.
     """
@@ -142,16 +152,25 @@ class RecognitionFeatures(RecognitionTest):
 class RecognitionExamples(RecognitionTest):
     """Given four random rows, the LLM must name the dataset.
 
-    Test 4 of Ronval et al. 2024, section 3.1; one query of the paper's and seven more. The paper's text draws the rows
-    at random, its code takes the first five. Features that hold the name are left out, and rows that give it away are
-    drawn again.
+    Measures: whether rows are known as those of this dataset, beyond what their features and values give away.
 
-    The ten decoys show rows of a twin: a table of the same schema whose columns are shuffled within the classes of the
-    target. So a name counts for the rows that it is said of, and not for their features. Without a twin (car lists all
-    combinations of its values) there is nothing to compare with.
+    Queries: eight, one of the paper's and seven more. The paper's text draws the rows at random, its code takes the
+    first five. Features that hold the name are left out, and rows that give it away are drawn again. Ten decoys show
+    rows of a twin: a table of the same schema whose columns are shuffled within the classes of the target. So a name
+    counts for the rows that it is said of, and not for their features.
 
-    Contaminated under the paper's rules: by Algorithm 1, its one answer holds the dataset's name or an alias. Under the
-    calibrated ones: the answers name the dataset oftener than those about decoys do.
+    Null: the dataset is as likely to be named for rows of the twin as for its own (Fisher's exact test). Contaminated:
+    the answers name it oftener for true rows.
+
+    Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
+
+    Needs: a table that has a twin (car lists all combinations of its values and has none, so that there is nothing to
+    compare with), and an LLM that generates text, in chat or completion form.
+
+    Cannot show: which rows were seen. An LLM that knows the dataset by its features names it for the twin's rows too,
+    and is not found: that is what the decoys are for.
+
+    Source: test 4 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
     Example: four rows `The PassengerId is 1, ...`, then `Dataset:` goes on with `Titanic`.
     """

@@ -1,7 +1,7 @@
 """Twins: tables of the same schema whose rows are none of the table's, for the controls and for decoys."""
 
 from bisect import bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from random import Random
@@ -14,18 +14,23 @@ from tabcontam.suite.facts import once
 
 MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles
 TRIES = 100  # to part a twin's row from the real row that it fell on
+FEW = 4  # times that a value of a feature may occur for it to tell its row's class
+NEAR = 10  # numbers of a feature, one after the other in size, that are shuffled over the classes
 MOST = 2000  # rows of a table that its decoys' rows are made of
 
 
 def twin(table: Table) -> Table:
     """A table of the same schema whose columns are shuffled within the classes of the target, without a row of `table`.
 
-    A row that falls on a real one swaps single cells with others of its class, or is dropped. The same table has
-    always the same twin. Raises `Skip` where the table enumerates its domain or keeps less than half of its rows.
+    Values of which the table has few are shuffled once more, over all classes: one that occurs once would tell the
+    class of its row to whoever has read it, and so be memory of the table. Numbers go to near ones' places, so that
+    they stay as likely in their class as their neighbours are. A row that falls on a real one swaps single cells
+    with others of its class, or is dropped. The same table has always the same twin. Raises `Skip` where the table
+    enumerates its domain or keeps less than half of its rows.
     """
     if table.enumerates_domain():
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
-    rows, real = _mixed(table), set(table.rows)
+    rows, real = _mixed(table, few=FEW), set(table.rows)
     kept = tuple(row for row in rows if row not in real)
     if len(kept) < 2 or 2 * len(kept) < len(table.rows):
         raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
@@ -60,13 +65,16 @@ def _twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
     return kept
 
 
-def _mixed(table: Table) -> list[tuple[Cell, ...]]:
-    """Each row shuffled within its class and, where that can be, parted from the real row that it fell on."""
+def _mixed(table: Table, few: int = 0) -> list[tuple[Cell, ...]]:
+    """Each row shuffled within its class and, where that can be, parted from the real row that it fell on.
+
+    Cells of features that at most `few` rows have are shuffled over all classes, numbers among those that are near.
+    """
     rng = Random(table.sha256)
     members: dict[Hashable, list[int]] = defaultdict(list)
     for index, row_class in enumerate(_classes(table)):
         members[row_class].append(index)
-    rows = _shuffled(table, list(members.values()), rng)
+    rows = _shuffled(table, list(members.values()), rng, few)
     real = set(table.rows)
     for indexes in members.values():
         for index in indexes:
@@ -94,16 +102,34 @@ def _quartiles(table: Table, target: str) -> list[float]:
     return quantiles(map(float, cells), n=4)
 
 
-def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random) -> list[list[Cell]]:
-    """The rows with each column shuffled within each group of rows."""
+def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: int) -> list[list[Cell]]:
+    """The rows with each column shuffled within each group of rows, rare cells of features among all of them."""
     columns = [list(column) for column in zip(*table.rows, strict=True)]
     for group in groups:
         for column in columns:
-            values = [column[index] for index in group]
-            rng.shuffle(values)
-            for index, value in zip(group, values, strict=True):
-                column[index] = value
+            _shuffle(column, group, rng)
+    for name, column in zip(table.columns, columns, strict=True):
+        if few and name != table.target:
+            for places in _rare(table, name, column, few):
+                _shuffle(column, places, rng)
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _rare(table: Table, name: str, column: Sequence[Cell], few: int) -> list[list[int]]:
+    """The places of a column's rare cells: all of them or, of numbers, groups of those that are near in size."""
+    times = Counter(column)
+    rare = [index for index, cell in enumerate(column) if times[cell] <= few and not table.is_missing(cell)]
+    if not table.is_numeric(name):
+        return [rare]
+    rare.sort(key=lambda index: float(column[index] or 0))
+    return [rare[start : start + NEAR] for start in range(0, len(rare), NEAR)]
+
+
+def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
+    values = [column[index] for index in places]
+    rng.shuffle(values)
+    for index, value in zip(places, values, strict=True):
+        column[index] = value
 
 
 def _part(rows: list[list[Cell]], index: int, group: Sequence[int], real: set[tuple[Cell, ...]], rng: Random) -> None:

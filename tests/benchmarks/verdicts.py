@@ -2,7 +2,8 @@
 
 Simulated answerers go through the real prompts, the real reading and the real decision on every shipped table that is
 at hand (TABCONTAM_DATA), 200 seeded runs a table for the row tests and 50 for the others; then both controls, 20 seeds.
-Prints Markdown; with --readme it also takes the place of the README's table. `--part controls` measures only these.
+Prints Markdown; with --docs it also takes the place of the table in docs/method.md. `--part controls` measures only
+these.
 """
 
 import argparse
@@ -28,7 +29,7 @@ from tabcontam.suite.base import Capability, Query, Reply, State, Trial, Verdict
 from tabcontam.suite.registry import BY_ID, TESTS
 from tabcontam.suite.verdicts import ALPHA, published
 
-README = Path(__file__).parents[2] / "README.md"
+METHOD = Path(__file__).parents[2] / "docs" / "method.md"
 BEGIN, END = "<!-- error rates: python -m tests.benchmarks.verdicts -->", "<!-- end of error rates -->"
 ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts
@@ -303,7 +304,7 @@ def main() -> None:
     parser.add_argument("--word-runs", type=int, default=WORD_RUNS)
     parser.add_argument("--control-runs", type=int, default=CONTROL_RUNS)
     parser.add_argument("--part", choices=("simulated", "controls"))
-    parser.add_argument("--readme", action="store_true", help="put the table into the README")
+    parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
     options = parser.parse_args()
     names, began = options.dataset or at_hand(), time.perf_counter()
     if options.part != "controls":
@@ -320,10 +321,10 @@ def main() -> None:
             ("Seconds", [f"{counts.dataset} {counts.seconds:.0f}" for counts in results]),
         ):
             print(f"\n{title}\n" if title else "", *lines, sep="\n")
-        if options.readme:
-            text = README.read_text("utf-8")
+        if options.docs:
+            text = METHOD.read_text("utf-8")
             before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-            README.write_text(f"{before}{BEGIN}\n" + "\n".join(table) + f"\n{END}{after}", "utf-8")
+            METHOD.write_text(f"{before}{BEGIN}\n" + "\n".join(table) + f"\n{END}{after}", "utf-8")
     if options.part != "simulated":
         found = side_by_side({name: (controls, (name, options.control_runs)) for name in names})
         print("\nControls\n", *control_lines(found), sep="\n")  # type: ignore[arg-type]

@@ -21,7 +21,7 @@ from tabcontam.models.base import Form, Model, Request, Scorer
 from tabcontam.models.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
 from tabcontam.serializers import Serializer, load_serializers
 from tabcontam.suite.base import Capability, Prompt, Reply, State
-from tabcontam.suite.twins import twin
+from tabcontam.suite.twins import FEW, NEAR, twin
 
 COMMAS = Serializer("equals", "", "", " = ", ", ")
 SENTENCES = Serializer("is", "", "The ", " is ", ", ")
@@ -148,12 +148,29 @@ def test_a_twin_keeps_all_rows_and_columns_where_it_can(carried: Table) -> None:
 
 def test_columns_are_shuffled_within_the_classes_of_the_target(carried: Table) -> None:
     def by_class(table: Table, column: str) -> Counter[tuple[Cell, Cell]]:
-        return Counter(zip(table.column("target"), table.column(column), strict=True))
+        times = Counter(carried.column(column))
+        pairs = zip(table.column("target"), table.column(column), strict=True)
+        return Counter((row_class, cell) for row_class, cell in pairs if times[cell] > FEW)
 
     shuffled = twin(carried)
 
     assert all(by_class(shuffled, column) == by_class(carried, column) for column in carried.columns)
     assert shuffled.rows != carried.rows
+
+
+def test_what_occurs_once_does_not_tell_the_class_of_its_row() -> None:
+    """A name or a sum that only one row has would be memory of that row: a user's table showed it in test 7."""
+    rng = Random(0)
+    rows = [[f"C{number:03}", f"{rng.lognormvariate(4, 1):.4f}", rng.choice(["yes", "no"])] for number in range(400)]
+    table = make_table(["customer", "spend", "churned"], rows, "churned")
+
+    shuffled = twin(table)
+
+    for place, column in enumerate(("customer", "spend")):
+        truth = {row[place]: row[2] for row in rows}
+        kept = sum(truth[row[place] or ""] == row[2] for row in shuffled.rows)
+        assert 0.4 * 400 < kept < 0.6 * 400, column
+        assert Counter(shuffled.column(column)) == Counter(table.column(column))
 
 
 def numeric_table(question: Question | None) -> Table:
@@ -165,9 +182,9 @@ def numeric_table(question: Question | None) -> Table:
 def test_a_numeric_target_with_many_values_is_cut_into_quartiles() -> None:
     shuffled = twin(numeric_table(None))
 
-    quartiles = [(int(twice or 0) // 50, int(price or 0) // 25) for twice, _, price in shuffled.rows]
-    assert all(one == other for one, other in quartiles)
-    assert len(set(quartiles)) == 4
+    quartiles = Counter((int(twice or 0) // 50, int(price or 0) // 25) for twice, _, price in shuffled.rows)
+    assert sum(number for (one, other), number in quartiles.items() if one == other) >= 80  # but for a few at the cuts
+    assert all(abs(one - other) <= 1 for one, other in quartiles)
 
 
 def test_the_threshold_of_the_question_decides_over_quartiles() -> None:
@@ -175,8 +192,8 @@ def test_the_threshold_of_the_question_decides_over_quartiles() -> None:
 
     shuffled = twin(numeric_table(question))
 
-    sides = {(int(twice or 0) >= 60, int(price or 0) >= 30) for twice, _, price in shuffled.rows}
-    assert sides == {(False, False), (True, True)}
+    far = [row for row in shuffled.rows if abs(int(row[0] or 0) - 60) >= 2 * NEAR]
+    assert {(int(twice or 0) >= 60, int(price or 0) >= 30) for twice, _, price in far} == {(False, False), (True, True)}
     assert any(int(twice or 0) >= 150 and int(price or 0) < 50 for twice, _, price in shuffled.rows)
 
 

@@ -25,7 +25,7 @@ from tests.test_cli import environment
 
 ALL = tuple(registry.BUILT_IN)
 TODAY = date(2026, 11, 21)
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs" / "test-your-own-model.md"
 
 
 @pytest.fixture(autouse=True)
@@ -291,11 +291,11 @@ def test_metadata_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatc
 
 
 def section(title: str) -> str:
-    return README.read_text("utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
+    return PAGE.read_text("utf-8").partition(f"## {title}\n")[2].partition("\n## ")[0]
 
 
 def installed(folder: Path) -> Path:
-    """The README's example as an installed distribution; the folder for `PYTHONPATH`."""
+    """The docs' example as an installed distribution; the folder for `PYTHONPATH`."""
     text = section("A provider in another package")
     code = text.partition("```python\n")[2].partition("```")[0]
     assert len(code.splitlines()) <= 20
@@ -309,7 +309,7 @@ def installed(folder: Path) -> Path:
     return folder
 
 
-def test_the_readmes_provider_works_from_a_package(tmp_path: Path) -> None:
+def test_the_provider_of_the_docs_works_from_a_package(tmp_path: Path) -> None:
     folder = installed(tmp_path)
     command = [sys.executable, "-m", "tabcontam"]
     asked = ["run", "--llm", "echo:me", "--no-controls", "--dataset", "iris", "-k", "recognition", "--out", "run"]

@@ -1,0 +1,119 @@
+"""The pages of the docs that are made: one for each contamination test, their index, and every command's --help."""
+
+import argparse
+import inspect
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+from tabcontam.arguments import parser
+from tabcontam.serializers import DEFAULT, load_serializer
+from tabcontam.suite.base import Test
+from tabcontam.suite.registry import TESTS
+from tests.tables import ships
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+COMMANDS = DOCS / "commands.md"
+MADE = "<!-- made by python -m tests.docs -->"
+WIDTH = "100"  # columns of a help text
+HEADINGS = {
+    "Measures": "What it measures",
+    "Queries": "What it asks",
+    "Null": "Its null",
+    "Published rule": "The published rule",
+    "Needs": "What it needs",
+    "Cannot show": "What it cannot show",
+    "Source": "Source",
+    "Example": "An example",
+}
+
+
+def made() -> dict[Path, str]:
+    """The text of every page that is made."""
+    pages = {DOCS / "tests" / f"{test.id}.md": page(test) for test in TESTS}
+    by_hand = COMMANDS.read_text("utf-8").partition(MADE)[0]
+    return {**pages, DOCS / "tests" / "README.md": index(), COMMANDS: f"{by_hand}{MADE}\n{helps()}"}
+
+
+def sections(test: Test) -> dict[str, str]:
+    """The paragraphs of a test's docstring by their labels, the first one under an empty label."""
+    first, *rest = (inspect.getdoc(test) or "").split("\n\n")
+    labelled = (paragraph.partition(":") for paragraph in rest)
+    return {"": first, **{label: text.strip() for label, _, text in labelled}}
+
+
+def page(test: Test) -> str:
+    """A test's page: what its class states, then its docstring."""
+    own = sections(test)
+    facts = "\n".join(f"| {name} | {value} |" for name, value in _facts(test).items())
+    text = "\n\n".join(f"## {heading}\n\n{_sentence(own[label])}" for label, heading in HEADINGS.items())
+    links = "[All tests](README.md) · [How verdicts are made](../method.md) · [Docs](../README.md)"
+    return f"{MADE}\n\n# {test.id}\n\n{own['']}\n\n| | |\n|---|---|\n{facts}\n\n{text}\n\n{links}\n"
+
+
+def index() -> str:
+    """The list of all tests."""
+    lines = [
+        f"| {test.number or ''} | [{test.id}]({test.id}.md) | {_kind(test)} | {sections(test)['']} |" for test in TESTS
+    ]
+    return "\n".join(
+        [
+            f"{MADE}\n",
+            "# The contamination tests\n",
+            "Nine knowledge and memorization tests, example membership and classification, in the order of Table 1 of",
+            "Ronval, Dupont and Nijssen (2024). Only the row tests can show that rows were seen. A page is made of the",
+            "test's own docstring; `python -m tabcontam list tests -v` prints them all.\n",
+            "| no. | test | kind | what the LLM is asked |",
+            "|---|---|---|---|",
+            *lines,
+            "",
+            "[How verdicts are made](../method.md) · [Add a test](../extend.md#a-test) · [Docs](../README.md)\n",
+        ]
+    )
+
+
+def helps() -> str:
+    """Every command with its help."""
+    texts = {"tabcontam": parser(), **commands()}
+    with patch.dict(os.environ, COLUMNS=WIDTH, NO_COLOR="1"):
+        blocks = [f"### {name}\n\n```text\n{one.format_help().strip()}\n```\n" for name, one in texts.items()]
+    return "\n" + "\n".join(blocks)
+
+
+def commands() -> Mapping[str, argparse.ArgumentParser]:
+    """The parser of each command."""
+    for action in parser()._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            return dict(action.choices)
+    raise AssertionError("the command line has no commands")
+
+
+def _facts(test: Test) -> Mapping[str, str]:
+    queries = test.queries(ships(600), load_serializer(DEFAULT), Random(0))  # a table large enough for all of them
+    asked = [query for query in queries if not query.decoy_of]
+    own, decoys = sum(query.paper for query in asked), len(queries) - len(asked)
+    others = [other.id for other in TESTS if test.id in other.id and other is not test]
+    expression = " and not ".join([test.id, *others])
+    papers = f", {own or 'none'} of them the paper's own" if own < len(asked) else ""
+    return {
+        "number in the paper's Table 1": str(test.number or "none"),
+        "kind": _kind(test),
+        "gives": "a verdict" if test.decides else "a score, no verdict",
+        "queries": f"at most {len(asked)}{papers}",
+        "decoys": f"at most {decoys}" if decoys else "none",
+        "length of an answer": f"at most {asked[0].max_tokens} tokens",
+        "the serializer": "matters: rows are shown" if test.shows_rows else "does not matter: no row is shown",
+        "run it alone": f"`python -m tabcontam run -k {shlex.quote(expression)}`",
+    }
+
+
+def _kind(test: Test) -> str:
+    return f"{test.kind}, a row test" if test.of_rows else str(test.kind)
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]

@@ -1,0 +1,238 @@
+"""Commands and snippets of the docs, run in a folder of their own; what asks an LLM asks a substitute on loopback."""
+
+import contextlib
+import csv
+import io
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam import edition_files
+from tabcontam.arguments import parser
+from tabcontam.cards import card_names
+from tabcontam.cli import main
+from tabcontam.datasets import load_table
+from tabcontam.errors import Exit, UsageError
+from tabcontam.models import openai, registry
+from tabcontam.models.base import Model
+from tabcontam.models.registry import Settings
+from tabcontam.models.simulated import SimulatedModel
+from tests.docs.blocks import Block, Command
+from tests.docs.made import ROOT
+from tests.loopback import LoopbackServer
+from tests.replay.made import record, row_record, written
+from tests.tables import ships
+
+HOSTED = ("gpt-4o-2024-08-06",)
+OWN = ("llama3:latest", "tidal:8b", "NAME")
+VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
+STAND_INS = ("gemini", "hf")  # providers that need a key or weights: a simulated answerer takes their place
+SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1")}
+NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
+PLUGIN = "tabcontam.pytest_plugin"
+GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)
+TABCONTAM = ["python", "-m", "tabcontam"]
+# Commands that cannot be run in a test. What can be seen of them without running is checked.
+NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve")
+SHELL = ("sha256sum", "wc", "cp")
+CHANGED = ("tabcontam", "datasets", "serializers")  # of the project, what a page may change: it gets a copy
+
+
+class Absent(Exception):
+    """A dataset or a program that is not on this machine, by its name."""
+
+
+@dataclass(frozen=True)
+class Servers:
+    """What stands for OpenAI, and for Ollama and any other server."""
+
+    openai: LoopbackServer
+    own: LoopbackServer
+
+
+class Place:
+    """A scratch folder with the files that the docs call the reader's own."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, servers: Servers, copied: bool) -> None:
+        self.folder = folder
+        self.copied = copied  # the project's own files lie here to be changed, and a command is a process of its own
+        self._url = servers.own.url
+        self._environment(monkeypatch, servers)
+        if copied:
+            _copy(folder)
+        _own_table(folder / "my.csv")
+        written(folder, record(), row_record())
+
+    def _environment(self, monkeypatch: pytest.MonkeyPatch, servers: Servers) -> None:
+        monkeypatch.chdir(self.folder)
+        monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
+        monkeypatch.setattr(edition_files, "urlopen", _nothing)
+        for name in STAND_INS:
+            monkeypatch.setitem(registry.BUILT_IN, name, _stand_in)
+        monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
+        monkeypatch.setenv("PYTHONPATH", str(self.folder if self.copied else ROOT))
+        if not any(point.value == PLUGIN for point in entry_points(group="pytest11")):
+            monkeypatch.setenv("PYTEST_PLUGINS", PLUGIN)  # the package is older than its plugin, or not installed
+        for name in ("OPENAI_API_KEY", "TABCONTAM_API_KEY", "GEMINI_API_KEY", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
+            monkeypatch.delenv(name, raising=False)
+
+    def take(self, block: Block) -> None:
+        """Write the file that a block is, or run the snippet."""
+        if block.language == "diff":
+            _patch(self.folder / block.file, block.text)
+        elif block.file:
+            path = self.folder / block.file
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("a" if block.appended else "w", encoding="utf-8") as file:
+                file.write(block.text.replace(VLLM, self._url))
+            if path.suffix == ".py":
+                compile(block.text, str(block), "exec")
+        elif block.language == "python":
+            exec(compile(block.text, str(block), "exec"), {"__name__": "__main__"})  # a snippet of our own docs
+
+    def run(self, command: Command, where: Block) -> None:
+        """Run a command. Raises `Absent`; fails where it ends otherwise than the docs say."""
+        text = command.text.replace(VLLM, self._url)
+        if text.startswith(NOT_RUN):
+            look_at(text)
+        else:
+            self._run(text, command.output, where)
+
+    def _run(self, text: str, output_shown: Sequence[str], where: Block) -> None:
+        words = shlex.split(text, comments=True)
+        given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
+        words = words[len(given) :]
+        assert words[:3] == TABCONTAM or words[:3] == ["python", "-m", "pytest"] or words[0] in SHELL, text
+        for program in (words[0], *(words[place + 1] for place, word in enumerate(words) if word == "|")):
+            if program != "python" and not shutil.which(program):
+                raise Absent(program)
+        if words[:3] == TABCONTAM:
+            words = [*TABCONTAM, *shorter(words[3:], as_it_stands=bool(output_shown))]
+        code, output = self._outcome(words, {name: value.replace("…", "a-key") for name, value in given.items()})
+        allowed = GATE if words[3:4] == ["gate"] or "--gate" in words else (Exit.DONE,)
+        assert code in allowed, f"{where}: {text} ended with {code}:\n{output[-3000:]}"
+        ours = words[:3] == TABCONTAM
+        said = {_compared(line, ours) for line in output.splitlines()}
+        for line in output_shown:
+            assert _compared(line, ours) in said, f"{where}: {text} does not print {line!r}:\n{output[-3000:]}"
+
+    def _outcome(self, words: Sequence[str], given: dict[str, str]) -> tuple[int, str]:
+        """The exit code of a command, and what it prints."""
+        if words[:3] == TABCONTAM and not self.copied and "|" not in words:
+            return _inside(words[3:], given)
+        line = shlex.join(words).replace(" '|' ", " | ")
+        line = re.sub(r"^python ", f"{shlex.quote(sys.executable)} ", line)
+        environment = {**os.environ, **given}
+        done = subprocess.run(
+            line, shell=True, cwd=self.folder, env=environment, capture_output=True, text=True, check=False
+        )
+        return done.returncode, done.stdout + done.stderr
+
+
+def _inside(arguments: Sequence[str], given: dict[str, str]) -> tuple[int, str]:
+    """A command in this process, where the imports are paid for."""
+    said = io.StringIO()
+    with pytest.MonkeyPatch.context() as patched, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+        for name, value in given.items():
+            patched.setenv(name, value)
+        try:
+            code = main(list(arguments))
+        except SystemExit as stopped:
+            code = int(stopped.code or 0)
+    return code, said.getvalue()
+
+
+def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
+    """A command of the docs that asks less, unless its output is shown. Raises `Absent` for a dataset not here."""
+    piped = list(arguments).index("|") if "|" in arguments else len(arguments)
+    own, rest = list(arguments[:piped]), list(arguments[piped:])
+    options = parser().parse_args(own)
+    for name in getattr(options, "dataset", None) or ():
+        _check_there(name)
+    less = SHORTER.get(options.command, ())
+    llms = getattr(options, "llm", None) or ()
+    quick = bool(llms) and all(name.startswith("simulated:") for name in llms)
+    past = getattr(options, "folder", None) or getattr(options, "dry_run", False)
+    whole = as_it_stands or quick or past or not less or less[0] in own
+    return [*own, *(() if whole else less), *rest]
+
+
+def _check_there(name: str) -> None:
+    if name.partition("@")[0] in card_names():
+        try:
+            load_table(name)
+        except UsageError as error:
+            raise Absent(name) from error
+
+
+def look_at(text: str) -> None:
+    """What can be seen of a command that is not run."""
+    words = shlex.split(text, comments=True)
+    if words[0] == "make":
+        assert re.search(rf"^{words[1]}:", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE), text
+    if words[0] == "pip":
+        project = (ROOT / "pyproject.toml").read_text("utf-8")
+        for extra in re.findall(r"\[(\w+)\]", text):
+            assert re.search(rf"^{extra} = \[", project, re.MULTILINE), f"{text}: there is no extra {extra}"
+        assert any(word.partition("[")[0] in ("tabcontam", ".") for word in words), text
+
+
+def _nothing(*request: object, **options: object) -> None:
+    raise OSError("a test fetches no dataset")
+
+
+def _compared(line: str, ours: bool) -> str:
+    """A line of output; what was measured may differ a little by the version of a library."""
+    return NUMBER.sub("0", line.strip()) if ours else line.strip()
+
+
+def _stand_in(model: str, settings: Settings) -> Model:
+    simulated = SimulatedModel("guesser")
+    simulated.spec = settings.spec
+    prepare = simulated.prepare
+
+    def prepared(table: Any, queries: Any) -> Model:
+        made = prepare(table, queries)
+        made.spec = settings.spec
+        return made
+
+    simulated.prepare = prepared  # type: ignore[method-assign]
+    return simulated
+
+
+def _own_table(path: Path) -> None:
+    table = ships()
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([(*table.columns[:-1], "label"), *table.rows])
+
+
+def _copy(folder: Path) -> None:
+    for name in CHANGED:
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+
+
+def _patch(path: Path, diff: str) -> None:
+    """Apply one hunk, whose lines stand in the file once."""
+    lines = [line or " " for line in diff.splitlines()]
+    old = "".join(f"{line[1:]}\n" for line in lines if line[0] in " -")
+    new = "".join(f"{line[1:]}\n" for line in lines if line[0] in " +")
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1, f"{path} does not hold the lines of the diff once"
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+@contextlib.contextmanager
+def served() -> Iterator[Servers]:
+    """Servers that have every LLM of the docs, and answer without knowing anything."""
+    with LoopbackServer(lambda body: "unknown", HOSTED) as hosted, LoopbackServer(lambda body: "unknown", OWN) as own:
+        yield Servers(hosted, own)

@@ -1,0 +1,62 @@
+"""Links within README and docs lead somewhere."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import PAGES
+from tests.docs.made import DOCS, ROOT
+
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]*`")
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
+# What another part of the project brings. To be emptied.
+PENDING = ("tabcontam/report/results.schema.json",)
+
+
+def prose(page: Path) -> str:
+    return CODE.sub("``", FENCED.sub("", page.read_text("utf-8")))
+
+
+def anchors(page: Path) -> set[str]:
+    """As GitHub and GitLab make them of headings."""
+    headings = HEADING.findall(FENCED.sub("", page.read_text("utf-8")))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files_and_headings(page: Path) -> None:
+    broken = []
+    for link in LINK.findall(prose(page)):
+        target, _, anchor = link.partition("#")
+        if link.startswith("https://") or any(target.endswith(piece) for piece in PENDING):
+            continue
+        path = (page.parent / target).resolve() if target else page
+        if not path.exists() or not path.is_relative_to(ROOT) or (anchor and anchor not in anchors(path)):
+            broken.append(link)
+    assert broken == []
+
+
+def test_every_page_is_reached_from_the_readme() -> None:
+    seen, left = set(), [ROOT / "README.md"]
+    while left:
+        page = left.pop()
+        if page in seen:
+            continue
+        seen.add(page)
+        links = (link.partition("#")[0] for link in LINK.findall(prose(page)) if not link.startswith("https://"))
+        left += [path for link in links if (path := (page.parent / link).resolve()).suffix == ".md" and path.exists()]
+    assert set(PAGES) <= seen
+
+
+def test_what_waits_is_linked() -> None:
+    links = {link for page in PAGES for link in LINK.findall(prose(page))}
+    assert [piece for piece in PENDING if not any(link.endswith(piece) for link in links)] == []
+
+
+def test_the_index_names_every_page() -> None:
+    links = LINK.findall(prose(DOCS / "README.md"))
+    own = [str(page.relative_to(DOCS)) for page in DOCS.glob("*.md") if page.name != "README.md"]
+    assert [name for name in own if name not in links] == []

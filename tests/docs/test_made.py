@@ -1,0 +1,58 @@
+"""The pages that are made are what their generator writes, and a test's docstring has all that its page needs."""
+
+from pathlib import Path
+
+import pytest
+
+from tabcontam import listing
+from tabcontam.suite import base
+from tabcontam.suite.registry import TESTS
+from tests.docs.made import COMMANDS, DOCS, HEADINGS, ROOT, commands, made, sections
+
+MADE = made()
+AGAIN = "run `python -m tests.docs`"
+
+
+@pytest.mark.parametrize("path", [path for path in MADE if path != COMMANDS], ids=lambda path: path.name)
+def test_a_page_of_a_test_is_as_it_would_be_made(path: Path) -> None:
+    assert path.read_text("utf-8") == MADE[path], AGAIN
+
+
+def test_there_is_no_page_of_a_test_that_is_gone() -> None:
+    assert set((DOCS / "tests").iterdir()) == set(MADE) - {COMMANDS}
+
+
+def test_help_is_as_the_docs_show_it() -> None:
+    # argparse breaks lines differently from one Python to the next; the words are the same
+    assert COMMANDS.read_text("utf-8").split() == MADE[COMMANDS].split(), AGAIN
+
+
+def test_each_command_has_a_line_in_the_overview() -> None:
+    by_hand = COMMANDS.read_text("utf-8").partition("## Exit codes")[0]
+    assert [name for name in commands() if f"| [`{name}`](#{name}) |" not in by_hand] == []
+
+
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)
+def test_a_docstring_has_every_paragraph_in_order(test: base.Test) -> None:
+    assert list(sections(test)) == ["", *HEADINGS]
+    assert all(sections(test).values())
+
+
+@pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)
+def test_a_docstring_names_a_source_and_an_example_of_code(test: base.Test) -> None:
+    own = sections(test)
+    assert "Ronval et al. 2024, section " in own["Source"]
+    assert own["Example"].count("`") >= 2
+    if test.number:
+        assert own["Source"].startswith(f"test {test.number} of ")
+
+
+def test_a_listing_says_each_thing_once() -> None:
+    for item in listing.tests():
+        lines = listing.as_text([item], verbose=True).splitlines()
+        assert len([line for line in lines if line]) == len({line for line in lines if line})
+        assert item["about"].partition(") ")[2] not in " ".join(item["text"].split())
+
+
+def test_nothing_made_lies_beside_what_is_written_by_hand() -> None:
+    assert all(path.is_relative_to(ROOT / "docs") for path in MADE)

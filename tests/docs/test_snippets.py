@@ -1,0 +1,59 @@
+"""Every command and snippet of README and docs runs, in the order of its page."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import PAGES, Block, Command, blocks, commands
+from tests.docs.made import DOCS, ROOT
+from tests.docs.running import Absent, Place, served
+
+COPIED = (DOCS / "extend.md",)  # pages that change the project: they work on a copy
+LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
+# What waits for a part of the project that is not there yet: a piece of the command or snippet. To be emptied.
+PENDING: tuple[str, ...] = (" --format ",)
+
+
+def pending(text: str) -> bool:
+    return any(piece in text for piece in PENDING)
+
+
+def asked(page: Path) -> list[tuple[Block, Command | None]]:
+    """What a page has to run, in order: its commands, and blocks that are files or snippets."""
+    found: list[tuple[Block, Command | None]] = []
+    for block in blocks(page):
+        found += [(block, command) for command in commands(block)]
+        if block.language != "console":
+            found.append((block, None))
+    return found
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if asked(page)], ids=lambda page: str(page.relative_to(ROOT)))
+def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    absent: set[str] = set()
+    with served() as servers:
+        place = Place(tmp_path, monkeypatch, servers, page in COPIED)
+        for block, command in asked(page):
+            if command is None and not pending(block.text):
+                place.take(block)
+            elif command is not None and not pending(command.text):
+                try:
+                    place.run(command, block)
+                except Absent as what:
+                    absent.add(str(what))
+    if absent:
+        pytest.skip(f"neither under TABCONTAM_DATA nor installed, so left out: {', '.join(sorted(absent))}")
+
+
+def test_every_block_says_what_it_is() -> None:
+    assert {block.language for page in PAGES for block in blocks(page)} <= LANGUAGES
+
+
+def test_what_waits_is_there() -> None:
+    texts = [command.text if command else block.text for page in PAGES for block, command in asked(page)]
+    assert [piece for piece in PENDING if not any(piece in text for text in texts)] == []
+
+
+def test_a_new_test_is_under_40_lines() -> None:
+    (block,) = [block for block in blocks(DOCS / "extend.md") if block.file.startswith("tabcontam/suite/bare")]
+    assert len(block.text.splitlines()) < 40
