@@ -103,10 +103,13 @@ def _request(options: argparse.Namespace) -> "Request":
 
 
 def _executed(options: argparse.Namespace, quiet: bool) -> "Outcome":
+    from tabcontam.report.github import summarize
     from tabcontam.report.progress import progress
     from tabcontam.runs import execute, prepare
 
-    return execute(prepare(_request(options)), progress(quiet=quiet))
+    outcome = execute(prepare(_request(options)), progress(quiet=quiet))
+    summarize(outcome.document)
+    return outcome
 
 
 def _ended(outcome: "Outcome") -> Exit:
@@ -121,11 +124,14 @@ def _ended(outcome: "Outcome") -> Exit:
 
 def _gate(options: argparse.Namespace) -> int:
     if options.folder is not None:
+        from tabcontam.report.github import summarize
         from tabcontam.run_folder import load
 
         if given := asked(options):
             raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
-        return _judged(options, load(options.folder), options.llm, options.dataset)
+        document = load(options.folder)
+        summarize(document)
+        return _judged(options, document, options.llm, options.dataset)
     if not options.llm or not options.dataset:
         raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
     if options.dry_run:
@@ -145,8 +151,10 @@ def _judged(
 ) -> int:
     """Say what the gate decides, and exit as it does."""
     from tabcontam.gate import judge
+    from tabcontam.report.github import annotate
 
     judgement = judge(document, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
+    annotate(judgement)
     if options.command == "gate" and options.json:
         import json
 
@@ -193,6 +201,7 @@ def _console(color: str = "auto") -> "Console":
 
 
 def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
+    from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.run_folder import as_json, last_lines
 
@@ -200,16 +209,17 @@ def _print_document(document: dict[str, Any], folder: Path, options: argparse.Na
         print(as_json(document), end="")
         return
     console, verbosity = _console(options.color), options.verbose - options.quiet
-    print_header(console, document, verbosity)
-    print_report(
-        console,
-        document,
-        last_lines(folder, document),
-        verbosity,
-        index=folder / "index.html",
-        summary=options.summary,
-        durations=options.durations or 0,
-    )
+    with plain_log():
+        print_header(console, document, verbosity)
+        print_report(
+            console,
+            document,
+            last_lines(folder, document),
+            verbosity,
+            index=folder / "index.html",
+            summary=options.summary,
+            durations=options.durations or 0,
+        )
 
 
 def _rescore(options: argparse.Namespace) -> int:
@@ -222,11 +232,40 @@ def _rescore(options: argparse.Namespace) -> int:
 def _report(options: argparse.Namespace) -> int:
     from datetime import datetime
 
-    from tabcontam.run_folder import merge, new_folder
+    from tabcontam.report.github import summarize
+    from tabcontam.run_folder import merge, merged, new_folder
 
+    if options.format:
+        if options.json:
+            raise UsageError("--json prints results.json; leave it or --format out")
+        _write_format(merged(options.runs), options.format, options.out)
+        return Exit.DONE
     out = options.out or new_folder(datetime.now())
-    _print_document(merge(options.runs, out), out, options)
+    document = merge(options.runs, out)
+    _print_document(document, out, options)
+    summarize(document)
     return Exit.DONE
+
+
+def _write_format(document: dict[str, Any], form: str, out: Path | None) -> None:
+    """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
+    from tabcontam.report.formats import FORMATS
+    from tabcontam.store import replace_file
+
+    if out is None:
+        if form == "pdf" and sys.stdout.isatty():
+            raise UsageError("a PDF is nothing for a terminal; add --out FILE")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(FORMATS[form](document))
+        sys.stdout.buffer.flush()
+        return
+    file = out.resolve()  # a link stays a link
+    if file.exists() and not file.is_file():
+        raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
+    try:
+        replace_file(file, FORMATS[form](document))
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
 
 def _replay(options: argparse.Namespace) -> int:

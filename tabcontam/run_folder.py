@@ -149,7 +149,25 @@ def rescore(folder: Path, rules: str | None) -> Result:
 
 
 def merge(folders: Sequence[Path], out: Path) -> Result:
-    """One report from several runs: the later run's cell stands where two have the same, and the two are compared.
+    """One report from several runs, recorded in `out`. Raises `UsageError`."""
+    document, lines, pairs = joined(folders)
+    open_folder(out)
+    replace_file(out / TRIALS, as_lines(lines))
+    return record(out, document, runs=pairs)
+
+
+def merged(folders: Sequence[Path]) -> Result:
+    """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
+    if len(folders) > 1:
+        document, lines, pairs = joined(folders)
+        return document | {"comparisons": comparisons(document, lines, pairs)}
+    from tabcontam.report.results import read_results
+
+    return read_results(folders[0])
+
+
+def joined(folders: Sequence[Path]) -> tuple[Result, list[Line], list[Pair]]:
+    """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.
     """
@@ -180,10 +198,8 @@ def merge(folders: Sequence[Path], out: Path) -> Result:
     names = [str(folder) for folder in folders]
     about["notes"] = [*_notes(runs), *facts_apart(runs, names)]
     about["runs"] = [part for name, run in zip(names, runs, strict=True) for part in _parts(name, run)]
-    merged = results(about, list(cells.values()), min(rules), about["alpha"])
-    open_folder(out)
-    replace_file(out / TRIALS, as_lines(lines.values()))
-    return record(out, merged, runs=of_runs(zip(names, documents, trials, strict=True)))
+    document = results(about, list(cells.values()), min(rules), about["alpha"])
+    return document, list(lines.values()), of_runs(zip(names, documents, trials, strict=True))
 
 
 def _parts(name: str, run: Result) -> list[Result]:
@@ -243,10 +259,10 @@ def one_cell_a_square(cells: Sequence[Result]) -> list[Result]:
     """
     shown: dict[tuple[str, ...], Result] = {}
     for cell in cells:
-        study = f" [{cell['serializer'].strip()}]" if cell["serializer"] else ""
+        study = f" [{cell['serializer'].strip()}]" if cell.get("serializer") else ""
         square = cell | {"llm": cell["llm"] + study, "serializer": None, "source": None}
         key = (square["llm"], cell["dataset"], cell["test"])
-        if key not in shown or cell["verdict"] == Verdict.CONTAMINATED:
+        if key not in shown or cell.get("verdict") == Verdict.CONTAMINATED:
             shown[key] = square
     return list(shown.values())
 

@@ -24,13 +24,14 @@ Line = dict[str, Any]
 Key = tuple[str, ...]
 
 
-def replace_file(path: Path, text: str) -> None:
-    """Write a whole file in one step: a reader sees the old text or the new, never half of one."""
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")  # a name may hold half a surrogate pair, no file can
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        # a name or a reply may hold half a surrogate pair, which no file can
-        with os.fdopen(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
             file.flush()
             os.fsync(file.fileno())
         os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read

@@ -1,8 +1,13 @@
 """What every test gets."""
 
+import json
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+from tests.results_schema import checked
 
 collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
 
@@ -22,3 +27,33 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
     monkeypatch.setenv("LOCALAPPDATA", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
+    """Every results.json that a test has written or printed is checked against its schema.
+
+    Those that other processes wrote lie beside a page.
+    """
+    from tabcontam import run_folder, runs
+
+    folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
+    written = run_folder.as_json
+
+    def as_json(document: Mapping[str, Any]) -> str:
+        if "cells" in document:  # `power` prints documents of its own
+            checked(document)
+        return written(dict(document))
+
+    monkeypatch.setattr(run_folder, "as_json", as_json)
+    monkeypatch.setattr(runs, "as_json", as_json)
+    yield
+    for page in folder.rglob("index.html") if folder else ():
+        checked(json.loads(page.with_name("results.json").read_text("utf-8")))
+
+
+@pytest.fixture(autouse=True)
+def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test that runs in GitHub Actions writes nothing into the summary of its job."""
+    for name in ("GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY"):
+        monkeypatch.delenv(name, raising=False)

@@ -25,6 +25,7 @@ from tabcontam.serializers import DEFAULT, load_serializers
 from tabcontam.suite.base import Query
 from tabcontam.suite.registry import TESTS
 from tests.loopback import LoopbackServer, Response, error, reply
+from tests.results_schema import checked
 
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
@@ -33,7 +34,7 @@ SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "
 
 def environment(**changes: str) -> dict[str, str]:
     """This environment without keys, proxies, or a data folder that a test did not name."""
-    unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI", "OLLAMA")
+    unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI", "OLLAMA", "GITHUB")
     kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in unwanted)}
     return kept | {"HF_HUB_OFFLINE": "1", "OLLAMA_HOST": "127.0.0.1:9"} | changes
 
@@ -73,6 +74,7 @@ def to_send() -> int:
 
 def document(folder: Path) -> dict[str, list[dict[str, Any]]]:
     loaded: dict[str, list[dict[str, Any]]] = json.loads((folder / "results.json").read_text("utf-8"))
+    checked(loaded)
     return loaded
 
 
@@ -409,7 +411,7 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
 def test_a_damaged_results_file_is_one_line(
     tmp_path: Path, finished: Path, command: str, change: Callable[[str], str], message: str
 ) -> None:
-    shutil.copytree(finished, tmp_path / "run")
+    shutil.copytree(finished, tmp_path / "run", ignore=shutil.ignore_patterns("index.html"))  # no run's own any more
     path = tmp_path / "run" / "results.json"
     path.write_text(change(path.read_text()))
     done = tabcontam(command, "run", cwd=tmp_path)

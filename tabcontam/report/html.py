@@ -77,11 +77,16 @@ def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]
     """
     view = typed(results)
     shared = _shared(view, trials)
-    if len(view.blocks) <= MOST_LLMS and len(view.cells) <= MOST_CELLS:
+    if not parted(view):
         return {INDEX: _page("index.html.jinja", view, shared, _leaves(view, ""))}
     leaves = _leaves(view, "llm-{}.html")
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
     return pages | {leaf.page: _page("llm.html.jinja", view, shared, [leaf]) for leaf in leaves}
+
+
+def parted(view: Results) -> bool:
+    """Whether a run is too large for one page, and has one an LLM."""
+    return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
 
 
 def summary(view: Results, block: Block) -> str:

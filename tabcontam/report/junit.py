@@ -7,60 +7,158 @@
     skipped          skipped, with the reason
     a score only     a pass with the property `score`
 
-The file holds no times of its own, so the same results write the same file.
+What readers make of it: GitLab shows a case under its class name, with what failure and skipped enclose, and passes
+over a second case of the same two names; GitHub's report actions group by suite, then by class names other than the
+suite's, and head an annotation with the message. So a suite and the class of its cases have one name, which no other
+suite has, a message is short, and what a failure encloses says it all. There is no `file`: it would have to be one of
+the repository's. Times are those of the run, so the same results write the same file.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
-from tabcontam.report.results import Block, Cell, Column, Results, text, typed, visible
+from tabcontam.report.html import INDEX, parted
+from tabcontam.report.results import Cell, Column, Results, rounded, shorten, text, typed, visible
 from tabcontam.suite.base import Verdict
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
+LONGEST_MESSAGE = 200
+PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")
+
+Seconds = Mapping[tuple[str, ...], float]
 
 
 def render_junit(results: Mapping[str, Any]) -> str:
     """The results as JUnit XML. XML 1.0 has no control characters: they are replaced by what shows them."""
     view = typed(results)
-    suites = [_suite(view, block, column) for block in view.blocks for column in block.columns]
+    seconds, pages = _seconds(view), _pages(view)
+    taken: set[str] = set()
+    suites = []
+    for block in view.blocks:
+        for column in block.columns:
+            name = _unique(visible(f"{column.llm} {column.label}", line=True), taken)
+            suites.append(_suite(view, name, column, seconds, pages))
     root = ElementTree.Element("testsuites", {"name": "tabcontam", **_totals(suites)})
-    if isinstance(seconds := view.run.get("seconds"), int | float):
-        root.set("time", f"{seconds:g}")  # of the whole run; cells are asked side by side
+    if isinstance(whole := view.run.get("seconds"), int | float):
+        root.set("time", f"{whole:g}")  # of the whole run; cells are asked side by side
     root.extend(suites)
     ElementTree.indent(root)
     return f"{DECLARATION}\n{ElementTree.tostring(root, encoding='unicode')}\n"
 
 
-def _suite(view: Results, block: Block, column: Column) -> ElementTree.Element:
-    suite = ElementTree.Element("testsuite", {"name": visible(f"{column.llm} {column.label}")})
-    facts = {fact: text(view.run.get(fact)) for fact in FACTS if view.run.get(fact) is not None}
-    _properties(suite, facts | {"control": "true" if block.control else "false"})
-    cases = [_case(column, cell) for cell in column.cells.values()]
+def _unique(name: str, taken: set[str]) -> str:
+    """The name, numbered if another suite has it: "a" on "b c" and "a b" on "c" read alike."""
+    numbered = (name if number == 1 else f"{name} ({number})" for number in range(1, len(taken) + 2))
+    own = next(one for one in numbered if one not in taken)
+    taken.add(own)
+    return own
+
+
+def _seconds(view: Results) -> Seconds:
+    """How long the answers of each cell took, by the cell's place, where the run says so."""
+    stated = view.run.get("durations")
+    facts = [fact for fact in stated if isinstance(fact, Mapping)] if isinstance(stated, list) else []
+    return {
+        tuple(text(fact.get(name)) for name in PLACE): float(fact["seconds"])
+        for fact in facts
+        if isinstance(fact.get("seconds"), int | float)
+    }
+
+
+def _pages(view: Results) -> dict[int, str]:
+    """Where each cell stands in the report, by the cell's id."""
+    page = "llm-{}.html" if parted(view) else INDEX
+    return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
+
+
+def _suite(view: Results, name: str, column: Column, seconds: Seconds, pages: Mapping[int, str]) -> ElementTree.Element:
+    suite = ElementTree.Element("testsuite", {"name": name})
+    cells = list(column.cells.values())
+    _properties(suite, _facts(view, cells[0]))
+    cases = [_case(view, name, cell, seconds.get(cell.place), pages[id(cell)]) for cell in cells]
     suite.extend(cases)
-    for name, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
-        suite.set(name, str(sum(tag is None or case.find(tag) is not None for case in cases)))
-    suite.attrib |= {"errors": "0", "time": "0"}
-    if started := text(view.run.get("started")):
-        suite.set("timestamp", visible(started))
+    for count, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
+        suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
+    suite.attrib |= {"errors": "0", "time": _time(sum(seconds.get(cell.place, 0.0) for cell in cells))}
+    with suppress(ValueError):  # of a time that is none
+        suite.set("timestamp", datetime.fromisoformat(text(view.run.get("started"))).isoformat())
     return suite
 
 
-def _case(column: Column, cell: Cell) -> ElementTree.Element:
-    name = {"classname": visible(f"{column.llm}.{column.label}"), "name": visible(cell.test), "time": "0"}
-    case = ElementTree.Element("testcase", name)
+def _time(seconds: float | None) -> str:
+    return f"{seconds:.3f}" if seconds else "0"
+
+
+def _facts(view: Results, first: Cell) -> dict[str, str]:
+    """What holds for all cells of a suite: the run's facts, the LLM's and the table's, and the table's verdict."""
+    stated = next((llm for llm in view.llms if llm["llm"] == first.llm), {})
+    named = (first.dataset, first.edition)
+    known = next((fact for fact in view.datasets if (fact["dataset"], fact["edition"]) == named), {})
+    own = (first.llm, *named, first.serializer)
+    tables = [one for one in view.tables if (one.llm, one.dataset, one.edition, one.serializer) == own]
+    facts = {
+        **{fact: text(view.run.get(fact)) for fact in FACTS},
+        "llm": first.llm,
+        "llm_resolved": stated.get("resolved", ""),
+        "llm_version": stated.get("version", ""),
+        "dataset": first.dataset,
+        "edition": first.edition,
+        "sha256": known.get("sha256", ""),
+        "serializer": first.serializer,
+        "table_verdict": tables[0].outcome if tables else "",
+        "table_reason": tables[0].why if tables else "",
+        "control": "true" if first.control else "false",
+    }
+    return {name: value for name, value in facts.items() if value}
+
+
+def _case(view: Results, suite: str, cell: Cell, seconds: float | None, page: str) -> ElementTree.Element:
+    attributes = {"classname": suite, "name": visible(cell.test, line=True), "time": _time(seconds)}
+    case = ElementTree.Element("testcase", attributes)
     _properties(case, _measured(cell))
     if cell.verdict is Verdict.CONTAMINATED and not cell.control:
-        failure = ElementTree.SubElement(case, "failure", {"message": visible(cell.why), "type": "contaminated"})
-        failure.text = visible(cell.why)
+        failure = ElementTree.SubElement(case, "failure", {"message": _message(cell.why), "type": "contaminated"})
+        failure.text = visible("\n".join(_told(view, cell, page)))
     elif cell.verdict in UNDECIDED:
-        prefix = "" if cell.verdict is Verdict.SKIPPED else f"{cell.outcome}: "
-        ElementTree.SubElement(case, "skipped", {"message": visible(prefix + cell.why), "type": cell.outcome})
+        why = cell.why if cell.verdict is Verdict.SKIPPED else f"{cell.outcome}: {cell.why}"
+        skipped = ElementTree.SubElement(case, "skipped", {"message": _message(why), "type": cell.outcome})
+        skipped.text = visible(why)
     else:
         ElementTree.SubElement(case, "system-out").text = visible(f"{cell.outcome}: {cell.why}")
     return case
+
+
+def _message(why: str) -> str:
+    return visible(shorten(why, LONGEST_MESSAGE), line=True)
+
+
+def _told(view: Results, cell: Cell, page: str) -> Iterator[str]:
+    """What a failure encloses: the sentence, the numbers that it rests on, and where the evidence is."""
+    numbers, statistic, interval = cell.numbers, cell.statistic, cell.interval
+    yield cell.why
+    if cell.differs:
+        yield f"by the paper's rules: {cell.paper_verdict}"
+    if statistic:
+        expected = "" if statistic.expected is None else f", {statistic.expected:.4g} expected of a guesser"
+        yield f"{statistic.name}: {statistic.value:.4g}{expected}"
+    if "p_value" in numbers:
+        corrected = f", q = {rounded('q_value', numbers['q_value'])}" if "q_value" in numbers else ""
+        yield f"p = {rounded('p_value', numbers['p_value'])}{corrected}"
+    if interval:
+        yield f"95% interval: {interval[0]:.3g} to {interval[1]:.3g}" + (
+            f" ({cell.interval_of})" if cell.interval_of else ""
+        )
+    if cell.null:
+        yield f"null: {cell.null}"
+    if "llms" in view.run:  # recorded answers have no trials
+        yield f"evidence: {page}, and the lines of trials.jsonl of this LLM, dataset and test"
+    elif cell.source:
+        yield f"recorded in {cell.source}"
 
 
 def _measured(cell: Cell) -> dict[str, str]:
@@ -68,8 +166,7 @@ def _measured(cell: Cell) -> dict[str, str]:
     facts = {
         "verdict": cell.outcome,
         "paper_verdict": text(cell.paper_verdict),
-        "edition": cell.edition,
-        "serializer": cell.serializer,
+        "source": cell.source,
         "statistic": statistic.name if statistic else "",
         "statistic_value": text(statistic and statistic.value),
         "statistic_expected": text(statistic and statistic.expected),
@@ -86,7 +183,7 @@ def _measured(cell: Cell) -> dict[str, str]:
 def _properties(parent: ElementTree.Element, facts: Mapping[str, str]) -> None:
     properties = ElementTree.SubElement(parent, "properties")
     for name, value in facts.items():
-        ElementTree.SubElement(properties, "property", {"name": name, "value": visible(value)})
+        ElementTree.SubElement(properties, "property", {"name": name, "value": visible(value, line=True)})
 
 
 def _totals(suites: list[ElementTree.Element]) -> dict[str, str]:

@@ -51,6 +51,7 @@ def cell(llm: str, dataset: str, test: str, verdict: str | None, **changes: Any)
         "kind": KINDS.get(test, "memorization"),
         "control": False,
         "verdict": verdict,
+        "otherwise": "not detected" if verdict == "contaminated" else None,
         "paper_verdict": verdict if judged and test != "matched_membership" else None,
         "score": 0.52 if scored else None,
         "hits": None if verdict == "skipped" else 3,
@@ -181,8 +182,11 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
         "seed": 0,
         "rules": "calibrated",
         "alpha": 0.01,
+        "level": 0.0005,
         "dictionary": "portable en_US 2020.12.07",
-        "llms": [{"spec": llm, "version": "v1", "control": llm.startswith("control:")} for llm in llms],
+        "llms": [
+            {"spec": llm, "resolved": llm, "version": "v1", "control": llm.startswith("control:")} for llm in llms
+        ],
         "datasets": [
             {
                 "name": dataset,
@@ -195,9 +199,10 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
             }
             for dataset in datasets
         ],
-        "serializers": ["list"],
+        "serializers": [{"name": "list", "specifier": "", "value_separator": " = ", "feature_separator": ", "}],
         "finished": True,
         "interrupted": False,
+        "limit": None,
     }
     ranking = [
         {"llm": llm, "score": 0.5 - 0.01 * place, "membership": 0.52, "zero_shot": 0.61, "one_shot": None}

@@ -1,0 +1,94 @@
+"""What GitHub Actions shows of a run: a summary of the job, annotations, and a log that answers cannot command.
+
+Sources: https://docs.github.com/actions/reference/workflow-commands-for-github-actions. A summary that cannot be
+written is a line on standard error, never a failed run.
+"""
+
+import os
+import secrets
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from tabcontam.gate import Conclusion, Judgement
+from tabcontam.report.formats import FORMATS
+from tabcontam.report.results import visible
+
+SUMMARY = "GITHUB_STEP_SUMMARY"
+LIMIT = 1024 * 1024  # bytes of a step's summary; GitHub drops a longer one as a whole
+CUT = "\n\nCut here: GitHub shows no more than 1 MiB. The whole report is in the run's folder.\n"
+SHOWN = 10  # annotations of each level that GitHub keeps of a step
+LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning"}
+
+
+def summarize(document: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
+    """Append the report to the job's summary, where the environment names a file for it."""
+    path = environ.get(SUMMARY)
+    if not path:
+        return
+    try:
+        with open(path, "ab") as file:
+            file.write(capped(FORMATS["markdown"](document), LIMIT - file.tell()))
+    except OSError as error:
+        reason = error.strerror or error
+        print(f"tabcontam: no summary for GitHub: cannot write to {path}: {reason}", file=sys.stderr)
+
+
+def capped(summary: bytes, room: int) -> bytes:
+    """The summary, or as many of its whole lines as there is room for and a line that says so."""
+    if len(summary) <= room:
+        return summary
+    end = summary.rfind(b"\n", 0, max(room - len(CUT.encode()), 0))
+    return summary[:end] + CUT.encode() if end > 0 else b""
+
+
+def annotations(judgement: Judgement) -> list[str]:
+    """The gate's findings as workflow commands: an error for each contaminated table, a warning for an untold one.
+
+    GitHub keeps ten of a level: where there are more, the tenth says how many.
+    """
+    lines = []
+    for conclusion, level in LEVELS.items():
+        found = [each for each in judgement.findings if each.conclusion is conclusion]
+        shown = found if len(found) <= SHOWN else found[: SHOWN - 1]
+        lines += [_command(level, f"{each.llm} on {each.dataset}: {conclusion}", each.reason) for each in shown]
+        if left := len(found) - len(shown):
+            lines.append(_command(level, f"{left} more: {conclusion}", judgement.reason))
+    return lines
+
+
+def annotate(judgement: Judgement, environ: Mapping[str, str] = os.environ) -> None:
+    """Print the annotations on standard error, which GitHub reads, too, where it runs this; else nothing."""
+    if _in_actions(environ):
+        for line in annotations(judgement):
+            print(line, file=sys.stderr)
+
+
+def _command(level: str, title: str, message: str) -> str:
+    """A workflow command; see the toolkit's own escapes, https://github.com/actions/toolkit, packages/core."""
+    of_title = _escaped(title).replace(":", "%3A").replace(",", "%2C")
+    return f"::{level} title={of_title}::{_escaped(message)}"
+
+
+def _escaped(text: str) -> str:
+    return visible(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+@contextmanager
+def plain_log(environ: Mapping[str, str] = os.environ) -> Iterator[None]:
+    """Have GitHub take what is printed meanwhile for mere text: an answer may hold `::error::` or `::add-mask::`."""
+    if not _in_actions(environ):
+        yield
+        return
+    token = secrets.token_hex()
+    print(f"::stop-commands::{token}", flush=True)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        print(f"::{token}::", flush=True)
+
+
+def _in_actions(environ: Mapping[str, str]) -> bool:
+    return environ.get("GITHUB_ACTIONS") == "true"

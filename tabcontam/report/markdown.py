@@ -1,0 +1,266 @@
+"""The report as Markdown that GitHub, GitLab and other pages show alike.
+
+Names stand in code spans and texts are written word by word, so that nothing a model, a table or a user wrote becomes
+markup, a link, a mention, a reference, an emoji or a formula.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
+from tabcontam.report.ranking import about, correlation_sentences
+from tabcontam.report.results import (
+    LETTERS,
+    MEASURES,
+    ROW_TESTS,
+    TESTS,
+    WARNINGS,
+    Block,
+    Cell,
+    Comparison,
+    Rank,
+    Results,
+    rounded,
+    text,
+    typed,
+    visible,
+)
+from tabcontam.report.sentences import Sentence, scope, sentences
+from tabcontam.suite.base import Verdict
+
+MEASURED = {
+    "score": "contamination",
+    "membership": "membership",
+    "zero_shot": "0-shot accuracy",
+    "one_shot": "1-shot accuracy",
+}
+FACTS = ("seed", "dictionary")  # what the line before them does not say
+NUMBERS = ("q_value", "recalled_bits", "detectable_share")
+
+# A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
+# address, an emoji's name or a reference of GitLab's.
+_PLAIN = re.compile(r"""[\w.,;:'"()\[\]=+\-/%±…→]+""")
+_ESCAPED = re.compile(r"([\[\]_])")
+_TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
+
+
+def render_markdown(results: Mapping[str, Any]) -> str:
+    """What was found, each table's verdict, a heatmap an LLM, the ranking, and what changed where runs are compared."""
+    view = typed(results)
+    sections = (_head, _found, _tables, _heatmap, _ranking, _comparisons, _controls)
+    return "\n".join(line for section in sections for line in section(view))
+
+
+def code(name: str) -> str:
+    """A name as a code span, on one line; a `|`, which would end a table's cell, stands between two spans.
+
+    >>> code("a|`b`")
+    '`a`&#124;`` `b` ``'
+    """
+    parts = visible(name, line=True).split("|")
+    return "&#124;".join(_span(part) for part in parts)
+
+
+def _span(part: str) -> str:
+    if not part:
+        return ""
+    fence = "`" * (1 + max((len(run) for run in re.findall("`+", part)), default=0))
+    # one space on either side is taken off again
+    room = " " if part.strip() and (part[0] in "` " or part[-1] in "` ") else ""
+    return f"{fence}{room}{part}{room}{fence}"
+
+
+def prose(sentence: str) -> str:
+    """A sentence as plain text, on one line; each word that could be more than a word becomes a code span.
+
+    >>> prose("AUC 0.72 [0.59, 0.83], ask @me")
+    'AUC 0.72 \\\\[0.59, 0.83\\\\], ask `@me`'
+    """
+    words = visible(sentence, line=True).split()
+    return " ".join(_word(word) for word in words)
+
+
+def _word(word: str) -> str:
+    if word == "⏎" or (_PLAIN.fullmatch(word) and not _TELLING.search(word)):
+        return _ESCAPED.sub(r"\\\1", word)
+    stop = word[len(word.rstrip(".,;:")) :]
+    return code(word.removesuffix(stop)) + stop if stop != word else word
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
+    """A table; the last `right` columns are flush right."""
+    ruler = ["---"] * (len(header) - right) + ["--:"] * right
+    for row in (header, ruler, *rows):
+        yield f"| {' | '.join(row)} |"
+    yield ""
+
+
+def _head(view: Results) -> Iterator[str]:
+    version = text(view.run.get("version"))
+    facts = [f"{name} {prose(text(view.run[name]))}" for name in FACTS if view.run.get(name) is not None]
+    yield "# What LLMs have seen of tables"
+    yield ""
+    yield prose(scope(view))
+    yield ""
+    yield f"{', '.join([f'tabcontam {prose(version)}'.strip(), *facts])}"
+    yield ""
+    if command := text(view.run.get("command")):
+        yield code(command)
+        yield ""
+    for note in view.notes:
+        yield f"- Note: {prose(note)}"
+    yield ""
+
+
+def _found(view: Results) -> Iterator[str]:
+    yield "## What was found"
+    yield ""
+    for sentence in sentences(view):
+        room = " " if sentence.rest.startswith(" ") else ""
+        yield f"- {_named(sentence)}{room}{prose(sentence.rest)}"
+    if not view.blocks:
+        yield "- Nothing was asked."
+    yield ""
+
+
+def _named(sentence: Sentence) -> str:
+    """The LLM as the catalogue calls it and as the run does."""
+    name = code(sentence.llm)
+    return name if sentence.title == sentence.llm else f"{prose(sentence.title)} ({name})"
+
+
+def _llm(view: Results, block: Block) -> str:
+    """The LLM's name, with its title where the catalogue has it."""
+    entry = view.catalogue.get(block.llm)
+    title = f" ({prose(entry.title)})" if entry else ""
+    return f"{code(block.llm)}{title}{' (control)' if block.control else ''}"
+
+
+def _tables(view: Results) -> Iterator[str]:
+    if not view.tables:
+        return
+    yield "## Tables"
+    yield ""
+    yield "By the row tests together; only they can show that rows were seen."
+    yield ""
+    header = ("LLM", "Table", "Verdict", "Why", "q", "Recalled bits", "Detectable share")
+    rows = [
+        (
+            code(table.llm) + (" (control)" if table.llm in view.joined else ""),
+            code(view.label(table)),
+            f"**{table.outcome}**" if table.verdict is Verdict.CONTAMINATED else table.outcome,
+            prose(table.why),
+            *(rounded(key, table.numbers[key]) if key in table.numbers else "" for key in NUMBERS),
+        )
+        for table in view.tables
+    ]
+    yield from _table(header, rows, right=len(NUMBERS))
+
+
+def _heatmap(view: Results) -> Iterator[str]:
+    if not view.blocks:
+        return
+    yield "## Heatmap"
+    yield ""
+    letters = [f"`{letter}` {verdict.value}" for verdict, letter in LETTERS.items()]
+    yield f"{', '.join(letters)}; after `C` of a row test the bits that were recalled; a number alone is a score."
+    yield ""
+    for block in view.blocks:
+        yield f"### {_llm(view, block)}"
+        yield ""
+        header = ("Kind", "Test", *(code(column.label) for column in block.columns))
+        yield from _table(header, _rows(view, block))
+
+
+def _rows(view: Results, block: Block) -> Iterator[tuple[str, ...]]:
+    """The tests that the LLM was asked, by kind; the kind is named once."""
+    for kind, tests in view.kinds.items():
+        name = prose(kind)
+        for test in tests:
+            squares = [_square(column.cells.get(test)) for column in block.columns]
+            if any(squares):
+                yield (name, prose(TESTS[test]) if test in TESTS else code(test), *squares)
+                name = ""
+
+
+def _square(cell: Cell | None) -> str:
+    if cell is None:
+        return ""
+    if cell.verdict is None:
+        return f"{cell.score:.2f}" if cell.score is not None else cell.letter
+    if cell.verdict is not Verdict.CONTAMINATED:
+        return f"`{cell.letter}`"
+    bits = cell.numbers.get("recalled_bits") if cell.test in ROW_TESTS else None
+    return f"**{cell.letter}**" if bits is None else f"**{cell.letter}** {bits:.0f}"
+
+
+def _ranking(view: Results) -> Iterator[str]:
+    if not view.ranking:
+        return
+    yield "## Ranking"
+    yield ""
+    yield prose(about(view))
+    yield ""
+    header = ("LLM", *(MEASURED[measure].capitalize() for measure in MEASURES))
+    yield from _table(
+        header, ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking), right=4
+    )
+    for sentence in correlation_sentences(view):
+        yield f"- {prose(sentence)}"
+    yield ""
+
+
+def _measure(rank: Rank, measure: str) -> str:
+    value, interval = getattr(rank, measure), rank.intervals.get(measure)
+    if value is None:
+        return ""
+    beside = [f"{interval[0]:.2f} to {interval[1]:.2f}"] if interval else []
+    beside += [f"majority {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
+    return f"{value:.2f} ({', '.join(beside)})" if beside else f"{value:.2f}"
+
+
+def _comparisons(view: Results) -> Iterator[str]:
+    for kind in dict.fromkeys([*KINDS, *(one.kind for one in view.comparisons)]):
+        compared = [one for one in view.comparisons if one.kind == kind]
+        if compared:
+            yield f"## {prose(KINDS[kind][0] if kind in KINDS else kind)}"
+            yield ""
+            yield prose(counted(compared))
+            yield ""
+            yield from _changes(view, compared)
+
+
+def _changes(view: Results, compared: Sequence[Comparison]) -> Iterator[str]:
+    """What changed, the surest first; a column that says nothing is left out."""
+    telling = [one for one in compared if one.change in CHANGED or one.beyond_chance]
+    telling.sort(key=lambda one: not one.beyond_chance)
+    header = ("First", "Second", "LLM", "Table", "Test", "Change", "Right answers")
+    columns = zip(header, *(_change(one, "llms" not in view.run) for one in telling), strict=True)
+    if telling:
+        told, *rows = zip(*(column for column in columns if any(column[1:])), strict=True)
+        yield from _table(told, rows)
+
+
+def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
+    table = one.dataset + (f"@{one.edition}" if one.edition else "")
+    verdicts = [verdict.value if verdict else "scored" for verdict in (one.first_verdict, one.second_verdict)]
+    return (
+        code(one.first.strip()),
+        code(one.second.strip()),
+        code(one.llm),
+        code(f"{table} {one.serializer}".strip()),
+        code(one.test),
+        f"**{one.change}**" if one.change in CHANGED else f"{verdicts[0]} and {verdicts[1]}",
+        prose(figures(one, recorded)),
+    )
+
+
+def _controls(view: Results) -> Iterator[str]:
+    if not view.controls:
+        return
+    yield "## Controls"
+    yield ""
+    for note in view.controls:
+        yield f"- {'**Warning:** ' if note.startswith(WARNINGS) else ''}{prose(note)}"
+    yield ""

@@ -1,0 +1,31 @@
+"""The published JSON Schema of results.json, by which every results.json that a test writes is checked."""
+
+import json
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from jsonschema import Draft202012Validator
+
+import tabcontam.report
+
+SCHEMA = Path(tabcontam.report.__path__[0]) / "results.schema.json"
+
+
+@lru_cache(maxsize=1)
+def validator() -> Draft202012Validator:
+    """The schema, read once."""
+    return Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+
+
+def faults(document: Mapping[str, Any]) -> list[str]:
+    """What of a results.json the schema does not have, each with its place."""
+    return [f"{error.json_path}: {error.message}" for error in validator().iter_errors(document)]
+
+
+def checked(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document, which the schema has and any JSON reader can read: no NaN, no infinity."""
+    assert faults(document) == []
+    json.dumps(document, allow_nan=False)
+    return document
