@@ -12,8 +12,6 @@ FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 HEADING = re.compile(r"^#+ (.+)$", re.MULTILINE)
-# What another part of the project brings. To be emptied.
-PENDING = ("tabcontam/report/results.schema.json",)
 
 
 def prose(page: Path) -> str:
@@ -31,7 +29,7 @@ def test_links_lead_to_files_and_headings(page: Path) -> None:
     broken = []
     for link in LINK.findall(prose(page)):
         target, _, anchor = link.partition("#")
-        if link.startswith("https://") or any(target.endswith(piece) for piece in PENDING):
+        if link.startswith("https://"):
             continue
         path = (page.parent / target).resolve() if target else page
         if not path.exists() or not path.is_relative_to(ROOT) or (anchor and anchor not in anchors(path)):
@@ -49,11 +47,6 @@ def test_every_page_is_reached_from_the_readme() -> None:
         links = (link.partition("#")[0] for link in LINK.findall(prose(page)) if not link.startswith("https://"))
         left += [path for link in links if (path := (page.parent / link).resolve()).suffix == ".md" and path.exists()]
     assert set(PAGES) <= seen
-
-
-def test_what_waits_is_linked() -> None:
-    links = {link for page in PAGES for link in LINK.findall(prose(page))}
-    assert [piece for piece in PENDING if not any(link.endswith(piece) for link in links)] == []
 
 
 def test_the_index_names_every_page() -> None:

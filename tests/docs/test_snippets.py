@@ -10,12 +10,6 @@ from tests.docs.running import Absent, Place, served
 
 COPIED = (DOCS / "extend.md",)  # pages that change the project: they work on a copy
 LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
-# What waits for a part of the project that is not there yet: a piece of the command or snippet. To be emptied.
-PENDING: tuple[str, ...] = (" --format ",)
-
-
-def pending(text: str) -> bool:
-    return any(piece in text for piece in PENDING)
 
 
 def asked(page: Path) -> list[tuple[Block, Command | None]]:
@@ -34,9 +28,9 @@ def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.
     with served() as servers:
         place = Place(tmp_path, monkeypatch, servers, page in COPIED)
         for block, command in asked(page):
-            if command is None and not pending(block.text):
+            if command is None:
                 place.take(block)
-            elif command is not None and not pending(command.text):
+            else:
                 try:
                     place.run(command, block)
                 except Absent as what:
@@ -47,11 +41,6 @@ def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.
 
 def test_every_block_says_what_it_is() -> None:
     assert {block.language for page in PAGES for block in blocks(page)} <= LANGUAGES
-
-
-def test_what_waits_is_there() -> None:
-    texts = [command.text if command else block.text for page in PAGES for block, command in asked(page)]
-    assert [piece for piece in PENDING if not any(piece in text for text in texts)] == []
 
 
 def test_a_new_test_is_under_40_lines() -> None:
