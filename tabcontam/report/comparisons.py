@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import LETTERS, SCORE, TESTS, Comparison, Results, rounded
+from tabcontam.report.results import LETTERS, SCORE, TESTS, Comparison, Results, phrase, rounded
 from tabcontam.suite.base import Verdict
 
 KINDS = {
@@ -115,17 +115,13 @@ def counted(found: Sequence[Comparison]) -> str:
         beyond = _beyond(own) if own and (word in CHANGED or any(one.beyond_chance for one in own)) else ""
         if own or word in CHANGED:
             parts.append(f"{len(own)} {means}{beyond and f' ({beyond})'}")
-    told = [f"Of {len(cells)} verdicts {_listed(parts)}."] if cells else []
+    told = [f"Of {len(cells)} verdicts {phrase(parts)}."] if cells else []
     return " ".join([*told, *([f"Of {len(scores)} scores {_beyond(scores)}."] if scores else [])])
 
 
 def _beyond(found: Sequence[Comparison]) -> str:
     beyond = sum(one.beyond_chance for one in found)
     return f"{beyond or 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
 
 def _group(view: Results, found: Sequence[Comparison]) -> Group:

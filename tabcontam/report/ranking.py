@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import Correlation, Rank, Results, rounded, shorten, visible
+from tabcontam.report.results import Correlation, Rank, Results, phrase, rounded, shorten, visible
 
 TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 IN_WORDS = {
@@ -142,7 +142,7 @@ def correlation_sentences(view: Results) -> list[str]:
             few.setdefault(found.llms, []).append(_words(found))
     for llms, measures in few.items():
         number = "1 LLM is" if llms == 1 else f"{llms} LLMs are"
-        told.append(f"{number} too few to say whether contamination goes together with {_either(measures)}.")
+        told.append(f"{number} too few to say whether contamination goes together with {phrase(measures, 'or')}.")
     return told
 
 
@@ -159,15 +159,6 @@ def _told(view: Results, found: Correlation) -> str:
 
 def _words(found: Correlation) -> str:
     return IN_WORDS.get(found.second, found.second)
-
-
-def _either(names: Sequence[str]) -> str:
-    """The names as a phrase.
-
-    >>> _either(["a", "b", "c"])
-    'a, b or c'
-    """
-    return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _plot(view: Results, rows: Sequence[Row], measure: str) -> Plot | None:

@@ -537,7 +537,7 @@ class Results:
         tests: dict[tuple[str, ...], list[str]] = {}
         for test, labels in places.items():
             tests.setdefault(tuple(labels), []).append(test)
-        return [f"{what} {_both(names)} on {_both(labels)}" for labels, names in tests.items()]
+        return [f"{what} {phrase(names)} on {phrase(labels)}" for labels, names in tests.items()]
 
     def _measured(self, llm: str) -> list[Cell]:
         """The cells of an LLM that were asked and decided: neither a score, nor skipped, nor uninformative."""
@@ -554,13 +554,13 @@ def _found(what: str, cells: Sequence[Cell]) -> list[str]:
     return [f"{what} by the row tests in {found} of {len(cells)} measured cells"] if cells else []
 
 
-def _both(names: Sequence[str]) -> str:
-    """The names as a phrase.
+def phrase(names: Sequence[str], last: str = "and") -> str:
+    """The names as a phrase, with this word before the last one.
 
-    >>> _both(["a", "b", "c"])
+    >>> phrase(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return f" {last} ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def count(cells: Iterable[Cell]) -> dict[str, int]:
