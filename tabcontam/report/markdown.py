@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
-from tabcontam.report.ranking import about, correlation_sentences
+from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
 from tabcontam.report.results import (
     LETTERS,
     MEASURES,
@@ -29,12 +29,6 @@ from tabcontam.report.results import (
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.suite.base import Verdict
 
-MEASURED = {
-    "score": "contamination",
-    "membership": "membership",
-    "zero_shot": "0-shot accuracy",
-    "one_shot": "1-shot accuracy",
-}
 FACTS = ("seed", "dictionary")  # what the line before them does not say
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
@@ -202,7 +196,7 @@ def _ranking(view: Results) -> Iterator[str]:
     yield ""
     yield prose(about(view))
     yield ""
-    header = ("LLM", *(MEASURED[measure].capitalize() for measure in MEASURES))
+    header = ("LLM", *(IN_WORDS[measure].capitalize() for measure in MEASURES))
     yield from _table(
         header, ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking), right=4
     )

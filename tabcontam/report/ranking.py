@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import Correlation, Rank, Results, phrase, rounded, shorten, visible
+from tabcontam.report.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, shorten, visible
 
 TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 IN_WORDS = {
@@ -13,7 +13,6 @@ IN_WORDS = {
     "zero_shot": "0-shot accuracy",
     "one_shot": "1-shot accuracy",
 }
-ACCURACIES = ("zero_shot", "one_shot")
 NAMED = 12  # points that are labelled by name; more are labelled by their number in the table
 LONGEST_LABEL = 20
 
@@ -80,7 +79,7 @@ class Plot:
 
 def context(view: Results) -> dict[str, Any]:
     """What `ranking.html.jinja` needs beside `view`."""
-    shown = [measure for measure in TITLES if any(getattr(rank, measure) is not None for rank in view.ranking)]
+    shown = [measure for measure in MEASURES if any(getattr(rank, measure) is not None for rank in view.ranking)]
     rows = [_row(place, rank) for place, rank in enumerate(view.ranking, start=1)]
     return {
         "ranked": rows,
@@ -97,7 +96,7 @@ def context(view: Results) -> dict[str, Any]:
 def _row(place: int, rank: Rank) -> Row:
     figures = {
         measure: Figure(getattr(rank, measure), rank.intervals.get(measure), rank.majorities.get(measure))
-        for measure in TITLES
+        for measure in MEASURES
     }
     return Row(place, rank.llm, figures)
 

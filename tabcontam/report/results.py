@@ -213,8 +213,8 @@ class TableVerdict:
         return shorten(self.reason, LONGEST_SENTENCE)
 
 
-MEASURES = ("score", "membership", "zero_shot", "one_shot")  # of the ranking
-MAJORITIES = ("zero_shot_majority", "one_shot_majority")
+ACCURACIES = ("zero_shot", "one_shot")
+MEASURES = ("score", "membership", *ACCURACIES)  # of the ranking
 
 
 @dataclass(frozen=True)
@@ -699,12 +699,12 @@ def _rank(raw: Mapping[str, Any]) -> Rank:
     try:
         score, membership, zero_shot, one_shot = (_number(raw.get(key)) for key in MEASURES)
         intervals = {key: _interval(raw.get(f"{key}_interval")) for key in MEASURES}
-        majorities = _numbers(raw, MAJORITIES)
+        majorities = {key: _number(raw.get(f"{key}_majority")) for key in ACCURACIES}
     except ValueError as error:
         raise UsageError(f"ranking: {error}") from None
     known = {key: interval for key, interval in intervals.items() if interval is not None}
-    by_measure = {key.removesuffix("_majority"): value for key, value in majorities.items()}
-    return Rank(text(raw.get("llm")), score, membership, zero_shot, one_shot, known, by_measure)
+    stated = {key: majority for key, majority in majorities.items() if majority is not None}
+    return Rank(text(raw.get("llm")), score, membership, zero_shot, one_shot, known, stated)
 
 
 def _correlation(raw: Mapping[str, Any]) -> Correlation:
