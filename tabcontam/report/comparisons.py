@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import LETTERS, SCORE, TESTS, Comparison, Results, phrase, rounded
+from tabcontam.report.results import LETTERS, TESTS, Comparison, Results, outcome_of, phrase, rounded
 from tabcontam.suite.base import Verdict
 
 KINDS = {
@@ -175,8 +175,7 @@ def _half(verdict: Verdict | None, share: float | None) -> Half:
 
 
 def _change(one: Comparison, label: str, recorded: bool) -> Change:
-    outcome = one.first_verdict.value if one.first_verdict else SCORE
-    other = one.second_verdict.value if one.second_verdict else SCORE
+    outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
     where = f"{TESTS.get(one.test, one.test)} on {label}"

@@ -21,6 +21,7 @@ from tabcontam.report.results import (
     Comparison,
     Rank,
     Results,
+    outcome_of,
     rounded,
     text,
     typed,
@@ -238,14 +239,14 @@ def _changes(view: Results, compared: Sequence[Comparison]) -> Iterator[str]:
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
     table = one.dataset + (f"@{one.edition}" if one.edition else "")
-    verdicts = [verdict.value if verdict else "scored" for verdict in (one.first_verdict, one.second_verdict)]
+    outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     return (
         code(one.first.strip()),
         code(one.second.strip()),
         code(one.llm),
         code(f"{table} {one.serializer}".strip()),
         code(one.test),
-        f"**{one.change}**" if one.change in CHANGED else f"{verdicts[0]} and {verdicts[1]}",
+        f"**{one.change}**" if one.change in CHANGED else f"{outcome} and {other}",
         prose(figures(one, recorded)),
     )
 

@@ -45,6 +45,7 @@ LETTERS = {
     Verdict.SKIPPED: "s",
 }
 SCORE = "scored"
+OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
 LONGEST_SENTENCE = 600
 SCORE_LETTER = "%"
 
@@ -115,6 +116,11 @@ def rounded(key: str, value: float) -> str:
     return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"
 
 
+def outcome_of(verdict: Verdict | None) -> str:
+    """The verdict's word, or that there is only a score."""
+    return SCORE if verdict is None else verdict.value
+
+
 @dataclass(frozen=True)
 class Statistic:
     """What a test measured, what that came to, and what the null expects, where that is known."""
@@ -157,7 +163,7 @@ class Cell:
     @property
     def outcome(self) -> str:
         """The verdict's word, or that there is only a score."""
-        return SCORE if self.verdict is None else self.verdict.value
+        return outcome_of(self.verdict)
 
     @property
     def letter(self) -> str:
@@ -205,7 +211,7 @@ class TableVerdict:
     @property
     def outcome(self) -> str:
         """The verdict's word, or that there is only a score."""
-        return SCORE if self.verdict is None else self.verdict.value
+        return outcome_of(self.verdict)
 
     @property
     def why(self) -> str:
@@ -566,8 +572,7 @@ def phrase(names: Sequence[str], last: str = "and") -> str:
 def count(cells: Iterable[Cell]) -> dict[str, int]:
     """How many cells came to each outcome, worst first; outcomes that do not occur are left out."""
     found = Counter(cell.outcome for cell in cells)
-    order = [*(verdict.value for verdict in Verdict), SCORE]
-    return {outcome: found[outcome] for outcome in order if found[outcome]}
+    return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
 
 def evidence(
