@@ -16,12 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
-from tabcontam.report.results import Results, text
+from tabcontam.report.results import Results, place_of, text
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
-PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -140,7 +139,7 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
     """
     gathered = {cell.place: _Gathered() for cell in view.cells}
     for trial in trials:
-        if cell := gathered.get(tuple(text(trial.get(key)) for key in PLACE)):
+        if cell := gathered.get(place_of(trial)):
             cell.add(trial)
     asked = {place: found for place, cell in view.placed.items() if (found := gathered[cell.place]).seen}
     note = PAPER_NOTE if view.run.get("rules") == "paper" else ""

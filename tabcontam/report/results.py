@@ -49,10 +49,9 @@ OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
 LONGEST_SENTENCE = 600
 SCORE_LETTER = "%"
 
+PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")  # of a cell, and of its trials
 # What a cell of results.json holds: texts, and numbers that may be null.
-_WORDS = (
-    "llm", "dataset", "edition", "serializer", "source", "test", "kind", "null", "interval_of", "reason", "sentence",
-)  # fmt: skip
+_WORDS = (*PLACE, "kind", "null", "interval_of", "reason", "sentence")
 _NUMBERS = (
     "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "recalled_bits",
     "detectable_share",
@@ -116,6 +115,11 @@ def rounded(key: str, value: float) -> str:
     return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"
 
 
+def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The place of a cell, or of what is said of one, from its fields."""
+    return tuple(text(fields.get(name)) for name in PLACE)
+
+
 def outcome_of(verdict: Verdict | None) -> str:
     """The verdict's word, or that there is only a score."""
     return SCORE if verdict is None else verdict.value
@@ -158,7 +162,7 @@ class Cell:
     @property
     def place(self) -> tuple[str, ...]:
         """What its trials share with it."""
-        return (self.llm, self.dataset, self.edition, self.serializer, self.source, self.test)
+        return place_of(vars(self))
 
     @property
     def outcome(self) -> str:
@@ -459,17 +463,18 @@ class Results:
     def durations(self) -> list[tuple[str, float]]:
         """The cells that were asked now, by how long their answers took together, in seconds; the longest first."""
         cells = {cell.place: cell for cell in self.cells}
-        names = ("llm", "dataset", "edition", "serializer", "source", "test")
-        took = [
-            (cells.get(tuple(text(fact.get(name)) for name in names)), fact.get("seconds"))
+        took = [(cells[place], seconds) for place, seconds in self.seconds.items() if place in cells]
+        named = [(f"{cell.llm} {self.label(cell)} {cell.test}", seconds) for cell, seconds in took]
+        return sorted(named, key=lambda line: -line[1])
+
+    @property
+    def seconds(self) -> dict[tuple[str, ...], float]:
+        """The same for each cell by its place, in the order of the run."""
+        return {
+            place_of(fact): float(fact["seconds"])
             for fact in _mappings(self.run.get("durations"))
-        ]
-        known = [
-            (f"{cell.llm} {self.label(cell)} {cell.test}", float(seconds))
-            for cell, seconds in took
-            if cell and isinstance(seconds, int | float)
-        ]
-        return sorted(known, key=lambda line: -line[1])
+            if isinstance(fact.get("seconds"), int | float)
+        }
 
     @cached_property
     def catalogue(self) -> dict[str, Entry]:
@@ -573,48 +578,6 @@ def count(cells: Iterable[Cell]) -> dict[str, int]:
     """How many cells came to each outcome, worst first; outcomes that do not occur are left out."""
     found = Counter(cell.outcome for cell in cells)
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
-
-
-def evidence(
-    cells: Iterable[Cell], trials: Iterable[Mapping[str, Any]]
-) -> dict[tuple[str, ...], list[Mapping[str, Any]]]:
-    """The trials that speak for each cell: hits before the others, the paper's own before further ones, no decoys.
-
-    A query asked again counts once, with its last reply.
-    """
-    found: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {cell.place: {} for cell in cells}
-    for number, trial in enumerate(trials):
-        place = tuple(text(trial.get(key)) for key in ("llm", "dataset", "edition", "serializer", "source", "test"))
-        if place in found:
-            found[place][text(trial.get("query")) or str(number)] = trial
-    return {place: _telling(list(of_query.values())) for place, of_query in found.items()}
-
-
-def _telling(trials: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    own = [trial for trial in trials if not trial.get("decoy_of")]
-    return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
-
-
-def asked(trial: Mapping[str, Any]) -> str:
-    """The prompt as one text, with roles where it has several messages."""
-    prompt = trial.get("prompt")
-    if not isinstance(prompt, list):
-        return text(prompt)
-    messages = _mappings(prompt)
-    if len(messages) < 2:
-        return "".join(text(message.get("content")) for message in messages)
-    return "\n\n".join(f"{text(message.get('role'))}: {text(message.get('content'))}" for message in messages)
-
-
-def question(trial: Mapping[str, Any]) -> str:
-    """The prompt's last message, without what every query says before it."""
-    prompt = trial.get("prompt")
-    return asked({"prompt": prompt[-1:]} if isinstance(prompt, list) else trial)
-
-
-def expected(trial: Mapping[str, Any]) -> str:
-    """What would have been a hit, one item a line."""
-    return listed(trial.get("expected"))
 
 
 def listed(value: object) -> str:

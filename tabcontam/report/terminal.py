@@ -20,16 +20,14 @@ from tabcontam.report.results import (
     Results,
     TableVerdict,
     count,
-    evidence,
-    expected,
     listed,
-    question,
     rounded,
     shorten,
     text,
     typed,
     visible,
 )
+from tabcontam.report.trials import question, telling
 from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
@@ -247,7 +245,7 @@ def _print_evidence(paper: _Paper, view: Results, trials: Iterable[Mapping[str, 
     if not flagged:
         return
     shown = flagged if with_controls else flagged[:CELLS_SHOWN]
-    found = evidence(shown, trials)
+    found = telling(shown, trials)
     paper.rule("evidence")
     for cell in shown:
         paper.rule(f"{cell.llm} {view.label(cell)} {cell.test}", "red", fill="_")
@@ -299,7 +297,7 @@ def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
     paper.block(
         "answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red" if trial.get("hit") else ""
     )
-    paper.block("expected", shorten(expected(trial).replace("\n", ", "), LONGEST["expected"]), "green")
+    paper.block("expected", shorten(listed(trial.get("expected")).replace("\n", ", "), LONGEST["expected"]), "green")
     if len(trials) > 1:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
 
