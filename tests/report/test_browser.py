@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.report.environment import asset
 from tabcontam.report.evidence import Packed
 from tabcontam.report.html import MOST_LLMS, render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
@@ -211,8 +212,8 @@ def test_the_evidence_has_its_own_script_and_style(visit: Visit, monkeypatch: py
     written += "document.getElementById('evidence-1').textContent }, true)"
     packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
     monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
-    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: written)
-    monkeypatch.setattr("tabcontam.report.evidence.style", lambda: ".evidence div { font-style: italic; }")
+    own = {"evidence.js": written, "evidence.css": ".evidence div { font-style: italic; }"}
+    monkeypatch.setattr("tabcontam.report.html.asset", lambda name: own.get(name) or asset(name))
     page = visit(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
     page.locator("details.evidence summary").click()
     shown = page.locator("details.evidence div")

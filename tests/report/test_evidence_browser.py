@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report.evidence import Packed, packed, script, style
+from tabcontam.report.environment import asset
+from tabcontam.report.evidence import Packed, packed
 from tabcontam.report.results import typed
 from tests.report.synthetic import HOSTILE, cell, document, trial
 
@@ -49,13 +50,14 @@ def page_of(of: Mapping[str, Any], lines: Iterable[Mapping[str, Any]], blobs: Ma
     )
     held = found.blobs if blobs is None else blobs
     texts = "".join(f'<script type="text/plain" id="evidence-{block}">{blob}</script>' for block, blob in held.items())
-    sheet = COLOURS + style()
-    policy = f"default-src 'none'; script-src '{_hash(script())}'; style-src '{_hash(sheet)}'; base-uri 'none'"
+    sheet = COLOURS + asset("evidence.css")
+    script = asset("evidence.js")
+    policy = f"default-src 'none'; script-src '{_hash(script)}'; style-src '{_hash(sheet)}'; base-uri 'none'"
     return (
         f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>Evidence</title>'
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">'
         f'<meta name="viewport" content="width=device-width, initial-scale=1"><style>{sheet}</style></head>'
-        f"<body><main>{cells}</main>{texts}<script>{script()}</script></body></html>"
+        f"<body><main>{cells}</main>{texts}<script>{script}</script></body></html>"
     )
 
 

@@ -134,7 +134,6 @@ def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
 def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
     monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
-    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
     of = document(
         [cell(llm, "iris", test, "contaminated") for llm in "ab" for test in ("full_completion", "membership")]
     )
@@ -323,8 +322,7 @@ def test_the_page_loads_nothing_and_runs_its_own_scripts_alone() -> None:
         assert attributes.get("href", "#").startswith("#")
 
 
-def test_the_policy_allows_our_style_and_scripts_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
+def test_the_policy_allows_our_style_and_scripts_by_their_hashes() -> None:
     source = render_html(*hostile())
 
     def hashes(tag: str) -> str:
