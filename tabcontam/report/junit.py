@@ -22,10 +22,9 @@ from xml.etree import ElementTree
 
 from tabcontam.report.html import INDEX, parted
 from tabcontam.report.results import Cell, Column, Results, rounded, shorten, text, typed, visible
-from tabcontam.suite.base import Verdict
+from tabcontam.suite.base import UNDECIDED, Verdict
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
-UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
 LONGEST_MESSAGE = 200
 

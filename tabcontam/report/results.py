@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.suite.base import Kind, Verdict
+from tabcontam.suite.base import UNDECIDED, Kind, Verdict
 
 SCHEMA = 1
 
@@ -177,8 +177,7 @@ class Cell:
     @property
     def why(self) -> str:
         """The plain sentence, and the reason where nothing was detected; the bare reason of what was not measured."""
-        unmeasured = self.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE)
-        first, second = (self.reason, self.sentence) if unmeasured else (self.sentence, self.reason)
+        first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         return shorten(first or second or self.outcome, LONGEST_SENTENCE)

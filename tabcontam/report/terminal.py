@@ -28,7 +28,7 @@ from tabcontam.report.results import (
     visible,
 )
 from tabcontam.report.trials import question, telling
-from tabcontam.suite.base import Verdict
+from tabcontam.suite.base import UNDECIDED, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -41,7 +41,6 @@ STYLES = {
     Verdict.SKIPPED.value: "yellow",
     SCORE: "cyan",
 }
-GROUPED = (Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)  # in the summary, by their reasons
 SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short summary lists, as pytest's -r
     "c": Verdict.CONTAMINATED,
     "n": Verdict.NOT_DETECTED,
@@ -280,7 +279,7 @@ def _print_tables(paper: _Paper, view: Results) -> None:
 
 def _figures(table: TableVerdict) -> str:
     """What a table's verdict rests on; numbers where there is one."""
-    known = {} if table.verdict in GROUPED else table.numbers
+    known = {} if table.verdict in UNDECIDED else table.numbers
     numbers = [name.format(rounded(key, known[key])) for key, name in TABLE_NUMBERS.items() if key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
@@ -366,7 +365,7 @@ def _print_summary(paper: _Paper, view: Results, letters: str) -> None:
         return
     paper.rule("short summary info", "cyan")
     for outcome, cells in listed.items():
-        if outcome in GROUPED:
+        if outcome in UNDECIDED:  # by their reasons
             for (word, why), group in _by_reason(cells).items():
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
