@@ -91,11 +91,6 @@ def parted(view: Results) -> bool:
     return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
 
 
-def summary(view: Results, block: Block) -> str:
-    """What was found about one LLM, in one plain sentence that does not name it."""
-    return next(one.rest.lstrip(": ") for one in sentences(view) if one.llm == block.llm)
-
-
 @dataclass(frozen=True)
 class Leaf:
     """One LLM on a page: its block, the block's number from 1, and the page that has its cells ("": this one)."""
