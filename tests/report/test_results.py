@@ -8,6 +8,8 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.report.results import (
+    ROW_TESTS,
+    TESTS,
     count,
     listed,
     read_results,
@@ -17,6 +19,7 @@ from tabcontam.report.results import (
     visible,
 )
 from tabcontam.report.trials import telling
+from tabcontam.suite import registry
 from tabcontam.suite.base import Verdict
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
 
@@ -176,6 +179,11 @@ def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
 def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
     cells = [cell("m", "iris", test, "not detected") for test in ["invented", *reversed(KINDS)]]
     assert typed(document(cells)).tests == (*KINDS, "invented")
+
+
+def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
+    assert TESTS.keys() == {test.id for test in registry.TESTS}
+    assert {test.id for test in registry.TESTS if test.of_rows} == ROW_TESTS
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:
