@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import LETTERS, TESTS, Comparison, Results, outcome_of, phrase, rounded
+from tabcontam.report.results import TESTS, Comparison, Results, outcome_of, phrase, rounded
+from tabcontam.report.squares import SIGNS
 from tabcontam.suite.base import Verdict
 
 KINDS = {
@@ -171,7 +172,7 @@ def _square(one: Comparison, recorded: bool) -> Square:
 def _half(verdict: Verdict | None, share: float | None) -> Half:
     if verdict is None:
         return Half("-" if share is None else f"{share:.2f}", "p")
-    return Half("·" if verdict is Verdict.NOT_DETECTED else LETTERS[verdict], LETTER_CLASS[verdict])
+    return Half(SIGNS[verdict], LETTER_CLASS[verdict])
 
 
 def _change(one: Comparison, label: str, recorded: bool) -> Change:

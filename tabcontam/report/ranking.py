@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, shorten, visible
+from tabcontam.report.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, visible
 
 TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 IN_WORDS = {
@@ -217,12 +217,9 @@ def _names(view: Results, rows: Sequence[Row]) -> list[str]:
     """How the points are labelled: by what the catalogue calls an LLM, or its name; by numbers where they are many."""
     if len(rows) > NAMED:
         return [str(row.place) for row in rows]
-    titles = [view.catalogue[row.name].title if row.name in view.catalogue else row.name for row in rows]
-    return [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in map(_line, titles)]
-
-
-def _line(name: str) -> str:
-    return shorten(visible(name, line=True), 200)
+    called = (view.catalogue[row.name].title if row.name in view.catalogue else row.name for row in rows)
+    titles = [visible(name, line=True) for name in called]
+    return [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in titles]
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
