@@ -235,12 +235,12 @@ def _report(options: argparse.Namespace) -> int:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
-    from tabcontam.run_folder import merge, merged, new_folder
+    from tabcontam.run_folder import load_all, merge, new_folder
 
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
-        _write_format(merged(options.runs), options.format, options.out)
+        _write_format(load_all(options.runs), options.format, options.out)
         return Exit.DONE
     out = options.out or new_folder(datetime.now())
     document = merge(options.runs, out)
