@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.report.heatmap_figure import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
+from tabcontam.report.figures.heatmap import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
 from tabcontam.report.ranking import TITLES
 from tabcontam.report.results import ACCURACIES, MEASURES, Rank, Results
 
