@@ -146,8 +146,7 @@ def _group(view: Results, found: Sequence[Comparison]) -> Group:
 
 def _name(view: Results, kind: str, name: str) -> str:
     """A version is called as the catalogue calls it; a serializer of recorded answers ends in a blank."""
-    entry = view.catalogue.get(name) if kind == "versions" else None
-    return entry.title if entry and entry.title else name.strip()
+    return (view.title(name) if kind == "versions" else "") or name.strip()
 
 
 def _labels(found: Sequence[Comparison]) -> list[str]:

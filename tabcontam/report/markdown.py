@@ -127,9 +127,8 @@ def _named(sentence: Sentence) -> str:
 
 def _llm(view: Results, block: Block) -> str:
     """The LLM's name, with its title where the catalogue has it."""
-    entry = view.catalogue.get(block.llm)
-    title = f" ({prose(entry.title)})" if entry else ""
-    return f"{code(block.llm)}{title}{' (control)' if block.control else ''}"
+    title = view.title(block.llm)
+    return f"{code(block.llm)}{title and f' ({prose(title)})'}{' (control)' if block.control else ''}"
 
 
 def _tables(view: Results) -> Iterator[str]:

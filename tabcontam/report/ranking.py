@@ -217,8 +217,7 @@ def _names(view: Results, rows: Sequence[Row]) -> list[str]:
     """How the points are labelled: by what the catalogue calls an LLM, or its name; by numbers where they are many."""
     if len(rows) > NAMED:
         return [str(row.place) for row in rows]
-    called = (view.catalogue[row.name].title if row.name in view.catalogue else row.name for row in rows)
-    titles = [visible(name, line=True) for name in called]
+    titles = [visible(view.title(row.name) or row.name, line=True) for row in rows]
     return [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in titles]
 
 

@@ -486,6 +486,10 @@ class Results:
             if isinstance(fact, Mapping) and fact.keys() >= {"name", "title", "family", "order"}
         }
 
+    def title(self, llm: str) -> str:
+        """What the catalogue calls an LLM; empty where it does not have it."""
+        return self.catalogue[llm].title if llm in self.catalogue else ""
+
     @property
     def notes(self) -> list[str]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""

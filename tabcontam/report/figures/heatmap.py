@@ -127,7 +127,7 @@ def _parts(view: Results, square: float) -> list[Part]:
 
 def names(view: Results, blocks: Iterable[Block]) -> list[str]:
     """What the LLMs are called, each by a name of its own: by the catalogue's title, where no other has it too."""
-    named = [(block.llm, view.catalogue[block.llm].title if block.llm in view.catalogue else "") for block in blocks]
+    named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
     told = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
     return [name + (f" #{again + 1}" if (again := told[:place].count(name)) else "") for place, name in enumerate(told)]
