@@ -3,7 +3,6 @@
 import io
 import itertools
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,11 +13,9 @@ import pytest
 from tabcontam.report.environment import asset
 from tabcontam.report.evidence import Packed
 from tabcontam.report.html import MOST_LLMS, render_html, render_pages
+from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SHOWN = (
     "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"
 )
@@ -35,28 +32,6 @@ CONTRAST = """element => {
   return (pair[1] + 0.05) / (pair[0] + 0.05);
 }"""
 Visit = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield opened
-        opened.close()
-
-
-def opened(browser: Any, path: Path, source: str, at: str = "", **options: Any) -> tuple[Any, list[str]]:
-    """A page's text opened from disk, at `at`, and whatever the browser complains of."""
-    path.write_text(source, encoding="utf-8")
-    page = browser.new_page(**options)
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.extend([request.url] * (not request.url.startswith("file:"))))
-    page.goto(path.as_uri() + at)
-    return page, complaints
 
 
 @pytest.fixture
