@@ -211,7 +211,8 @@ def numbers(cell: Cell) -> list[str]:
     if cell.numbers.get("queries") == 0:
         return []
     named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
-    return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *_interval(cell)]
+    interval = [f"95% interval {cell.limits}"] if cell.interval else []
+    return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *interval]
 
 
 def _statistic(cell: Cell) -> dict[str, str]:
@@ -222,14 +223,6 @@ def _statistic(cell: Cell) -> dict[str, str]:
     key = name.replace(" ", "_")
     by_chance = "" if expected is None else f" ({rounded(key, expected)} expected of a guesser)"
     return {name: rounded(key, value) + by_chance}
-
-
-def _interval(cell: Cell) -> list[str]:
-    if cell.interval is None:
-        return []
-    low, high = cell.interval
-    of = f" ({cell.interval_of})" if cell.interval_of else ""
-    return [f"95% interval {low:.3g} to {high:.3g}{of}"]
 
 
 def _facts(view: Results) -> list[tuple[str, str]]:
