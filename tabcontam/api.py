@@ -47,7 +47,7 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The heatmap, as wide as it is; what models and tables wrote is in it as text alone."""
-        from tabcontam.report.html import render_svg
+        from tabcontam.report.svg import render_svg
 
         return f'<div style="overflow-x: auto">{render_svg(self.document)}</div>'
 

@@ -39,7 +39,6 @@ from tabcontam.report.squares import (
     spoken,
     strength,
 )
-from tabcontam.report.svg import render_svg as render_svg
 
 if TYPE_CHECKING:
     from markupsafe import Markup
