@@ -119,14 +119,15 @@ def _leaves(view: Results, page: str) -> list[Leaf]:
 
 def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
     blocks = [leaf.block for leaf in leaves]
+    chosen = choices(view, blocks)
     rendered: str = (
         environment()
         .get_template(template)
         .render(
             **shared,
             leaves=leaves,
-            choices=choices(view, blocks),
-            places=places(view, blocks),
+            choices=chosen,
+            places=places(chosen),
             labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
             opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
         )
