@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tabcontam.arguments import ALPHA, FORMS, RULES
+from tabcontam.arguments import ALPHA, BATCH_SIZE, FORMS, RULES
 from tabcontam.choosing import Place, llms_named, places_named
 from tabcontam.datasets import Table
 from tabcontam.errors import UsageError, unknown
@@ -128,7 +128,7 @@ def run(
     alpha: float = ALPHA,
     seed: int = 0,
     queries: int | None = None,
-    batch_size: int = 16,
+    batch_size: int = BATCH_SIZE,
     form: str = FORMS[0],
     stop_at_first: bool = False,
     send_rows: bool = False,
@@ -179,7 +179,7 @@ def run(
         name=name,
         send_rows=send_rows,
         form=_one_of("form", form, FORMS),
-        batch_size=_positive("batch_size", batch_size) or 16,
+        batch_size=_positive("batch_size", batch_size) or BATCH_SIZE,
         prices=None if prices is None else Path(prices),
         cache=cache,
         command=command,

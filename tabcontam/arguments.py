@@ -115,7 +115,11 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     how.add_argument("--queries", type=_positive, metavar="N", help="at most N queries a cell")
     how.add_argument(
-        "--batch-size", type=_positive, default=BATCH_SIZE, metavar="N", help="prompts at a time for hf: (default: 16)"
+        "--batch-size",
+        type=_positive,
+        default=BATCH_SIZE,
+        metavar="N",
+        help=f"prompts at a time for hf: (default: {BATCH_SIZE})",
     )
     how.add_argument(
         "--form", choices=FORMS, default=FORMS[0], help="how prompts are sent (default: the model's chat form, if any)"

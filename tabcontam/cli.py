@@ -7,7 +7,7 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -156,15 +156,19 @@ def _judged(
     judgement = judge(document, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
     annotate(judgement)
     if options.command == "gate" and options.json:
-        import json
-
-        print(json.dumps(judgement.document(), ensure_ascii=False, indent=1))
+        _print_json(judgement.document())
         return judgement.exit_code
     if options.command == "gate" and options.verbose:
         for finding in judgement.findings:
             print(f"{finding.conclusion}: {finding}")
     print(judgement, file=file or sys.stdout)
     return judgement.exit_code
+
+
+def _print_json(value: object, default: Callable[[Any], object] | None = None) -> None:
+    import json
+
+    print(json.dumps(value, ensure_ascii=False, indent=1, default=default))
 
 
 def _command_line() -> str:
@@ -180,9 +184,7 @@ def _print_plan(run: "Run", as_json: bool) -> None:
 
     estimates, leaving = survey(run), rows_shown(run.cells)
     if as_json:
-        import json
-
-        print(json.dumps(plan_document(run.cells, estimates, leaving), ensure_ascii=False, indent=1))
+        _print_json(plan_document(run.cells, estimates, leaving))
     else:
         print(plan_text(run.cells, estimates, leaving))
 
@@ -233,12 +235,12 @@ def _report(options: argparse.Namespace) -> int:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
-    from tabcontam.run_folder import merge, merged, new_folder
+    from tabcontam.run_folder import load_all, merge, new_folder
 
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
-        _write_format(merged(options.runs), options.format, options.out)
+        _write_format(load_all(options.runs), options.format, options.out)
         return Exit.DONE
     out = options.out or new_folder(datetime.now())
     document = merge(options.runs, out)
@@ -326,9 +328,7 @@ def _list(options: argparse.Namespace) -> int:
 
     items = listed(options.what)
     if options.json:
-        import json
-
-        print(json.dumps(items, ensure_ascii=False, indent=1, default=sorted))
+        _print_json(items, default=sorted)
     else:
         print(as_text(items, verbose=options.verbose))
     return Exit.DONE
@@ -345,9 +345,7 @@ def _cache(options: argparse.Namespace) -> int:
     finally:
         store.close()
     if options.json:
-        import json
-
-        print(json.dumps(facts, ensure_ascii=False, indent=1, default=str))
+        _print_json(facts, default=str)
         return Exit.DONE
     if options.clear:
         print(f"{dropped} stored replies dropped")

@@ -15,8 +15,8 @@ from itertools import combinations, pairwise
 from math import isclose
 
 from tabcontam.decide.statistics import benjamini_hochberg, fisher, mcnemar
-from tabcontam.judge import DECIDED, Result
-from tabcontam.suite.base import State, Verdict
+from tabcontam.judge import Result
+from tabcontam.suite.base import DECIDED, State, Verdict
 from tabcontam.suite.verdicts import ALPHA
 
 VERSIONS, SERIALIZERS, RUNS = "versions", "serializers", "runs"

@@ -8,13 +8,12 @@ from typing import Any
 from tabcontam.decide.statistics import clopper_pearson, mean_interval, spearman
 from tabcontam.decide.words import Dictionary
 from tabcontam.serializers import Serializer
-from tabcontam.suite.base import Evidence, Kind, Measurement, Test, Trial, Verdict
+from tabcontam.suite.base import DECIDED, Evidence, Kind, Measurement, Test, Trial, Verdict
 from tabcontam.suite.registry import BY_ID
 from tabcontam.suite.verdicts import PAPER, Decision, found, of_table, published, texts, without_evidence
 
 SCHEMA = 1
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
-DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 ENDED = "the run ended after"  # how the reason begins of a cell that was not asked to the end
 Result = dict[str, Any]
 BY_TESTS = {  # what the row tests that decide a table have in common, before their names

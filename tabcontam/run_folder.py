@@ -150,23 +150,23 @@ def rescore(folder: Path, rules: str | None) -> Result:
 
 def merge(folders: Sequence[Path], out: Path) -> Result:
     """One report from several runs, recorded in `out`. Raises `UsageError`."""
-    document, lines, pairs = joined(folders)
+    document, lines, pairs = _merged(folders)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
     return record(out, document, runs=pairs)
 
 
-def merged(folders: Sequence[Path]) -> Result:
+def load_all(folders: Sequence[Path]) -> Result:
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
     if len(folders) > 1:
-        document, lines, pairs = joined(folders)
+        document, lines, pairs = _merged(folders)
         return document | {"comparisons": comparisons(document, lines, pairs)}
     from tabcontam.report.results import read_results
 
     return read_results(folders[0])
 
 
-def joined(folders: Sequence[Path]) -> tuple[Result, list[Line], list[Pair]]:
+def _merged(folders: Sequence[Path]) -> tuple[Result, list[Line], list[Pair]]:
     """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.

@@ -33,7 +33,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPa
 def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     """Every results.json that a test has written or printed is checked against its schema.
 
-    Those that other processes wrote lie beside a page; a page alone is one that a test made to look at.
+    Those that other processes wrote lie beside a page.
     """
     from tabcontam import run_folder, runs
 
@@ -48,9 +48,9 @@ def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
     monkeypatch.setattr(run_folder, "as_json", as_json)
     monkeypatch.setattr(runs, "as_json", as_json)
     yield
-    for page in folder.rglob("index.html") if folder else ():
-        if (written_beside := page.with_name("results.json")).exists():
-            checked(json.loads(written_beside.read_text("utf-8")))
+    for written_elsewhere in folder.rglob("results.json") if folder else ():
+        if written_elsewhere.with_name("index.html").exists():
+            checked(json.loads(written_elsewhere.read_text("utf-8")))
 
 
 @pytest.fixture(autouse=True)

@@ -381,10 +381,10 @@ def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytest
 def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     pytester.makeconftest(
         """
-        import tabcontam.pytest_gate
+        import tabcontam.pytest_plugin.gate
         def interrupted(*named, **options):
             raise KeyboardInterrupt("from below")
-        tabcontam.pytest_gate.run = interrupted
+        tabcontam.pytest_plugin.gate.run = interrupted
         """
     )
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))

@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import LETTERS, SCORE, TESTS, Comparison, Results, rounded
+from tabcontam.report.results import TESTS, Comparison, Results, outcome_of, phrase, rounded
+from tabcontam.report.squares import SIGNS
 from tabcontam.suite.base import Verdict
 
 KINDS = {
@@ -115,17 +116,13 @@ def counted(found: Sequence[Comparison]) -> str:
         beyond = _beyond(own) if own and (word in CHANGED or any(one.beyond_chance for one in own)) else ""
         if own or word in CHANGED:
             parts.append(f"{len(own)} {means}{beyond and f' ({beyond})'}")
-    told = [f"Of {len(cells)} verdicts {_listed(parts)}."] if cells else []
+    told = [f"Of {len(cells)} verdicts {phrase(parts)}."] if cells else []
     return " ".join([*told, *([f"Of {len(scores)} scores {_beyond(scores)}."] if scores else [])])
 
 
 def _beyond(found: Sequence[Comparison]) -> str:
     beyond = sum(one.beyond_chance for one in found)
     return f"{beyond or 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
-
-
-def _listed(parts: Sequence[str]) -> str:
-    return " and ".join(part for part in (", ".join(parts[:-1]), *parts[-1:]) if part)
 
 
 def _group(view: Results, found: Sequence[Comparison]) -> Group:
@@ -149,8 +146,7 @@ def _group(view: Results, found: Sequence[Comparison]) -> Group:
 
 def _name(view: Results, kind: str, name: str) -> str:
     """A version is called as the catalogue calls it; a serializer of recorded answers ends in a blank."""
-    entry = view.catalogue.get(name) if kind == "versions" else None
-    return entry.title if entry and entry.title else name.strip()
+    return (view.title(name) if kind == "versions" else "") or name.strip()
 
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
@@ -175,12 +171,11 @@ def _square(one: Comparison, recorded: bool) -> Square:
 def _half(verdict: Verdict | None, share: float | None) -> Half:
     if verdict is None:
         return Half("-" if share is None else f"{share:.2f}", "p")
-    return Half("·" if verdict is Verdict.NOT_DETECTED else LETTERS[verdict], LETTER_CLASS[verdict])
+    return Half(SIGNS[verdict], LETTER_CLASS[verdict])
 
 
 def _change(one: Comparison, label: str, recorded: bool) -> Change:
-    outcome = one.first_verdict.value if one.first_verdict else SCORE
-    other = one.second_verdict.value if one.second_verdict else SCORE
+    outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
     where = f"{TESTS.get(one.test, one.test)} on {label}"

@@ -1,6 +1,9 @@
-"""The templates of the page and the picture: everything that they write is escaped and made harmless."""
+"""The templates of the page and the picture: everything that they write is escaped and made harmless.
 
-from functools import lru_cache
+Beside them lie the page's style sheets and scripts, which go into it as they are.
+"""
+
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-@lru_cache(maxsize=1)
+@cache
 def environment() -> "Environment":
     """The templates; an undefined name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
@@ -25,6 +28,12 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+
+
+@cache
+def asset(name: str) -> str:
+    """A style sheet or a script of the page."""
+    return (TEMPLATES / name).read_text("utf-8")
 
 
 def _disarmed(value: object) -> object:

@@ -10,20 +10,16 @@ import json
 from base64 import b64encode
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from itertools import groupby
-from pathlib import Path
 from typing import Any
 
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
-from tabcontam.report.results import Results, text
+from tabcontam.report.results import Results, place_of, text
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
 PAPER_NOTE = " What is a hit was decided by the paper's rules, on the text as it came; what is right, by feature."
-PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")
 NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, "decoys")}
-TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -31,7 +27,9 @@ class Packed:
     """What the page holds: a blob of text an LLM (by its block's number, from 1), and counts by `Results.placed`.
 
     `shown` queries of a cell are in the blob, the `left` ones in trials.jsonl alone. A blob holds no character that
-    means something to HTML.
+    means something to HTML. The page's script evidence.js unpacks it: a cell is `<details class="evidence"
+    data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
+    `<script type="text/plain" id="evidence-B">`.
     """
 
     blobs: Mapping[int, str]
@@ -140,7 +138,7 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
     """
     gathered = {cell.place: _Gathered() for cell in view.cells}
     for trial in trials:
-        if cell := gathered.get(tuple(text(trial.get(key)) for key in PLACE)):
+        if cell := gathered.get(place_of(trial)):
             cell.add(trial)
     asked = {place: found for place, cell in view.placed.items() if (found := gathered[cell.place]).seen}
     note = PAPER_NOTE if view.run.get("rules") == "paper" else ""
@@ -154,22 +152,6 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
         blobs[block] = f"{firsts}\n{_compressed(told)}"
     left = {place: len(asked[place].seen) - count for place, count in shown_here.items()}
     return Packed(blobs, shown_here, left)
-
-
-@lru_cache(maxsize=1)
-def script() -> str:
-    """The page's script: it unpacks a blob and writes a cell's evidence when that is opened.
-
-    A cell is `<details class="evidence" data-cell="B-C-T">` with an empty `<div>`, the blob of block B the text of
-    `<script type="text/plain" id="evidence-B">`.
-    """
-    return (TEMPLATES / "evidence.js").read_text(encoding="utf-8")
-
-
-@lru_cache(maxsize=1)
-def style() -> str:
-    """What the evidence looks like, in the colours that the page defines as variables."""
-    return (TEMPLATES / "evidence.css").read_text(encoding="utf-8")
 
 
 def _ranked(trial: Mapping[str, Any], query: str, number: int) -> _Ranked:

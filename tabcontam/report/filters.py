@@ -3,9 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.report.results import ROW_TESTS, TESTS, Block, Cell, Results
+from tabcontam.report.results import OUTCOMES, ROW_TESTS, TESTS, Block, Cell, Results
 from tabcontam.report.sentences import Titles
-from tabcontam.report.squares import OUTCOMES, css_class
+from tabcontam.report.squares import css_class
 from tabcontam.suite.base import Verdict
 
 

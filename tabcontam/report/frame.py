@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.report.results import MEASURES, Cell, Rank, Results, TableVerdict
+from tabcontam.report.results import ACCURACIES, MEASURES, Cell, Rank, Results, TableVerdict
 from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ TABLES: Columns = {
 RANKING: Columns = {
     "llm": TEXT,
     **{f"{measure}{end}": NUMBER for measure in MEASURES for end in ("", "_low", "_high")},
-    **{f"{measure}_majority": NUMBER for measure in ("zero_shot", "one_shot")},
+    **{f"{measure}_majority": NUMBER for measure in ACCURACIES},
 }
 
 

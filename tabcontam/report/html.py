@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
-from tabcontam.report.environment import TEMPLATES, environment
+from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.results import (
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 INDEX = "index.html"
+STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css")
+SCRIPTS = ("page.js", "evidence.js")
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
 WIDE = 20  # columns of an LLM that are printed with narrower squares
@@ -87,11 +89,6 @@ def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]
 def parted(view: Results) -> bool:
     """Whether a run is too large for one page, and has one an LLM."""
     return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
-
-
-def summary(view: Results, block: Block) -> str:
-    """What was found about one LLM, in one plain sentence that does not name it."""
-    return next(one.rest.lstrip(": ") for one in sentences(view) if one.llm == block.llm)
 
 
 @dataclass(frozen=True)
@@ -141,8 +138,7 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
 def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
     titles, packed = Titles(view), evidence.packed(view, trials)
-    style = environment().get_template("style.css.jinja").render() + evidence.style()
-    scripts = [script for script in (_own_script(), evidence.script()) if script]
+    style, scripts = "".join(map(asset, STYLES)), [asset(name) for name in SCRIPTS]
     return {
         "view": view,
         "style": _ours(style),
@@ -186,10 +182,6 @@ def _words() -> dict[str, Any]:
         "counts": count,
         "wide": WIDE,
     }
-
-
-def _own_script() -> str:
-    return (TEMPLATES / "page.js").read_text("utf-8")
 
 
 def _ours(markup: str) -> "Markup":

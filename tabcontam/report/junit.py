@@ -22,13 +22,11 @@ from xml.etree import ElementTree
 
 from tabcontam.report.html import INDEX, parted
 from tabcontam.report.results import Cell, Column, Results, rounded, shorten, text, typed, visible
-from tabcontam.suite.base import Verdict
+from tabcontam.suite.base import UNDECIDED, Verdict
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
-UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
 LONGEST_MESSAGE = 200
-PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")
 
 Seconds = Mapping[tuple[str, ...], float]
 
@@ -36,7 +34,7 @@ Seconds = Mapping[tuple[str, ...], float]
 def render_junit(results: Mapping[str, Any]) -> str:
     """The results as JUnit XML. XML 1.0 has no control characters: they are replaced by what shows them."""
     view = typed(results)
-    seconds, pages = _seconds(view), _pages(view)
+    seconds, pages = view.seconds, _pages(view)
     taken: set[str] = set()
     suites = []
     for block in view.blocks:
@@ -57,17 +55,6 @@ def _unique(name: str, taken: set[str]) -> str:
     own = next(one for one in numbered if one not in taken)
     taken.add(own)
     return own
-
-
-def _seconds(view: Results) -> Seconds:
-    """How long the answers of each cell took, by the cell's place, where the run says so."""
-    stated = view.run.get("durations")
-    facts = [fact for fact in stated if isinstance(fact, Mapping)] if isinstance(stated, list) else []
-    return {
-        tuple(text(fact.get(name)) for name in PLACE): float(fact["seconds"])
-        for fact in facts
-        if isinstance(fact.get("seconds"), int | float)
-    }
 
 
 def _pages(view: Results) -> dict[int, str]:

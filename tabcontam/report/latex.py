@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tabcontam.report.ranking import about
+from tabcontam.report.ranking import TITLES, about
 from tabcontam.report.results import (
     LETTERS,
     MEASURES,
@@ -36,7 +36,6 @@ COLORS = {
     Verdict.NO_ANSWER: ("tabcontamsilent", "F7E9B5"),
 }
 SYMBOLS = {verdict: r"\(\cdot\)" if letter == "." else letter for verdict, letter in LETTERS.items()}
-MEASURED = ("Contamination", "Membership", "0-shot", "1-shot")  # in the order of `MEASURES`
 NUMBERS = {"q_value": r"\(q\)", "recalled_bits": "Bits", "detectable_share": "Detectable"}
 ROWS = 40  # of one table, so that it fits a page
 COLUMNS = 12
@@ -131,7 +130,7 @@ def _row(*cells: str) -> str:
 
 def _ranking(view: Results) -> Iterator[str]:
     rows = [_row(escaped(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking]
-    yield from _tabular("ranking, with 95% intervals", "lllll", ("LLM", *MEASURED), rows)
+    yield from _tabular("ranking, with 95% intervals", "lllll", ("LLM", *TITLES.values()), rows)
     if rows:
         yield f"% {_comment(about(view))} m: the accuracy of always saying the largest class."
 

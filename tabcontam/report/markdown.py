@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
-from tabcontam.report.ranking import about, correlation_sentences
+from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
 from tabcontam.report.results import (
     LETTERS,
     MEASURES,
@@ -21,6 +21,7 @@ from tabcontam.report.results import (
     Comparison,
     Rank,
     Results,
+    outcome_of,
     rounded,
     text,
     typed,
@@ -29,12 +30,6 @@ from tabcontam.report.results import (
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.suite.base import Verdict
 
-MEASURED = {
-    "score": "contamination",
-    "membership": "membership",
-    "zero_shot": "0-shot accuracy",
-    "one_shot": "1-shot accuracy",
-}
 FACTS = ("seed", "dictionary")  # what the line before them does not say
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
@@ -132,9 +127,8 @@ def _named(sentence: Sentence) -> str:
 
 def _llm(view: Results, block: Block) -> str:
     """The LLM's name, with its title where the catalogue has it."""
-    entry = view.catalogue.get(block.llm)
-    title = f" ({prose(entry.title)})" if entry else ""
-    return f"{code(block.llm)}{title}{' (control)' if block.control else ''}"
+    title = view.title(block.llm)
+    return f"{code(block.llm)}{title and f' ({prose(title)})'}{' (control)' if block.control else ''}"
 
 
 def _tables(view: Results) -> Iterator[str]:
@@ -202,7 +196,7 @@ def _ranking(view: Results) -> Iterator[str]:
     yield ""
     yield prose(about(view))
     yield ""
-    header = ("LLM", *(MEASURED[measure].capitalize() for measure in MEASURES))
+    header = ("LLM", *(IN_WORDS[measure].capitalize() for measure in MEASURES))
     yield from _table(
         header, ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking), right=4
     )
@@ -244,14 +238,14 @@ def _changes(view: Results, compared: Sequence[Comparison]) -> Iterator[str]:
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
     table = one.dataset + (f"@{one.edition}" if one.edition else "")
-    verdicts = [verdict.value if verdict else "scored" for verdict in (one.first_verdict, one.second_verdict)]
+    outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     return (
         code(one.first.strip()),
         code(one.second.strip()),
         code(one.llm),
         code(f"{table} {one.serializer}".strip()),
         code(one.test),
-        f"**{one.change}**" if one.change in CHANGED else f"{verdicts[0]} and {verdicts[1]}",
+        f"**{one.change}**" if one.change in CHANGED else f"{outcome} and {other}",
         prose(figures(one, recorded)),
     )
 

@@ -12,11 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.report.results import Results
-from tabcontam.suite.base import Verdict
+from tabcontam.suite.base import DECIDED, Verdict
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
-DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import Correlation, Rank, Results, rounded, shorten, visible
+from tabcontam.report.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, visible
 
 TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 IN_WORDS = {
@@ -13,7 +13,6 @@ IN_WORDS = {
     "zero_shot": "0-shot accuracy",
     "one_shot": "1-shot accuracy",
 }
-ACCURACIES = ("zero_shot", "one_shot")
 NAMED = 12  # points that are labelled by name; more are labelled by their number in the table
 LONGEST_LABEL = 20
 
@@ -80,7 +79,7 @@ class Plot:
 
 def context(view: Results) -> dict[str, Any]:
     """What `ranking.html.jinja` needs beside `view`."""
-    shown = [measure for measure in TITLES if any(getattr(rank, measure) is not None for rank in view.ranking)]
+    shown = [measure for measure in MEASURES if any(getattr(rank, measure) is not None for rank in view.ranking)]
     rows = [_row(place, rank) for place, rank in enumerate(view.ranking, start=1)]
     return {
         "ranked": rows,
@@ -97,7 +96,7 @@ def context(view: Results) -> dict[str, Any]:
 def _row(place: int, rank: Rank) -> Row:
     figures = {
         measure: Figure(getattr(rank, measure), rank.intervals.get(measure), rank.majorities.get(measure))
-        for measure in TITLES
+        for measure in MEASURES
     }
     return Row(place, rank.llm, figures)
 
@@ -142,7 +141,7 @@ def correlation_sentences(view: Results) -> list[str]:
             few.setdefault(found.llms, []).append(_words(found))
     for llms, measures in few.items():
         number = "1 LLM is" if llms == 1 else f"{llms} LLMs are"
-        told.append(f"{number} too few to say whether contamination goes together with {_either(measures)}.")
+        told.append(f"{number} too few to say whether contamination goes together with {phrase(measures, 'or')}.")
     return told
 
 
@@ -159,15 +158,6 @@ def _told(view: Results, found: Correlation) -> str:
 
 def _words(found: Correlation) -> str:
     return IN_WORDS.get(found.second, found.second)
-
-
-def _either(names: Sequence[str]) -> str:
-    """The names as a phrase.
-
-    >>> _either(["a", "b", "c"])
-    'a, b or c'
-    """
-    return " or ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def _plot(view: Results, rows: Sequence[Row], measure: str) -> Plot | None:
@@ -227,12 +217,8 @@ def _names(view: Results, rows: Sequence[Row]) -> list[str]:
     """How the points are labelled: by what the catalogue calls an LLM, or its name; by numbers where they are many."""
     if len(rows) > NAMED:
         return [str(row.place) for row in rows]
-    titles = [view.catalogue[row.name].title if row.name in view.catalogue else row.name for row in rows]
-    return [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in map(_line, titles)]
-
-
-def _line(name: str) -> str:
-    return shorten(visible(name, line=True), 200)
+    titles = [visible(view.title(row.name) or row.name, line=True) for row in rows]
+    return [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in titles]
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tabcontam.report.results import SCORE, visible
-from tabcontam.suite.base import Verdict
+from tabcontam.report.results import OUTCOMES, SCORE, visible
 
 Cell = Mapping[str, Any]
 
@@ -41,8 +40,7 @@ def _groups(differences: Sequence[Cell], name: Callable[[Cell], str], line: Call
 def _counts(cells: Sequence[Cell]) -> str:
     """How many cells came to each outcome, in the order and the words of a run's report."""
     counts = Counter(str(cell["verdict"] or SCORE) for cell in cells)
-    order = [*(verdict.value for verdict in Verdict), SCORE]
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in order if counts[outcome])
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in OUTCOMES if counts[outcome])
 
 
 def _recorded(found: Cell) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.suite.base import Kind, Verdict
+from tabcontam.suite.base import UNDECIDED, Kind, Verdict
 
 SCHEMA = 1
 
@@ -45,13 +45,13 @@ LETTERS = {
     Verdict.SKIPPED: "s",
 }
 SCORE = "scored"
+OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
 LONGEST_SENTENCE = 600
 SCORE_LETTER = "%"
 
+PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")  # of a cell, and of its trials
 # What a cell of results.json holds: texts, and numbers that may be null.
-_WORDS = (
-    "llm", "dataset", "edition", "serializer", "source", "test", "kind", "null", "interval_of", "reason", "sentence",
-)  # fmt: skip
+_WORDS = (*PLACE, "kind", "null", "interval_of", "reason", "sentence")
 _NUMBERS = (
     "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "recalled_bits",
     "detectable_share",
@@ -115,6 +115,16 @@ def rounded(key: str, value: float) -> str:
     return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"
 
 
+def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The place of a cell, or of what is said of one, from its fields."""
+    return tuple(text(fields.get(name)) for name in PLACE)
+
+
+def outcome_of(verdict: Verdict | None) -> str:
+    """The verdict's word, or that there is only a score."""
+    return SCORE if verdict is None else verdict.value
+
+
 @dataclass(frozen=True)
 class Statistic:
     """What a test measured, what that came to, and what the null expects, where that is known."""
@@ -152,12 +162,12 @@ class Cell:
     @property
     def place(self) -> tuple[str, ...]:
         """What its trials share with it."""
-        return (self.llm, self.dataset, self.edition, self.serializer, self.source, self.test)
+        return place_of(vars(self))
 
     @property
     def outcome(self) -> str:
         """The verdict's word, or that there is only a score."""
-        return SCORE if self.verdict is None else self.verdict.value
+        return outcome_of(self.verdict)
 
     @property
     def letter(self) -> str:
@@ -167,8 +177,7 @@ class Cell:
     @property
     def why(self) -> str:
         """The plain sentence, and the reason where nothing was detected; the bare reason of what was not measured."""
-        unmeasured = self.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE)
-        first, second = (self.reason, self.sentence) if unmeasured else (self.sentence, self.reason)
+        first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         return shorten(first or second or self.outcome, LONGEST_SENTENCE)
@@ -205,7 +214,7 @@ class TableVerdict:
     @property
     def outcome(self) -> str:
         """The verdict's word, or that there is only a score."""
-        return SCORE if self.verdict is None else self.verdict.value
+        return outcome_of(self.verdict)
 
     @property
     def why(self) -> str:
@@ -213,8 +222,8 @@ class TableVerdict:
         return shorten(self.reason, LONGEST_SENTENCE)
 
 
-MEASURES = ("score", "membership", "zero_shot", "one_shot")  # of the ranking
-MAJORITIES = ("zero_shot_majority", "one_shot_majority")
+ACCURACIES = ("zero_shot", "one_shot")
+MEASURES = ("score", "membership", *ACCURACIES)  # of the ranking
 
 
 @dataclass(frozen=True)
@@ -453,17 +462,18 @@ class Results:
     def durations(self) -> list[tuple[str, float]]:
         """The cells that were asked now, by how long their answers took together, in seconds; the longest first."""
         cells = {cell.place: cell for cell in self.cells}
-        names = ("llm", "dataset", "edition", "serializer", "source", "test")
-        took = [
-            (cells.get(tuple(text(fact.get(name)) for name in names)), fact.get("seconds"))
+        took = [(cells[place], seconds) for place, seconds in self.seconds.items() if place in cells]
+        named = [(f"{cell.llm} {self.label(cell)} {cell.test}", seconds) for cell, seconds in took]
+        return sorted(named, key=lambda line: -line[1])
+
+    @property
+    def seconds(self) -> dict[tuple[str, ...], float]:
+        """The same for each cell by its place, in the order of the run."""
+        return {
+            place_of(fact): float(fact["seconds"])
             for fact in _mappings(self.run.get("durations"))
-        ]
-        known = [
-            (f"{cell.llm} {self.label(cell)} {cell.test}", float(seconds))
-            for cell, seconds in took
-            if cell and isinstance(seconds, int | float)
-        ]
-        return sorted(known, key=lambda line: -line[1])
+            if isinstance(fact.get("seconds"), int | float)
+        }
 
     @cached_property
     def catalogue(self) -> dict[str, Entry]:
@@ -475,6 +485,10 @@ class Results:
             for llm, fact in known
             if isinstance(fact, Mapping) and fact.keys() >= {"name", "title", "family", "order"}
         }
+
+    def title(self, llm: str) -> str:
+        """What the catalogue calls an LLM; empty where it does not have it."""
+        return self.catalogue[llm].title if llm in self.catalogue else ""
 
     @property
     def notes(self) -> list[str]:
@@ -537,7 +551,7 @@ class Results:
         tests: dict[tuple[str, ...], list[str]] = {}
         for test, labels in places.items():
             tests.setdefault(tuple(labels), []).append(test)
-        return [f"{what} {_both(names)} on {_both(labels)}" for labels, names in tests.items()]
+        return [f"{what} {phrase(names)} on {phrase(labels)}" for labels, names in tests.items()]
 
     def _measured(self, llm: str) -> list[Cell]:
         """The cells of an LLM that were asked and decided: neither a score, nor skipped, nor uninformative."""
@@ -554,62 +568,19 @@ def _found(what: str, cells: Sequence[Cell]) -> list[str]:
     return [f"{what} by the row tests in {found} of {len(cells)} measured cells"] if cells else []
 
 
-def _both(names: Sequence[str]) -> str:
-    """The names as a phrase.
+def phrase(names: Sequence[str], last: str = "and") -> str:
+    """The names as a phrase, with this word before the last one.
 
-    >>> _both(["a", "b", "c"])
+    >>> phrase(["a", "b", "c"])
     'a, b and c'
     """
-    return " and ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+    return f" {last} ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
 def count(cells: Iterable[Cell]) -> dict[str, int]:
     """How many cells came to each outcome, worst first; outcomes that do not occur are left out."""
     found = Counter(cell.outcome for cell in cells)
-    order = [*(verdict.value for verdict in Verdict), SCORE]
-    return {outcome: found[outcome] for outcome in order if found[outcome]}
-
-
-def evidence(
-    cells: Iterable[Cell], trials: Iterable[Mapping[str, Any]]
-) -> dict[tuple[str, ...], list[Mapping[str, Any]]]:
-    """The trials that speak for each cell: hits before the others, the paper's own before further ones, no decoys.
-
-    A query asked again counts once, with its last reply.
-    """
-    found: dict[tuple[str, ...], dict[str, Mapping[str, Any]]] = {cell.place: {} for cell in cells}
-    for number, trial in enumerate(trials):
-        place = tuple(text(trial.get(key)) for key in ("llm", "dataset", "edition", "serializer", "source", "test"))
-        if place in found:
-            found[place][text(trial.get("query")) or str(number)] = trial
-    return {place: _telling(list(of_query.values())) for place, of_query in found.items()}
-
-
-def _telling(trials: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    own = [trial for trial in trials if not trial.get("decoy_of")]
-    return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
-
-
-def asked(trial: Mapping[str, Any]) -> str:
-    """The prompt as one text, with roles where it has several messages."""
-    prompt = trial.get("prompt")
-    if not isinstance(prompt, list):
-        return text(prompt)
-    messages = _mappings(prompt)
-    if len(messages) < 2:
-        return "".join(text(message.get("content")) for message in messages)
-    return "\n\n".join(f"{text(message.get('role'))}: {text(message.get('content'))}" for message in messages)
-
-
-def question(trial: Mapping[str, Any]) -> str:
-    """The prompt's last message, without what every query says before it."""
-    prompt = trial.get("prompt")
-    return asked({"prompt": prompt[-1:]} if isinstance(prompt, list) else trial)
-
-
-def expected(trial: Mapping[str, Any]) -> str:
-    """What would have been a hit, one item a line."""
-    return listed(trial.get("expected"))
+    return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
 
 
 def listed(value: object) -> str:
@@ -699,12 +670,12 @@ def _rank(raw: Mapping[str, Any]) -> Rank:
     try:
         score, membership, zero_shot, one_shot = (_number(raw.get(key)) for key in MEASURES)
         intervals = {key: _interval(raw.get(f"{key}_interval")) for key in MEASURES}
-        majorities = _numbers(raw, MAJORITIES)
+        majorities = {key: _number(raw.get(f"{key}_majority")) for key in ACCURACIES}
     except ValueError as error:
         raise UsageError(f"ranking: {error}") from None
     known = {key: interval for key, interval in intervals.items() if interval is not None}
-    by_measure = {key.removesuffix("_majority"): value for key, value in majorities.items()}
-    return Rank(text(raw.get("llm")), score, membership, zero_shot, one_shot, known, by_measure)
+    stated = {key: majority for key, majority in majorities.items() if majority is not None}
+    return Rank(text(raw.get("llm")), score, membership, zero_shot, one_shot, known, stated)
 
 
 def _correlation(raw: Mapping[str, Any]) -> Correlation:

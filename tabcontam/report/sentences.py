@@ -17,6 +17,7 @@ from tabcontam.report.results import (
     Cell,
     Results,
     TableVerdict,
+    phrase,
     rounded,
     shorten,
     text,
@@ -297,7 +298,7 @@ def _listed(names: Sequence[str]) -> str:
     """
     left_out = len(names) - NAMES_SHOWN
     shown = [*names[:NAMES_SHOWN], f"{left_out} more"] if left_out > 0 else list(names)
-    return " and ".join(part for part in (", ".join(shown[:-1]), shown[-1]) if part)
+    return phrase(shown)
 
 
 def _count(number: int, one: str, several: str = "") -> str:

@@ -5,7 +5,6 @@ from tabcontam.report.results import LETTERS, ROW_TESTS, SCORE, SCORE_LETTER, Ce
 from tabcontam.report.sentences import Titles
 from tabcontam.suite.base import Verdict
 
-OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)
 SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
     Verdict.NOT_DETECTED.value: "·",
     SCORE: SCORE_LETTER,

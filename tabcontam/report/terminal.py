@@ -20,17 +20,15 @@ from tabcontam.report.results import (
     Results,
     TableVerdict,
     count,
-    evidence,
-    expected,
     listed,
-    question,
     rounded,
     shorten,
     text,
     typed,
     visible,
 )
-from tabcontam.suite.base import Verdict
+from tabcontam.report.trials import question, telling
+from tabcontam.suite.base import UNDECIDED, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -43,7 +41,6 @@ STYLES = {
     Verdict.SKIPPED.value: "yellow",
     SCORE: "cyan",
 }
-GROUPED = (Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)  # in the summary, by their reasons
 SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short summary lists, as pytest's -r
     "c": Verdict.CONTAMINATED,
     "n": Verdict.NOT_DETECTED,
@@ -247,7 +244,7 @@ def _print_evidence(paper: _Paper, view: Results, trials: Iterable[Mapping[str, 
     if not flagged:
         return
     shown = flagged if with_controls else flagged[:CELLS_SHOWN]
-    found = evidence(shown, trials)
+    found = telling(shown, trials)
     paper.rule("evidence")
     for cell in shown:
         paper.rule(f"{cell.llm} {view.label(cell)} {cell.test}", "red", fill="_")
@@ -282,7 +279,7 @@ def _print_tables(paper: _Paper, view: Results) -> None:
 
 def _figures(table: TableVerdict) -> str:
     """What a table's verdict rests on; numbers where there is one."""
-    known = {} if table.verdict in GROUPED else table.numbers
+    known = {} if table.verdict in UNDECIDED else table.numbers
     numbers = [name.format(rounded(key, known[key])) for key, name in TABLE_NUMBERS.items() if key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
@@ -299,7 +296,7 @@ def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
     paper.block(
         "answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red" if trial.get("hit") else ""
     )
-    paper.block("expected", shorten(expected(trial).replace("\n", ", "), LONGEST["expected"]), "green")
+    paper.block("expected", shorten(listed(trial.get("expected")).replace("\n", ", "), LONGEST["expected"]), "green")
     if len(trials) > 1:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
 
@@ -368,7 +365,7 @@ def _print_summary(paper: _Paper, view: Results, letters: str) -> None:
         return
     paper.rule("short summary info", "cyan")
     for outcome, cells in listed.items():
-        if outcome in GROUPED:
+        if outcome in UNDECIDED:  # by their reasons
             for (word, why), group in _by_reason(cells).items():
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])

@@ -36,6 +36,10 @@ class Verdict(StrEnum):
     SKIPPED = "skipped"
 
 
+DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
+
+
 class State(StrEnum):
     """What became of a request.
 

@@ -13,7 +13,6 @@ from tabcontam.suite.base import Evidence, Measurement, State, Test, Trial, Verd
 
 CALIBRATED = "calibrated"
 PAPER = "paper"
-RULES = (CALIBRATED, PAPER)
 ALPHA = 0.01  # the share of false discoveries among the contaminated cells of an LLM, and among its tables
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 

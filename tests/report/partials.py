@@ -4,10 +4,10 @@ from base64 import b64encode
 from hashlib import sha256
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from tabcontam.report.results import typed, visible
+from tabcontam.report.environment import asset, environment
+from tabcontam.report.results import typed
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -19,15 +19,7 @@ PAGE = """<!DOCTYPE html>
 
 def rendered(template: str, context: dict[str, Any]) -> str:
     """A template, escaped and disarmed as on the page."""
-    environment = Environment(
-        loader=PackageLoader("tabcontam.report"),
-        autoescape=True,
-        finalize=lambda value: visible(value) if type(value) is str else value,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    return environment.get_template(template).render(context)
+    return environment().get_template(template).render(context)
 
 
 def part(name: str, document: dict[str, Any], context: Any) -> str:
@@ -38,7 +30,7 @@ def part(name: str, document: dict[str, Any], context: Any) -> str:
 
 def page_of(*parts: str, styles: tuple[str, ...]) -> str:
     """Parts as a page that loads nothing and allows no style but its own."""
-    style = "\n".join(rendered(f"{name}.css.jinja", {}) for name in ("style", *styles))
+    style = "".join(asset(f"{name}.css") for name in ("style", *styles))
     return PAGE.format(
         hash=b64encode(sha256(style.encode()).digest()).decode(), style=Markup(style), body="\n".join(parts)
     )

@@ -3,7 +3,6 @@
 import io
 import itertools
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -11,13 +10,12 @@ from typing import Any
 
 import pytest
 
+from tabcontam.report.environment import asset
 from tabcontam.report.evidence import Packed
 from tabcontam.report.html import MOST_LLMS, render_html, render_pages
+from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 SHOWN = (
     "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"
 )
@@ -34,28 +32,6 @@ CONTRAST = """element => {
   return (pair[1] + 0.05) / (pair[0] + 0.05);
 }"""
 Visit = Callable[..., Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium on this machine")
-    with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield opened
-        opened.close()
-
-
-def opened(browser: Any, path: Path, source: str, at: str = "", **options: Any) -> tuple[Any, list[str]]:
-    """A page's text opened from disk, at `at`, and whatever the browser complains of."""
-    path.write_text(source, encoding="utf-8")
-    page = browser.new_page(**options)
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.on("request", lambda request: complaints.extend([request.url] * (not request.url.startswith("file:"))))
-    page.goto(path.as_uri() + at)
-    return page, complaints
 
 
 @pytest.fixture
@@ -211,8 +187,8 @@ def test_the_evidence_has_its_own_script_and_style(visit: Visit, monkeypatch: py
     written += "document.getElementById('evidence-1').textContent }, true)"
     packed = Packed({1: "QUJD"}, {"1-1-1": 2}, {})
     monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
-    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: written)
-    monkeypatch.setattr("tabcontam.report.evidence.style", lambda: ".evidence div { font-style: italic; }")
+    own = {"evidence.js": written, "evidence.css": ".evidence div { font-style: italic; }"}
+    monkeypatch.setattr("tabcontam.report.html.asset", lambda name: own.get(name) or asset(name))
     page = visit(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
     page.locator("details.evidence summary").click()
     shown = page.locator("details.evidence div")

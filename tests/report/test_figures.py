@@ -157,7 +157,7 @@ def test_another_process_gives_the_same_bytes_and_needs_no_pyplot() -> None:
 def test_no_text_covers_another_or_leaves_the_page(of: dict[str, Any]) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 
-    from tabcontam.report.heatmap_figure import heatmap
+    from tabcontam.report.figures.heatmap import heatmap
 
     (figure,) = heatmap(typed(of))
     figure.set_dpi(600)  # where letters are not widened to whole dots
@@ -170,7 +170,7 @@ def test_no_text_covers_another_or_leaves_the_page(of: dict[str, Any]) -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_blocks_that_do_not_fit_stand_below_and_then_on_further_pages() -> None:
-    from tabcontam.report.heatmap_figure import PAGE, WIDTH, heatmap
+    from tabcontam.report.figures.heatmap import PAGE, WIDTH, heatmap
 
     view = typed(results([f"llm-{number}" for number in range(30)], [f"dataset-{number}" for number in range(9)]))
     (one,) = heatmap(view)
@@ -185,7 +185,7 @@ def test_blocks_that_do_not_fit_stand_below_and_then_on_further_pages() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_the_ranking_shows_what_was_measured() -> None:
-    from tabcontam.report.ranking_figure import against_accuracy, ranking
+    from tabcontam.report.figures.ranking import against_accuracy, ranking
 
     correlation = {"first": "score", "second": "zero_shot", "llms": 2, "value": -0.5, "interval": [-0.9, 0.2]}
     of = ranked(results(["control:exposed", "gpt-4", "other"], ["iris"], catalogue=GPT4), correlations=[correlation])
@@ -200,7 +200,7 @@ def test_the_ranking_shows_what_was_measured() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_nothing_ranked_gives_no_ranking() -> None:
-    from tabcontam.report.ranking_figure import against_accuracy, ranking
+    from tabcontam.report.figures.ranking import against_accuracy, ranking
 
     view = typed(results(["gpt-4"], ["iris"]) | {"ranking": []})
     assert ranking(view) == against_accuracy(view) == []
@@ -210,7 +210,7 @@ def test_nothing_ranked_gives_no_ranking() -> None:
 
 @pytest.mark.usefixtures("plain")
 def test_a_long_ranking_takes_several_pages() -> None:
-    from tabcontam.report.ranking_figure import ranking
+    from tabcontam.report.figures.ranking import ranking
 
     view = typed(ranked(results([f"llm-{number}" for number in range(90)], ["iris"])))
     pages = ranking(view)
@@ -237,7 +237,7 @@ def test_what_is_no_result_is_refused() -> None:
 
 
 def test_a_long_name_keeps_both_ends() -> None:
-    from tabcontam.report.heatmap_figure import cut
+    from tabcontam.report.figures.heatmap import cut
 
     assert cut("openai:meta-llama/Meta-Llama-3-8B", 20) == "openai:met…lama-3-8B"
     assert cut("iris", 4) == "iris"

@@ -10,9 +10,8 @@ import pytest
 
 from tabcontam.report import html
 from tabcontam.report.evidence import Packed
-from tabcontam.report.html import MOST_CELLS, MOST_LLMS, render_html, render_pages, summary
+from tabcontam.report.html import MOST_CELLS, MOST_LLMS, render_html, render_pages
 from tabcontam.report.published import Agreement, Mark, Source
-from tabcontam.report.results import typed
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -134,7 +133,6 @@ def test_a_cell_that_was_not_run_is_an_empty_square() -> None:
 def test_a_cell_says_how_much_of_its_evidence_the_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
     packed = Packed({1: "QUJD", 2: "REVG"}, {"1-1-1": 10, "2-1-1": 3}, {"1-1-1": 35})
     monkeypatch.setattr("tabcontam.report.evidence.packed", lambda view, trials: packed)
-    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
     of = document(
         [cell(llm, "iris", test, "contaminated") for llm in "ab" for test in ("full_completion", "membership")]
     )
@@ -206,8 +204,6 @@ def test_the_page_says_first_what_was_tested_and_what_was_found() -> None:
     assert "1 LLM, 1 table, 13 tests, 385 queries, beside 1 control; 2 January 2026; calibrated rules" in text
     assert text.index("gpt-4o recalls rows of The iris data.") < text.index("control:exposed (control) recalls rows")
     assert text.index("control:exposed (control) recalls") < text.index("A block is an LLM")
-    view = typed(of)
-    assert summary(view, view.blocks[1]) == "recalls rows of The iris data."
 
 
 def test_the_catalogues_title_names_an_llm_and_its_name_in_the_run_stays() -> None:
@@ -323,8 +319,7 @@ def test_the_page_loads_nothing_and_runs_its_own_scripts_alone() -> None:
         assert attributes.get("href", "#").startswith("#")
 
 
-def test_the_policy_allows_our_style_and_scripts_by_their_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabcontam.report.evidence.script", lambda: "'evidence'")
+def test_the_policy_allows_our_style_and_scripts_by_their_hashes() -> None:
     source = render_html(*hostile())
 
     def hashes(tag: str) -> str:

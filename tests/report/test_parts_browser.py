@@ -6,13 +6,11 @@ from typing import Any
 import pytest
 
 from tabcontam.report import comparisons, ranking
+from tests.report.chromium import opened
 from tests.report.partials import page_of, part
 from tests.report.synthetic import HOSTILE
-from tests.report.test_browser import browser, opened
 from tests.report.test_comparisons import APPEARED, VANISHED, comparison
 from tests.report.test_ranking import ranked
-
-__all__ = ["browser"]  # the fixture
 
 
 @pytest.fixture(scope="module")

@@ -1,7 +1,6 @@
 """The reading view: what it accepts, what it refuses in one line, how it orders and counts."""
 
 import json
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -9,17 +8,18 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.report.results import (
-    asked,
+    ROW_TESTS,
+    TESTS,
     count,
-    evidence,
     listed,
-    question,
     read_results,
     rounded,
     shorten,
     typed,
     visible,
 )
+from tabcontam.report.trials import telling
+from tabcontam.suite import registry
 from tabcontam.suite.base import Verdict
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
 
@@ -100,7 +100,7 @@ def test_results_written_before_verdicts_had_a_level_are_read() -> None:
     assert view.tables == ()
     assert view.notes == []
     assert count(view.subjects) == {"contaminated": 1}
-    assert [len(told) for told in evidence(view.cells, lines).values()] == [1]
+    assert [len(told) for told in telling(view.cells, lines).values()] == [1]
 
 
 def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_something_was() -> None:
@@ -179,6 +179,11 @@ def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
 def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
     cells = [cell("m", "iris", test, "not detected") for test in ["invented", *reversed(KINDS)]]
     assert typed(document(cells)).tests == (*KINDS, "invented")
+
+
+def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
+    assert TESTS.keys() == {test.id for test in registry.TESTS}
+    assert {test.id for test in registry.TESTS if test.of_rows} == ROW_TESTS
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:
@@ -280,31 +285,6 @@ def test_the_controls_say_that_both_are_as_expected() -> None:
     ]
 
 
-def _told(of: dict[str, Any], lines: list[dict[str, Any]]) -> list[str]:
-    (found,) = evidence(typed(document([of])).cells, lines).values()
-    return [str(line["query"]) for line in found]
-
-
-def test_evidence_has_hits_before_the_others_and_the_papers_own_before_further_ones() -> None:
-    of = cell("m", "iris", "full_completion", "contaminated")
-    lines = [trial(of, "1", hit=False), trial(of, "2", paper=False), trial(of, "3")]
-    assert _told(of, lines) == ["3", "2", "1"]
-    assert _told(of, lines[:1]) == ["1"]
-    assert _told(of, [trial(of | {"llm": "other"}, "1")]) == []
-
-
-def test_a_decoy_that_was_hit_is_no_evidence() -> None:
-    of = cell("m", "iris", "feature_list_informed", "contaminated")
-    lines = [trial(of, "0-decoy-1", decoy_of="0", expected=["twin"]), trial(of, "0", hit=False, decoy_of="")]
-    assert _told(of, lines) == ["0"]
-    assert _told(of, lines[:1]) == []
-
-
-def test_a_query_asked_again_counts_once_with_its_last_reply() -> None:
-    of = cell("m", "iris", "full_completion", "contaminated")
-    assert _told(of, [trial(of, "1"), trial(of, "2"), trial(of, "1", hit=False)]) == ["2", "1"]
-
-
 @pytest.mark.parametrize("code", [0x00, 0x08, 0x0B, 0x0D, 0x1B, 0x7F, 0x85, 0x9B, 0x202E, 0x2028, 0xD800, 0xFFFE])
 def test_control_characters_are_shown_not_obeyed(code: int) -> None:
     assert chr(code) not in visible(chr(code))
@@ -329,23 +309,3 @@ def test_shortened_text_says_how_much_is_left_out() -> None:
 )
 def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
     assert listed(value) == lines
-
-
-@pytest.mark.parametrize(
-    ("line", "shown"),
-    [
-        ({"prompt": "text"}, "text"),
-        ({"prompt": [{"role": "user", "content": "x"}]}, "x"),
-        ({"prompt": [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]}, "system: s\n\nuser: x"),
-        ({}, ""),
-    ],
-)
-def test_a_prompt_is_shown_as_one_text(line: Mapping[str, Any], shown: str) -> None:
-    assert asked(line) == shown
-
-
-def test_the_question_is_the_last_message() -> None:
-    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]
-    assert question({"prompt": messages}) == "x"
-    assert question({"prompt": "text"}) == "text"
-    assert question({"prompt": []}) == question({}) == ""

@@ -40,7 +40,7 @@ def render_figure(document: Mapping[str, Any], format: str) -> bytes:  # noqa: A
 
 
 def _svg(view: Results) -> bytes:
-    from tabcontam.report.heatmap_figure import heatmap
+    from tabcontam.report.figures.heatmap import heatmap
 
     (figure,) = heatmap(view)
     written = BytesIO()
@@ -59,8 +59,8 @@ def _pdf(view: Results) -> bytes:
 
 
 def _pages(view: Results) -> "list[Figure]":
-    from tabcontam.report.heatmap_figure import PAGE, heatmap
-    from tabcontam.report.ranking_figure import against_accuracy, ranking
+    from tabcontam.report.figures.heatmap import PAGE, heatmap
+    from tabcontam.report.figures.ranking import against_accuracy, ranking
 
     return [*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)]
 

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.report.heatmap_figure import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
-from tabcontam.report.results import MEASURES, Rank, Results
+from tabcontam.report.figures.heatmap import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
+from tabcontam.report.ranking import TITLES
+from tabcontam.report.results import ACCURACIES, MEASURES, Rank, Results
 
-TITLES = {"score": "contamination", "membership": "membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 LOOKS = {"score": (FOUND, "s"), "membership": (INK, "D"), "zero_shot": ("#0072b2", "o"), "one_shot": ("#b06000", "^")}
 CHANCE = 0.5  # of telling rows of the table from others
 MOST = 40  # LLMs of a page
@@ -52,7 +52,7 @@ def _explained(view: Results, shown: Sequence[str]) -> str:
 
 def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) -> None:
     color, marker = LOOKS[measure]
-    axes.set_title(TITLES[measure], size=7.5, weight="bold", color=INK)
+    axes.set_title(TITLES[measure].lower(), size=7.5, weight="bold", color=INK)
     axes.set_xlim(-0.04, 1.04)
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "", ".5", "", "1"])
     axes.tick_params(length=2, color=GREY)
@@ -73,7 +73,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
 
 def against_accuracy(view: Results) -> list[Figure]:
     """Contamination against the accuracy in classification, an LLM a point; none where no LLM has both."""
-    shown = [measure for measure in _measured(view) if measure in ("zero_shot", "one_shot") and _points(view, measure)]
+    shown = [measure for measure in _measured(view) if measure in ACCURACIES and _points(view, measure)]
     if not shown:
         return []
     figure = Figure(figsize=(WIDTH, 3.3))
@@ -97,7 +97,7 @@ def _explained_points(view: Results) -> str:
 
 def _draw_points(axes: Axes, view: Results, measure: str) -> None:
     color, marker = LOOKS[measure]
-    axes.set_title(TITLES[measure] + _correlation(view, measure), size=7.5, color=INK)
+    axes.set_title(TITLES[measure].lower() + _correlation(view, measure), size=7.5, color=INK)
     axes.set_xlim(-0.04, 1.04)
     axes.set_ylim(-0.04, 1.04)
     axes.set_xlabel("contamination")

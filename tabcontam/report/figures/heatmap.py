@@ -18,8 +18,9 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
 
-from tabcontam.report.published import Mark, marks, sources
-from tabcontam.report.results import SCORE, TESTS, Block, Cell, Column, Results, visible
+from tabcontam.report.published import Mark, sources
+from tabcontam.report.results import OUTCOMES, SCORE, TESTS, Block, Column, Results, visible
+from tabcontam.report.squares import published
 from tabcontam.suite.base import Kind, Verdict
 
 WIDTH, PAGE = 7.0, 9.4  # what a page has room for
@@ -31,7 +32,6 @@ EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, ab
 
 INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
 FOUND, SILENT, GREY = "#b42318", "#f2c94c", "#8c959f"
-LEGEND = (*(verdict.value for verdict in Verdict), SCORE)
 STRIPES = Path(
     [(-1, 0), (0, 1), (-1, -1), (1, 1), (0, -1), (1, 0)],
     [Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO, Path.MOVETO, Path.LINETO],
@@ -127,7 +127,7 @@ def _parts(view: Results, square: float) -> list[Part]:
 
 def names(view: Results, blocks: Iterable[Block]) -> list[str]:
     """What the LLMs are called, each by a name of its own: by the catalogue's title, where no other has it too."""
-    named = [(block.llm, view.catalogue[block.llm].title if block.llm in view.catalogue else "") for block in blocks]
+    named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
     told = [cut(title if often[title] == 1 and title else llm, LONGEST["llm"]) for llm, title in named]
     return [name + (f" #{again + 1}" if (again := told[:place].count(name)) else "") for place, name in enumerate(told)]
@@ -207,13 +207,8 @@ def _draw_part(view: Results, ink: "Ink", part: Part, left: float, top: float, s
         ink.text(x + square / 2, top + bottom + 0.05, label, ha="center", va="top", rotation=90)
         for test, cell in column.cells.items():
             ink.cell(x, top + tests[test], square, cell.outcome, cell.score)
-            for mark in _marks(view, cell):
+            for mark in published(view, cell):
                 ink.mark(x, top + tests[test], square, mark)
-
-
-def _marks(view: Results, cell: Cell) -> tuple[Mark, ...]:
-    entry = view.catalogue.get(cell.llm)
-    return marks(entry.name, cell.dataset, cell.test) if entry else ()
 
 
 def _side(mark: Mark) -> int:
@@ -224,8 +219,8 @@ def _side(mark: Mark) -> int:
 def _legend(view: Results) -> list[tuple[str, str]]:
     """What is explained, and its words: every verdict, and what else the figure has."""
     present = {cell.outcome for cell in view.cells}
-    entries = [(outcome, outcome) for outcome in LEGEND if outcome != SCORE or outcome in present]
-    shown = {mark.source: mark for cell in view.cells for mark in _marks(view, cell)}
+    entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
+    shown = {mark.source: mark for cell in view.cells for mark in published(view, cell)}
     sides = [f"{('left', 'right')[_side(mark)]} corner: {source.name}" for source, mark in shown.items()]
     if not sides:
         return entries

@@ -21,8 +21,8 @@ from tabcontam.errors import UsageError, one_line
 
 if TYPE_CHECKING:
     from tabcontam.api import Results
-    from tabcontam.pytest_gate import Answer, Gate
-    from tabcontam.pytest_marks import Condition
+    from tabcontam.pytest_plugin.gate import Answer, Gate
+    from tabcontam.pytest_plugin.marks import Condition
 
 MARK = "uncontaminated"
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
@@ -84,7 +84,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 
 
 def _read(item: pytest.Item, marks: Sequence[pytest.Mark]) -> None:
-    from tabcontam.pytest_marks import read_mark
+    from tabcontam.pytest_plugin.marks import read_mark
 
     try:
         item.stash[CONDITIONS] = tuple(dict.fromkeys(read_mark(item, mark) for mark in marks))
@@ -111,7 +111,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     conditions = item.stash.get(CONDITIONS, ())
     if not conditions or item.config.getoption("setuponly", False):
         return
-    from tabcontam.pytest_gate import stop
+    from tabcontam.pytest_plugin.gate import stop
 
     try:
         answers = item.stash[ANSWERS] = [_gate(item.config).answer(condition) for condition in conditions]
@@ -128,7 +128,7 @@ def _break(error: UsageError) -> NoReturn:
 
 def _gate(config: pytest.Config) -> "Gate":
     """Where this session's verdicts come from."""
-    from tabcontam.pytest_gate import Gate
+    from tabcontam.pytest_plugin.gate import Gate
 
     if GATE not in config.stash:
         config.stash[GATE] = Gate(config, report_folders(config), config.stash.get(CONDITIONS, ()))

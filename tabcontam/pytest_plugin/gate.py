@@ -17,7 +17,7 @@ from tabcontam import __version__
 from tabcontam.api import Results, load_results, run
 from tabcontam.errors import UsageError
 from tabcontam.gate import WORST_FIRST, Conclusion
-from tabcontam.pytest_marks import RUN, STOPS, Asking, Condition
+from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.report.results import visible
 from tabcontam.run_folder import last_lines
 from tabcontam.store import RESULTS

@@ -1,0 +1,34 @@
+"""The trials of a cell as the terminal tells them: the most telling first, and what one asked."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tabcontam.report.results import Cell, place_of, text
+
+Trial = Mapping[str, Any]
+
+
+def telling(cells: Iterable[Cell], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
+    """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys.
+
+    A query asked again counts once, with its last reply.
+    """
+    found: dict[tuple[str, ...], dict[str, Trial]] = {cell.place: {} for cell in cells}
+    for number, trial in enumerate(trials):
+        if (place := place_of(trial)) in found:
+            found[place][text(trial.get("query")) or str(number)] = trial
+    return {place: _ordered(of_query.values()) for place, of_query in found.items()}
+
+
+def _ordered(trials: Iterable[Trial]) -> list[Trial]:
+    own = [trial for trial in trials if not trial.get("decoy_of")]
+    return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
+
+
+def question(trial: Trial) -> str:
+    """The prompt, of several messages the last one: without what every query says before it."""
+    prompt = trial.get("prompt")
+    if not isinstance(prompt, list):
+        return text(prompt)
+    last = prompt[-1] if prompt else None
+    return text(last.get("content")) if isinstance(last, Mapping) else ""
