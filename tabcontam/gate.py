@@ -28,6 +28,7 @@ from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.judge import ENDED, SCHEMA, tables
 from tabcontam.report.results import (
     EXPOSED,
+    ROW_TESTS,
     UNEXPOSED,
     Cell,
     Results,
@@ -41,7 +42,6 @@ from tabcontam.suite.base import Verdict
 from tabcontam.suite.registry import TESTS
 from tabcontam.suite.verdicts import ALPHA, CALIBRATED, PAPER
 
-ROWS = frozenset(test.id for test in TESTS if test.of_rows)
 KNOWLEDGE = frozenset(test.id for test in TESTS if test.number is not None and not test.of_rows)  # tests 1 to 6
 NAMED = 3  # findings in the one line
 LONGEST = 240  # characters of a finding there
@@ -102,6 +102,28 @@ class Judgement:
         """What `gate --json` prints."""
         findings = [asdict(finding) for finding in self.findings]
         return {"conclusion": self.conclusion, "reason": self.reason, "findings": findings}
+
+
+@dataclass(frozen=True)
+class Ruling:
+    """What the gate says of one (LLM, table), for those who put it in words of their own.
+
+    `void` has the row tests that a control shows to be worth nothing for what was found, or for finding nothing;
+    `share` is that of the rows, in [0, 1], which the others would have seen: None where that is not known.
+    """
+
+    conclusion: Conclusion
+    reason: str
+    void: tuple[str, ...]
+    share: float | None
+
+
+def rulings(view: Results) -> dict[Subject, Ruling]:
+    """The gate's decision on each LLM and table but controls that joined; none on recorded answers."""
+    if "llms" not in view.run:
+        return {}
+    gate = _Gate(view, knowledge=False, min_power=None)
+    return {(llm, place): gate.ruling(llm, place) for llm, place in _subjects(view, (), ())}
 
 
 def judge(
@@ -174,6 +196,16 @@ class _Gate:
         llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
         return Finding(llm, label, conclusion, reason)
 
+    def ruling(self, llm: str, place: Place) -> Ruling:
+        """What is found of one LLM and one table, and what it rests on."""
+        cells, table, found = self._rows(llm, place), self._tables.get((llm, place)), self.finding(llm, place)
+        flagged = _flagged(cells, table) if table else []
+        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        void = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
+        voided = tuple(test for test in flagged or [cell.test for cell in missed] if test in void)
+        share = self._share([cell for cell in missed if cell.test not in voided])
+        return Ruling(found.conclusion, found.reason, voided, share)
+
     def _of_rows(self, llm: str, place: Place) -> tuple[Conclusion, str]:
         """What the row tests say."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
@@ -219,13 +251,17 @@ class _Gate:
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {also}"
         counted = [cell for cell in missed if cell.test not in void]
-        shares = [cell.numbers["detectable_share"] for cell in counted if "detectable_share" in cell.numbers]
-        share = None if self._paper else min(shares, default=None)  # of the published rules no power is known
+        share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
         seen = "" if share is None else f", and {share:.0%} of the rows would have been seen"
         tests = ", ".join(cell.test for cell in counted)
         return Conclusion.CLEAN, f"not found by {tests}{seen}" + (f"; {also}" if void else "")
+
+    def _share(self, missed: Sequence[Cell]) -> float | None:
+        """The least share of remembered rows that these cells would have seen; not known of the published rules."""
+        shares = [cell.numbers["detectable_share"] for cell in missed if "detectable_share" in cell.numbers]
+        return None if self._paper else min(shares, default=None)
 
     def _known(self, llm: str, place: Place) -> list[str]:
         """The tests 1 to 6 that find the dataset known; those that show no rows are asked in one serializer alone."""
@@ -252,7 +288,7 @@ class _Gate:
             }
             for (llm, place), group in self._by_subject.items()
             for cell in group
-            if cell.test in ROWS and cell.test not in self._void(control, llm, place)
+            if cell.test in ROW_TESTS and cell.test not in self._void(control, llm, place)
         ]
         alpha = self.view.run.get("alpha")
         again = tables(cells, PAPER if self._paper else CALIBRATED, alpha if isinstance(alpha, float) else ALPHA)
@@ -286,7 +322,7 @@ class _Gate:
         return {Place.of(cell): self.view.label(cell) for cell in self.view.cells}
 
     def _rows(self, llm: str, place: Place) -> list[Cell]:
-        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in ROWS]
+        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in ROW_TESTS]
 
 
 def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Subject, TableVerdict]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
+from tabcontam.suite import registry
 from tabcontam.suite.base import Kind, Verdict
 
 SCHEMA = 1
@@ -34,8 +35,8 @@ TESTS = {
     "classification_0shot": "Classification, 0-shot",
     "classification_1shot": "Classification, 1-shot",
 }
-# Only these can show that rows were seen; a page about the dataset is enough to pass the others.
-ROW_TESTS = frozenset({"incomplete_completion", "full_completion", "feature_completion", "matched_membership"})
+# Only these can show that rows were seen; a page about the dataset is enough to pass the others. A user's own count.
+ROW_TESTS = frozenset(test.id for test in registry.TESTS if test.of_rows)
 
 LETTERS = {
     Verdict.CONTAMINATED: "C",
