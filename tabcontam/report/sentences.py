@@ -174,8 +174,9 @@ def _standing(titles: Titles, cells: Sequence[Cell], table: TableVerdict | None,
     standing = replace(standing, edition=cells[0].edition, source=cells[0].source)
     if ruling is None or table is None or verdict not in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED):
         return standing
-    unsure = ruling.conclusion is Conclusion.CANNOT_TELL
-    return replace(standing, share=ruling.share, void=ruling.void, unsure=unsure)
+    void, found = ruling.void, verdict is Verdict.CONTAMINATED
+    unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or not found)
+    return replace(standing, share=ruling.share, void=void, unsure=unsure)
 
 
 def _strongest(cells: Iterable[Cell]) -> Verdict | None:
