@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
-from tabcontam.report.results import Results, text
+from tabcontam.report.results import Results, text, visible
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
@@ -150,6 +150,8 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
         told = {}
         for place in places:
             told[place], shown_here[place] = asked[place].told(note)
+            if null := view.placed[place].null:
+                told[place]["null"] = visible(null)
         firsts = " ".join(f"{place}:{asked[place].first}" for place in told)
         blobs[block] = f"{firsts}\n{_compressed(told)}"
     left = {place: len(asked[place].seen) - count for place, count in shown_here.items()}

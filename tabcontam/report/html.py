@@ -145,8 +145,8 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
 def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
     titles, packed = Titles(view), evidence.packed(view, trials)
-    style = environment().get_template("style.css.jinja").render() + evidence.style()
-    scripts = [script for script in (_own_script(), evidence.script()) if script]
+    style = _unindented(environment().get_template("style.css.jinja").render() + evidence.style())
+    scripts = [_unindented(script) for script in (_own_script(), evidence.script()) if script]
     return {
         "view": view,
         "style": _ours(style),
@@ -195,6 +195,11 @@ def _words() -> dict[str, Any]:
 
 def _own_script() -> str:
     return (TEMPLATES / "page.js").read_text("utf-8")
+
+
+def _unindented(source: str) -> str:
+    """Our own style or script without what only its readers need; none of it stands in a text of several lines."""
+    return "\n".join(filter(None, map(str.strip, source.splitlines())))
 
 
 def _ours(markup: str) -> "Markup":
