@@ -28,7 +28,6 @@ from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.judge import ENDED, SCHEMA, tables
 from tabcontam.report.results import (
     EXPOSED,
-    ROW_TESTS,
     UNEXPOSED,
     Cell,
     Results,
@@ -42,6 +41,7 @@ from tabcontam.suite.base import Verdict
 from tabcontam.suite.registry import TESTS
 from tabcontam.suite.verdicts import ALPHA, CALIBRATED, PAPER
 
+ROWS = frozenset(test.id for test in TESTS if test.of_rows)
 KNOWLEDGE = frozenset(test.id for test in TESTS if test.number is not None and not test.of_rows)  # tests 1 to 6
 NAMED = 3  # findings in the one line
 LONGEST = 240  # characters of a finding there
@@ -288,7 +288,7 @@ class _Gate:
             }
             for (llm, place), group in self._by_subject.items()
             for cell in group
-            if cell.test in ROW_TESTS and cell.test not in self._void(control, llm, place)
+            if cell.test in ROWS and cell.test not in self._void(control, llm, place)
         ]
         alpha = self.view.run.get("alpha")
         again = tables(cells, PAPER if self._paper else CALIBRATED, alpha if isinstance(alpha, float) else ALPHA)
@@ -322,7 +322,7 @@ class _Gate:
         return {Place.of(cell): self.view.label(cell) for cell in self.view.cells}
 
     def _rows(self, llm: str, place: Place) -> list[Cell]:
-        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in ROW_TESTS]
+        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in ROWS]
 
 
 def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Subject, TableVerdict]:

@@ -28,6 +28,7 @@ TESTS = {
     "feature_values_informed": "5 Feature values, informed",
     "feature_values_uninformed": "6 Feature values, uninformed",
     "incomplete_completion": "7 Incomplete completion",
+    "incomplete_completion_single": "7 Incomplete completion, single",  # in recorded answers alone
     "full_completion": "8 Full completion",
     "feature_completion": "9 Feature completion",
     "membership": "Membership",
@@ -36,7 +37,7 @@ TESTS = {
     "classification_1shot": "Classification, 1-shot",
 }
 # Only these can show that rows were seen; a page about the dataset is enough to pass the others. A user's own count.
-ROW_TESTS = frozenset(test.id for test in registry.TESTS if test.of_rows)
+ROW_TESTS = frozenset(test.id for test in registry.TESTS if test.of_rows) | {"incomplete_completion_single"}
 
 LETTERS = {
     Verdict.CONTAMINATED: "C",
