@@ -213,7 +213,7 @@ class _Gate:
             return Conclusion.CANNOT_TELL, "no row test was asked"
         if flagged := _flagged(cells, table):
             return self._found(llm, place, flagged)
-        if short := [cell for cell in cells if _cut_short(cell)]:
+        if short := [cell for cell in cells if cut_short(cell)]:
             tests = ", ".join(cell.test for cell in short)
             return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
         if table.verdict is not Verdict.NOT_DETECTED:
@@ -339,7 +339,7 @@ def _flagged(cells: Sequence[Cell], table: TableVerdict) -> list[str]:
     return [cell.test for cell in cells if cell.numbers.get("p_value", 1.0) == least]
 
 
-def _cut_short(cell: Cell) -> bool:
+def cut_short(cell: Cell) -> bool:
     """Whether a cell was planned, but not asked to the end, or not at all: then there is nothing measured."""
     if cell.verdict not in (Verdict.SKIPPED, Verdict.NO_ANSWER) or not cell.numbers.get("queries"):
         return False

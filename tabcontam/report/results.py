@@ -28,7 +28,7 @@ TESTS = {
     "feature_values_informed": "5 Feature values, informed",
     "feature_values_uninformed": "6 Feature values, uninformed",
     "incomplete_completion": "7 Incomplete completion",
-    "incomplete_completion_single": "7 Incomplete completion, single",  # in recorded answers alone
+    "incomplete_completion_single": "Incomplete completion, single",  # in recorded answers alone
     "full_completion": "8 Full completion",
     "feature_completion": "9 Feature completion",
     "membership": "Membership",

@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import cached_property
 
 from tabcontam.choosing import Place
-from tabcontam.gate import Conclusion, Ruling, Subject, rulings
+from tabcontam.gate import Conclusion, Ruling, Subject, cut_short, rulings
 from tabcontam.report.results import (
     EXPOSED,
     ROW_TESTS,
@@ -36,6 +36,7 @@ UNTOLD = {
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
+CUT_SHORT = "not asked to the end"
 RULES = {
     "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of an "
     "LLM (Benjamini-Hochberg)",
@@ -50,7 +51,7 @@ class Standing:
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
     `share` is that of the rows which would have been seen, in [0, 1]; `why` says why the rows could not be told.
     `void` has the row tests that a control voids, and `unsure` says that the gate cannot tell by what stands in `rows`.
-    `edition` and `source` say of which table, and where its answers were recorded.
+    `cut` says that it was not asked to the end, `edition` which table it is, and `source` where answers were recorded.
     """
 
     table: str
@@ -61,6 +62,7 @@ class Standing:
     why: str
     void: tuple[str, ...] = ()
     unsure: bool = False
+    cut: bool = False
     edition: str = ""
     source: str = ""
 
@@ -130,7 +132,7 @@ def scope(view: Results) -> str:
     queries = int(sum(cell.numbers.get("queries", 0) for cell in subjects))
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
-    counts += [_count(queries, "query", "queries")] * bool(queries)
+    counts += [_count(queries, *_queries(view))] * bool(queries)
     counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
 
@@ -171,7 +173,8 @@ def _standing(titles: Titles, cells: Sequence[Cell], table: TableVerdict | None,
     judged = rows or others
     title, apart = titles.dataset(cells[0].dataset), titles.apart(cells[0])
     standing = Standing(title, apart, verdict, _strongest(others), share, _why(judged, verdict))
-    standing = replace(standing, edition=cells[0].edition, source=cells[0].source)
+    cut = _early(titles.view) and any(cut_short(cell) for cell in judged)
+    standing = replace(standing, cut=cut, edition=cells[0].edition, source=cells[0].source)
     if ruling is None or table is None or verdict not in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED):
         return standing
     void, found = ruling.void, verdict is Verdict.CONTAMINATED
@@ -256,14 +259,19 @@ def _knows(group: Sequence[Standing]) -> str:
 
 def _of_untold(found: Sequence[Standing]) -> Iterator[str]:
     for verdict in UNTOLD:
-        if group := [one for one in found if one.rows is verdict]:
+        for group in filter(None, _by_end([one for one in found if one.rows is verdict])):
             yield f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}"
+
+
+def _by_end(found: Sequence[Standing]) -> tuple[list[Standing], list[Standing]]:
+    """Those that were asked to the end, and those that were not."""
+    return [one for one in found if not one.cut], [one for one in found if one.cut]
 
 
 def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[str]:
     if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
         yield f"no knowledge of {_names(clean)} found (no test of rows was run)"
-    if untold := [one for one in found if one.knowledge in UNTOLD]:
+    for untold in filter(None, _by_end([one for one in found if one.knowledge in UNTOLD])):
         yield f"nothing could be told about {_names(untold)}: {_reason(untold)}"
     if scored := [one for one in found if one.knowledge is None]:
         yield f"only scores on {_names(scored)}, on which nothing is decided"
@@ -377,7 +385,8 @@ def _percent(share: float) -> str:
 
 def _reason(group: Sequence[Standing]) -> str:
     """Why nothing could be told of any of them, with the reason that they share."""
-    verdicts = dict.fromkeys(UNTOLD[one.verdict] for one in group if one.verdict in UNTOLD)
+    words = [CUT_SHORT if one.cut else UNTOLD.get(one.verdict or Verdict.CONTAMINATED) for one in group]
+    verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}
     return " or ".join(verdicts) + (f" ({one})" if len(shared) == 1 and (one := shared.pop()) else "")
 
@@ -403,6 +412,18 @@ def _listed(names: Sequence[str]) -> str:
 
 def _count(number: int, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
+
+
+def _queries(view: Results) -> tuple[str, str]:
+    """What queries are called: where the run ended early, not all of them were asked."""
+    return ("planned query", "planned queries") if _early(view) else ("query", "queries")
+
+
+def _early(view: Results) -> bool:
+    """Whether a run ended before all was asked, of all LLMs or of one."""
+    run, llms = view.run, view.run.get("llms")
+    ended = any(isinstance(llm, Mapping) and llm.get("ended") for llm in (llms if isinstance(llms, list) else ()))
+    return bool(ended or run.get("limit") or run.get("interrupted") or run.get("finished") is False)
 
 
 def _day(view: Results) -> str:

@@ -243,6 +243,17 @@ def test_every_recorded_row_test_shows_rows() -> None:
     assert said([("housing", "incomplete_completion_single", C)]) == "m recalls rows of Housing."
 
 
+def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
+    """A run that a limit ended had "too few readable answers" of an LLM that was asked nothing more."""
+    unasked: dict[str, Any] = {"statistic": None, "reason": "--max-requests 150 is reached"}
+    of = run_of(row("m", verdict=Q, p_value=None, **unasked), limit="--max-requests 150 is reached")
+    assert str(sentences(typed(of))[0]) == (
+        "m: whether it recalls rows of The iris data could not be told: not asked to the end (--max-requests 150 is "
+        "reached)."
+    )
+    assert "45 planned queries" in scope(typed(of))
+
+
 def test_of_the_published_rules_no_power_is_known() -> None:
     of = run_of(row("m", **MISSED, detectable_share=0.1), rules="paper")
     assert "and how much would have been seen is not known" in str(sentences(typed(of))[0])
