@@ -104,6 +104,28 @@ class Judgement:
         return {"conclusion": self.conclusion, "reason": self.reason, "findings": findings}
 
 
+@dataclass(frozen=True)
+class Ruling:
+    """What the gate says of one (LLM, table), for those who put it in words of their own.
+
+    `void` has the row tests that a control shows to be worth nothing for what was found, or for finding nothing;
+    `share` is that of the rows, in [0, 1], which the others would have seen: None where that is not known.
+    """
+
+    conclusion: Conclusion
+    reason: str
+    void: tuple[str, ...]
+    share: float | None
+
+
+def rulings(view: Results) -> dict[Subject, Ruling]:
+    """The gate's decision on each LLM and table but controls that joined; none on recorded answers."""
+    if "llms" not in view.run:
+        return {}
+    gate = _Gate(view, knowledge=False, min_power=None)
+    return {(llm, place): gate.ruling(llm, place) for llm, place in _subjects(view, (), ())}
+
+
 def judge(
     document: Mapping[str, Any],
     *,
@@ -174,6 +196,16 @@ class _Gate:
         llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
         return Finding(llm, label, conclusion, reason)
 
+    def ruling(self, llm: str, place: Place) -> Ruling:
+        """What is found of one LLM and one table, and what it rests on."""
+        cells, table, found = self._rows(llm, place), self._tables.get((llm, place)), self.finding(llm, place)
+        flagged = _flagged(cells, table) if table else []
+        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        void = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
+        voided = tuple(test for test in flagged or [cell.test for cell in missed] if test in void)
+        share = self._share([cell for cell in missed if cell.test not in voided])
+        return Ruling(found.conclusion, found.reason, voided, share)
+
     def _of_rows(self, llm: str, place: Place) -> tuple[Conclusion, str]:
         """What the row tests say."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
@@ -181,7 +213,7 @@ class _Gate:
             return Conclusion.CANNOT_TELL, "no row test was asked"
         if flagged := _flagged(cells, table):
             return self._found(llm, place, flagged)
-        if short := [cell for cell in cells if _cut_short(cell)]:
+        if short := [cell for cell in cells if cut_short(cell)]:
             tests = ", ".join(cell.test for cell in short)
             return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
         if table.verdict is not Verdict.NOT_DETECTED:
@@ -219,13 +251,17 @@ class _Gate:
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {also}"
         counted = [cell for cell in missed if cell.test not in void]
-        shares = [cell.numbers["detectable_share"] for cell in counted if "detectable_share" in cell.numbers]
-        share = None if self._paper else min(shares, default=None)  # of the published rules no power is known
+        share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
         seen = "" if share is None else f", and {share:.0%} of the rows would have been seen"
         tests = ", ".join(cell.test for cell in counted)
         return Conclusion.CLEAN, f"not found by {tests}{seen}" + (f"; {also}" if void else "")
+
+    def _share(self, missed: Sequence[Cell]) -> float | None:
+        """The least share of remembered rows that these cells would have seen; not known of the published rules."""
+        shares = [cell.numbers["detectable_share"] for cell in missed if "detectable_share" in cell.numbers]
+        return None if self._paper else min(shares, default=None)
 
     def _known(self, llm: str, place: Place) -> list[str]:
         """The tests 1 to 6 that find the dataset known; those that show no rows are asked in one serializer alone."""
@@ -303,7 +339,7 @@ def _flagged(cells: Sequence[Cell], table: TableVerdict) -> list[str]:
     return [cell.test for cell in cells if cell.numbers.get("p_value", 1.0) == least]
 
 
-def _cut_short(cell: Cell) -> bool:
+def cut_short(cell: Cell) -> bool:
     """Whether a cell was planned, but not asked to the end, or not at all: then there is nothing measured."""
     if cell.verdict not in (Verdict.SKIPPED, Verdict.NO_ANSWER) or not cell.numbers.get("queries"):
         return False

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
-from tabcontam.report.results import Results, place_of, text
+from tabcontam.report.results import Results, place_of, text, visible
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
@@ -148,6 +148,8 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
         told = {}
         for place in places:
             told[place], shown_here[place] = asked[place].told(note)
+            if null := view.placed[place].null:
+                told[place]["null"] = visible(null)
         firsts = " ".join(f"{place}:{asked[place].first}" for place in told)
         blobs[block] = f"{firsts}\n{_compressed(told)}"
     left = {place: len(asked[place].seen) - count for place, count in shown_here.items()}

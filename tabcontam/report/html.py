@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.choosing import Place
+from tabcontam.gate import Conclusion, Ruling, rulings
 from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
@@ -22,6 +24,7 @@ from tabcontam.report.results import (
     Block,
     Cell,
     Results,
+    TableVerdict,
     count,
     rounded,
     text,
@@ -39,6 +42,7 @@ from tabcontam.report.squares import (
     spoken,
     strength,
 )
+from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -103,7 +107,7 @@ class Leaf:
 
 
 def _leaves(view: Results, page: str) -> list[Leaf]:
-    titles, said = Titles(view), {one.llm: one.rest for one in sentences(view)}
+    titles, ruled, said = Titles(view), rulings(view), {one.llm: one.rest for one in sentences(view)}
     return [
         Leaf(
             number,
@@ -111,7 +115,7 @@ def _leaves(view: Results, page: str) -> list[Leaf]:
             titles.llm(block.llm),
             page.format(number),
             said[block.llm],
-            standings(view, block, titles),
+            standings(view, block, titles, ruled),
         )
         for number, block in enumerate(view.blocks, start=1)
     ]
@@ -138,7 +142,8 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
 def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
     titles, packed = Titles(view), evidence.packed(view, trials)
-    style, scripts = "".join(map(asset, STYLES)), [asset(name) for name in SCRIPTS]
+    style = _unindented("".join(map(asset, STYLES)))
+    scripts = [_unindented(asset(name)) for name in SCRIPTS]
     return {
         "view": view,
         "style": _ours(style),
@@ -146,6 +151,7 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any
         "style_hash": _hash(style),
         "script_hashes": [_hash(script) for script in scripts],
         "scope": scope(view),
+        **_gate(view),
         "sentences": sentences(view),
         "notes": [note for note in view.notes if not note.startswith("rules ")],
         "facts": _facts(view),
@@ -184,6 +190,11 @@ def _words() -> dict[str, Any]:
     }
 
 
+def _unindented(source: str) -> str:
+    """Our own style or script without what only its readers need; none of it stands in a text of several lines."""
+    return "\n".join(filter(None, map(str.strip, source.splitlines())))
+
+
 def _ours(markup: str) -> "Markup":
     """What is not escaped: our own style and scripts, and base64."""
     from markupsafe import Markup
@@ -193,6 +204,25 @@ def _ours(markup: str) -> "Markup":
 
 def _hash(source: str) -> str:
     return b64encode(sha256(source.encode()).digest()).decode()
+
+
+SAME_WORD = {Verdict.CONTAMINATED: Conclusion.CONTAMINATED, Verdict.NOT_DETECTED: Conclusion.CLEAN}
+
+
+def _gate(view: Results) -> dict[str, Any]:
+    """What the gate says of each table; nothing of those of controls that joined, and of recorded answers."""
+    ruled = rulings(view)
+
+    def of(table: TableVerdict) -> Ruling | None:
+        return ruled.get((table.llm, Place.of(table)))
+
+    def doubt(table: TableVerdict) -> str:
+        """Why the gate says another word, or what a control voids."""
+        found = of(table)
+        same = SAME_WORD.get(table.verdict, Conclusion.CANNOT_TELL) if table.verdict else Conclusion.CANNOT_TELL
+        return found.reason if found and (found.void or found.conclusion is not same) else ""
+
+    return {"gated": bool(ruled), "ruled": of, "doubt": doubt}
 
 
 def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
+from tabcontam.suite import registry
 from tabcontam.suite.base import UNDECIDED, Kind, Verdict
 
 SCHEMA = 1
@@ -27,6 +28,7 @@ TESTS = {
     "feature_values_informed": "5 Feature values, informed",
     "feature_values_uninformed": "6 Feature values, uninformed",
     "incomplete_completion": "7 Incomplete completion",
+    "incomplete_completion_single": "Incomplete completion, single",  # in recorded answers alone
     "full_completion": "8 Full completion",
     "feature_completion": "9 Feature completion",
     "membership": "Membership",
@@ -34,8 +36,8 @@ TESTS = {
     "classification_0shot": "Classification, 0-shot",
     "classification_1shot": "Classification, 1-shot",
 }
-# Only these can show that rows were seen; a page about the dataset is enough to pass the others.
-ROW_TESTS = frozenset({"incomplete_completion", "full_completion", "feature_completion", "matched_membership"})
+# Only these can show that rows were seen; a page about the dataset is enough to pass the others. A user's own count.
+ROW_TESTS = frozenset(test.id for test in registry.TESTS if test.of_rows) | {"incomplete_completion_single"}
 
 LETTERS = {
     Verdict.CONTAMINATED: "C",

@@ -192,6 +192,7 @@ def test_the_evidence_has_its_own_script_and_style(visit: Visit, monkeypatch: py
     page = visit(render_html(document([cell("m", "iris", "full_completion", "contaminated")]), []))
     page.locator("details.evidence summary").click()
     shown = page.locator("details.evidence div")
+    shown.filter(has_text="QUJD").wait_for()  # `toggle` comes a moment later
     assert shown.text_content() == "QUJD"
     assert shown.evaluate("one => getComputedStyle(one).fontStyle") == "italic"
 

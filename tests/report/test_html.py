@@ -180,6 +180,15 @@ def test_the_papers_verdict_is_marked_only_where_it_is_another() -> None:
     assert "the paper's rules" not in page(document([cell("m", "iris", "membership", None)]), []).text
 
 
+def test_each_table_has_what_the_gate_says_of_it_and_why_it_doubts() -> None:
+    found, control = (weighed(llm, "iris", "full_completion", "contaminated") for llm in ("m", "control:unexposed"))
+    tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:unexposed")]
+    of = document([found, control | {"control": True}], tables)
+    assert "; gate: what was found may be plausibility: control:unexposed" in page(of, []).text
+    recorded = render_html({"schema": 1, "run": {}, "cells": [found], "tables": tables}, [])
+    assert ">Gate<" not in recorded
+
+
 def test_each_table_has_its_verdict_line_controls_last() -> None:
     source = render_html(results(["control:exposed", "gpt-4o"], ["iris", "wine"]), [])
     lines = source[source.index('class="tables"') : source.index("</table>", source.index('class="tables"'))]
@@ -188,10 +197,11 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
         for row in re.findall(r"<tr.*?</tr>", lines)[1:]
     ]
     assert rows == [
-        "gpt-4o | iris | · not detected | 0.95 | 8.2 | 12% of the rows would have been seen",
-        f"gpt-4o | wine | u uninformative |  |  | nothing could be told by {', '.join(ROW_TESTS)}",
-        "control:exposed (control) | iris | C contaminated | 2.4e-40 | 424.6 | the row tests together: p = 1.2e-40",
-        "control:exposed (control) | wine | · not detected | 0.95 | 8.2 | 12% of the rows would have been seen",
+        "gpt-4o | iris | · not detected | contaminated | 0.95 | 8.2 | 12% of the rows would have been seen; gate: "
+        "found by full_completion, feature_completion",
+        f"gpt-4o | wine | u uninformative | cannot tell |  |  | nothing could be told by {', '.join(ROW_TESTS)}",
+        "control:exposed (control) | iris | C contaminated |  | 2.4e-40 | 424.6 | the row tests together: p = 1.2e-40",
+        "control:exposed (control) | wine | · not detected |  | 0.95 | 8.2 | 12% of the rows would have been seen",
     ]
     assert "q is over all tables of the LLM" in source
     assert "q is over" not in render_html(document([], [table("m", "iris", "contaminated")]), [])

@@ -112,7 +112,10 @@ def test_ordinary_sentences_stay_prose() -> None:
 
 def test_what_was_found_of_each_llm_is_a_sentence() -> None:
     of = document(
-        [weighed("gpt-4o", "iris", "full_completion", "contaminated"), weighed("t0", "iris", "own", "not detected")],
+        [
+            weighed("gpt-4o", "iris", "full_completion", "contaminated"),
+            weighed("t0", "iris", "full_completion", "not detected"),
+        ],
         [table("gpt-4o", "iris", "contaminated"), table("t0", "iris", "not detected")],
     )
     of["run"]["catalogue"] = {"gpt-4o": {"name": "gpt-4o", "title": "GPT-4o", "family": "gpt", "order": 1}}

@@ -1,11 +1,18 @@
 """What is said at first sight is true, plain, and never more than was found."""
 
+import re
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tabcontam.report.results import typed
+from tabcontam.gate import Conclusion, judge
+from tabcontam.judge import tables as tables_of
+from tabcontam.replay.records import ROW_TESTS as RECORDED
+from tabcontam.report.results import ROW_TESTS, typed
 from tabcontam.report.sentences import NAMES_SHOWN, scope, sentences, standings
+from tabcontam.suite import registry
 from tabcontam.suite.base import Verdict
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
@@ -16,12 +23,17 @@ Given = list[tuple[str, str, str | None]]
 
 def said(cells: Given, tables: dict[str, str] | None = None, llm: str = "m", **changes: Any) -> str:
     """The first sentence about cells of (dataset, test, verdict), and verdicts of tables."""
-    made = [cell(llm, dataset, test, verdict) for dataset, test, verdict in cells]
+    made = [cell(llm, dataset, test, verdict, **power(test, verdict, tables)) for dataset, test, verdict in cells]
     lines = [table(llm, dataset, verdict) for dataset, verdict in (tables or {}).items()]
     of = document(made, lines, **changes)
     for fact in of["run"]["datasets"]:
         fact["title"] = fact["name"].title()
     return str(sentences(typed(of))[0])
+
+
+def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict[str, float]:
+    """What a row test that found nothing would have seen, where the run states it of tables."""
+    return {"detectable_share": 0.12} if tables and test == ROW and verdict == N else {}
 
 
 @pytest.mark.parametrize(
@@ -120,7 +132,9 @@ def test_a_control_without_a_row_test_shows_nothing() -> None:
     ("shares", "seen"),
     [
         ([0.12, 0.12], "where 12% of rows would have been seen"),
-        ([0.04, 0.26], "where 4% and 26% of rows would have been seen, in this order"),
+        ([0.04, 0.26], "nothing found on D0, where 4% of rows would have been seen, and D1, where 26%."),
+        ([0.04, 0.26, 0.04], "on D0 and D2, where 4% of rows would have been seen, and D1, where 26%."),
+        ([0.04, 0.26, 0.5], "on D0, where 4% of rows would have been seen, D1, where 26%, and D2, where 50%."),
         ([0.04, 0.26, 0.5, 0.1], "where from 4% to 50% of rows would have been seen"),
         ([0.001], "where under 1% of rows would have been seen"),
         ([0.04, None], "where 4% of rows would have been seen; nothing found on D1, and how much"),
@@ -129,7 +143,8 @@ def test_a_control_without_a_row_test_shows_nothing() -> None:
 def test_the_share_that_would_have_been_seen_is_said_of_each_table(shares: list[float | None], seen: str) -> None:
     names = [f"d{number}" for number in range(len(shares))]
     tables = [table("m", name, N, detectable_share=share) for name, share in zip(names, shares, strict=True)]
-    of = document([cell("m", name, ROW, N) for name in names], tables)
+    cells = [cell("m", name, ROW, N, detectable_share=share) for name, share in zip(names, shares, strict=True)]
+    of = document(cells, tables)
     for fact in of["run"]["datasets"]:
         fact["title"] = fact["name"].upper()
     assert seen in str(sentences(typed(of))[0])
@@ -143,6 +158,146 @@ def test_the_share_of_the_cells_is_said_where_no_table_states_one() -> None:
         ]
     )
     assert "where 20% of rows" in str(sentences(typed(of))[0])
+
+
+def test_a_table_that_was_asked_about_in_many_ways_is_named_once() -> None:
+    """Ten recorded LLMs made sentences of six thousand characters, full of the names of files."""
+    found = [C, N, N, U]
+    cells = [cell("m", "iris", ROW, verdict, serializer=f"s{n}") for n, verdict in enumerate(found)]
+    cells += [cell("m", "iris", "classification_0shot", None, serializer="s9"), cell("m", "iris", KNOWLEDGE, C)]
+    assert str(sentences(typed(document(cells)))[0]) == "m recalls rows of The iris data (1 of 4 ways of asking)."
+    cells = [cell("m", "iris", ROW, N, source=f"log-{n}.txt") for n in range(2)]
+    assert str(sentences(typed(document(cells)))[0]).startswith("m: nothing found on The iris data, and how much")
+
+
+def test_many_shares_of_known_tables_are_given_each() -> None:
+    shares = {"iris": 0.04, "wine": 0.26}
+    cells = [cell("m", name, ROW, N, detectable_share=share) for name, share in shares.items()]
+    cells += [cell("m", name, KNOWLEDGE, C) for name in shares]
+    assert str(sentences(typed(document(cells, [table("m", name, N) for name in shares])))[0]).endswith(
+        "(no rows found on The iris data, where 4% of rows would have been seen, and The wine data, where 26%)."
+    )
+
+
+def run_of(*cells: dict[str, Any], **run: Any) -> dict[str, Any]:
+    """A run of these cells with the verdicts on tables that the project comes to."""
+    return document([*cells], tables_of(cells, run.get("rules", "calibrated"), 0.01), **run)
+
+
+FOUND: dict[str, Any] = {"verdict": C, "p_value": 1e-9}
+MISSED: dict[str, Any] = {"verdict": N, "p_value": 0.5}
+OTHER = "feature_completion"
+
+
+def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
+    return weighed(llm, "iris", test, found.pop("verdict"), control=llm.startswith("control:"), **found)
+
+
+@pytest.mark.parametrize(
+    ("cells", "sentence"),
+    [
+        (
+            [row("m", **FOUND), row("control:unexposed", **FOUND)],
+            "m: what was found on The iris data may be plausibility, not memory: control:unexposed, which has none of "
+            "its rows, was flagged by full_completion as well.",
+        ),
+        (
+            [row("m", **FOUND), row("m", OTHER, **FOUND), row("control:unexposed", **FOUND)],
+            "m recalls rows of The iris data (control:unexposed, which has none of its rows, was flagged by "
+            "full_completion as well).",
+        ),
+        (
+            [row("m", **MISSED), row("control:exposed", **MISSED)],
+            "m: nothing found on The iris data, but not for sure: control:exposed, which has its rows, was missed by "
+            "full_completion as well.",
+        ),
+        (
+            [
+                row("m", **MISSED, detectable_share=0.1),
+                row("m", OTHER, **MISSED, detectable_share=0.3),
+                row("control:exposed", **MISSED),
+            ],
+            "m: nothing found on The iris data, where 30% of rows would have been seen (control:exposed, which has its "
+            "rows, was missed by full_completion as well).",
+        ),
+        (
+            [row("m", **MISSED), row("m", OTHER, verdict=Q, statistic=None, reason="the run ended after 3 of 45")],
+            "m: nothing found on The iris data so far: not every row test was asked to the end.",
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_control_voids_is_said_beside_it(cells: list[dict[str, Any]], sentence: str) -> None:
+    assert str(next(one for one in sentences(typed(run_of(*cells))) if one.llm == "m")) == sentence
+
+
+def test_a_row_test_of_ones_own_shows_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It was taken for one that a page about the dataset is enough for."""
+    monkeypatch.setattr("tabcontam.report.sentences.ROW_TESTS", ROW_TESTS | {"own"})
+    assert said([("iris", "own", C)]) == "m recalls rows of Iris."
+    assert {test.id for test in registry.TESTS if test.of_rows} <= ROW_TESTS
+
+
+def test_every_recorded_row_test_shows_rows() -> None:
+    """What one of them found was said to be knowledge that a page about the dataset is enough for."""
+    assert set(RECORDED) <= ROW_TESTS
+    assert said([("housing", "incomplete_completion_single", C)]) == "m recalls rows of Housing."
+
+
+def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
+    """A run that a limit ended had "too few readable answers" of an LLM that was asked nothing more."""
+    unasked: dict[str, Any] = {"statistic": None, "reason": "--max-requests 150 is reached"}
+    of = run_of(row("m", verdict=Q, p_value=None, **unasked), limit="--max-requests 150 is reached")
+    assert str(sentences(typed(of))[0]) == (
+        "m: whether it recalls rows of The iris data could not be told: not asked to the end (--max-requests 150 is "
+        "reached)."
+    )
+    assert "45 planned queries" in scope(typed(of))
+
+
+def test_of_the_published_rules_no_power_is_known() -> None:
+    of = run_of(row("m", **MISSED, detectable_share=0.1), rules="paper")
+    assert "and how much would have been seen is not known" in str(sentences(typed(of))[0])
+
+
+VERDICTS_AND_P = [(C, 1e-9), (C, 0.004), (N, 0.5), (N, 0.002), (U, None), (Q, None), (S, None)]
+
+
+@given(
+    of=st.lists(
+        st.tuples(
+            st.sampled_from(["m", "n", "control:exposed", "control:unexposed"]),
+            st.sampled_from(["iris", "wine"]),
+            st.sampled_from([ROW, OTHER, "matched_membership", KNOWLEDGE]),
+            st.sampled_from(VERDICTS_AND_P),
+            st.booleans(),
+        ),
+        min_size=1,
+        max_size=16,
+        unique_by=lambda one: one[:3],
+    ),
+    rules=st.sampled_from(["calibrated", "paper"]),
+)
+def test_the_page_says_what_the_gate_says(of: list[Any], rules: str) -> None:
+    cells = [
+        weighed(llm, dataset, test, verdict, p_value=p_value, control=llm.startswith("control:"))
+        | ({"statistic": None, "reason": "the run ended after 1 of 45 queries"} if verdict == Q and cut else {})
+        for llm, dataset, test, (verdict, p_value), cut in of
+    ]
+    document = run_of(*cells, rules=rules)
+    for fact in document["run"]["datasets"]:
+        fact["title"] = fact["name"].title()
+    view = typed(document)
+    said = {one.llm: one.rest.split("; ") for one in sentences(view)}
+    for finding in judge(document).findings:
+        about = [clause for clause in said[finding.llm] if finding.dataset.title() in clause]
+        recalled = any(clause.strip().startswith("recalls rows of") for clause in about)
+        nothing = any("nothing found" in clause or "no rows found" in clause for clause in about)
+        unsure = any(
+            re.search("not for sure|so far|could not be told|may be plausib|no test of rows", clause)
+            for clause in about
+        )
+        assert recalled == (finding.conclusion is Conclusion.CONTAMINATED), (finding, about)
+        assert (nothing and not unsure) == (finding.conclusion is Conclusion.CLEAN), (finding, about)
 
 
 def test_different_reasons_are_left_to_the_cells() -> None:

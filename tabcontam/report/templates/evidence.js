@@ -101,7 +101,8 @@
     const queries = told.queries.map((query, number) => write(query, `${number + 1}. ${query.kind}`));
     const more = told.more.map((line) => make("li", "", line));
     const left = more.length ? [make("p", "", "More in trials.jsonl:"), make("ul", "more", ...more)] : [];
-    return [make("p", "", told.about), ...queries, ...left];
+    const about = [told.null && `Null: ${told.null}`, told.about].filter((line) => line);
+    return [...about.map((line) => make("p", "", line)), ...queries, ...left];
   };
 
   const speak = (text) => {
