@@ -8,12 +8,12 @@ import inspect
 import os.path
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tabcontam.arguments import ALPHA, BATCH_SIZE, FORMS, RULES
+from tabcontam.arguments import ALPHA, BATCH_SIZE, FORMS, RULES, dollars
 from tabcontam.choosing import Place, llms_named, places_named
 from tabcontam.datasets import Table
 from tabcontam.errors import UsageError, unknown
@@ -47,7 +47,7 @@ class Results:
 
     def _repr_html_(self) -> str:
         """The heatmap, as wide as it is; what models and tables wrote is in it as text alone."""
-        from tabcontam.report.html import render_svg
+        from tabcontam.report.svg import render_svg
 
         return f'<div style="overflow-x: auto">{render_svg(self.document)}</div>'
 
@@ -260,12 +260,7 @@ def _share(word: str, value: float) -> float:
 
 
 def _dollars(value: float | Decimal | str | None) -> Decimal | None:
-    if value is None:
-        return None
-    try:
-        dollars = Decimal(str(value))
-    except InvalidOperation:
-        dollars = Decimal(-1)
-    if not dollars.is_finite() or dollars <= 0:
+    found = None if value is None else dollars(str(value))
+    if found is None and value is not None:
         raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0")
-    return dollars
+    return found

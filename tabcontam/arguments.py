@@ -315,10 +315,16 @@ def _level(text: str) -> float:
 
 
 def _dollars(text: str) -> Decimal:
-    try:
-        dollars = Decimal(text)
-    except InvalidOperation:
-        dollars = Decimal(-1)
-    if not dollars.is_finite() or dollars <= 0:
+    found = dollars(text)
+    if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
-    return dollars
+    return found
+
+
+def dollars(text: str) -> Decimal | None:
+    """A sum above 0; None for what is none."""
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() and found > 0 else None

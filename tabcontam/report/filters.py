@@ -1,6 +1,6 @@
 """What can be chosen on a page: LLMs, datasets, tests, kinds and verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tabcontam.report.results import OUTCOMES, ROW_TESTS, TESTS, Block, Cell, Results
@@ -18,7 +18,10 @@ class Option:
     found: int
 
 
-def choices(view: Results, blocks: Sequence[Block]) -> dict[str, tuple[str, list[Option]]]:
+Choices = Mapping[str, tuple[str, list[Option]]]
+
+
+def choices(view: Results, blocks: Sequence[Block]) -> Choices:
     """What can be chosen on a page, by the name in the address: a legend and its boxes."""
     titles = Titles(view)
     cells = [cell for block in blocks for cell in block.cells]
@@ -37,11 +40,10 @@ def choices(view: Results, blocks: Sequence[Block]) -> dict[str, tuple[str, list
     }
 
 
-def places(view: Results, blocks: Sequence[Block]) -> dict[str, dict[str, int]]:
+def places(chosen: Choices) -> dict[str, dict[str, int]]:
     """The number of each choice, from 0, by which the page's elements name it."""
     return {
-        name: {option.value: number for number, option in enumerate(options)}
-        for name, (_, options) in choices(view, blocks).items()
+        name: {option.value: number for number, option in enumerate(options)} for name, (_, options) in chosen.items()
     }
 
 

@@ -42,7 +42,6 @@ from tabcontam.report.squares import (
     spoken,
     strength,
 )
-from tabcontam.report.svg import render_svg as render_svg
 from tabcontam.suite.base import Verdict
 
 if TYPE_CHECKING:
@@ -124,14 +123,15 @@ def _leaves(view: Results, page: str) -> list[Leaf]:
 
 def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
     blocks = [leaf.block for leaf in leaves]
+    chosen = choices(view, blocks)
     rendered: str = (
         environment()
         .get_template(template)
         .render(
             **shared,
             leaves=leaves,
-            choices=choices(view, blocks),
-            places=places(view, blocks),
+            choices=chosen,
+            places=places(chosen),
             labels=list(dict.fromkeys(label for leaf in leaves for label in leaf.standings)),
             opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
         )
@@ -241,7 +241,8 @@ def numbers(cell: Cell) -> list[str]:
     if cell.numbers.get("queries") == 0:
         return []
     named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
-    return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *_interval(cell)]
+    interval = [f"95% interval {cell.limits}"] if cell.interval else []
+    return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *interval]
 
 
 def _statistic(cell: Cell) -> dict[str, str]:
@@ -252,14 +253,6 @@ def _statistic(cell: Cell) -> dict[str, str]:
     key = name.replace(" ", "_")
     by_chance = "" if expected is None else f" ({rounded(key, expected)} expected of a guesser)"
     return {name: rounded(key, value) + by_chance}
-
-
-def _interval(cell: Cell) -> list[str]:
-    if cell.interval is None:
-        return []
-    low, high = cell.interval
-    of = f" ({cell.interval_of})" if cell.interval_of else ""
-    return [f"95% interval {low:.3g} to {high:.3g}{of}"]
 
 
 def _facts(view: Results) -> list[tuple[str, str]]:

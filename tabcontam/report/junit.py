@@ -126,7 +126,7 @@ def _message(why: str) -> str:
 
 def _told(view: Results, cell: Cell, page: str) -> Iterator[str]:
     """What a failure encloses: the sentence, the numbers that it rests on, and where the evidence is."""
-    numbers, statistic, interval = cell.numbers, cell.statistic, cell.interval
+    numbers, statistic = cell.numbers, cell.statistic
     yield cell.why
     if cell.differs:
         yield f"by the paper's rules: {cell.paper_verdict}"
@@ -136,10 +136,8 @@ def _told(view: Results, cell: Cell, page: str) -> Iterator[str]:
     if "p_value" in numbers:
         corrected = f", q = {rounded('q_value', numbers['q_value'])}" if "q_value" in numbers else ""
         yield f"p = {rounded('p_value', numbers['p_value'])}{corrected}"
-    if interval:
-        yield f"95% interval: {interval[0]:.3g} to {interval[1]:.3g}" + (
-            f" ({cell.interval_of})" if cell.interval_of else ""
-        )
+    if cell.interval:
+        yield f"95% interval: {cell.limits}"
     if cell.null:
         yield f"null: {cell.null}"
     if "llms" in view.run:  # recorded answers have no trials

@@ -185,6 +185,15 @@ class Cell:
         return shorten(first or second or self.outcome, LONGEST_SENTENCE)
 
     @property
+    def limits(self) -> str:
+        """The interval in words, and of what it is; empty where there is none."""
+        if self.interval is None:
+            return ""
+        return f"{self.interval[0]:.3g} to {self.interval[1]:.3g}" + (
+            f" ({self.interval_of})" if self.interval_of else ""
+        )
+
+    @property
     def differs(self) -> bool:
         """Whether the paper's rules come to another verdict."""
         return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict

@@ -25,7 +25,7 @@ def test_a_page_of_one_llm_offers_its_own_alone() -> None:
     found = choices(view, view.blocks[1:])
     assert [option.value for option in found["dataset"][1]] == ["wine"]
     assert [option.value for option in found["kind"][1]] == ["memorization"]
-    assert places(view, view.blocks[1:])["llm"] == {"b": 0}
+    assert places(choices(view, view.blocks[1:]))["llm"] == {"b": 0}
 
 
 def test_what_row_tests_found_outweighs_what_the_others_did() -> None:
