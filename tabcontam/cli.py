@@ -18,6 +18,7 @@ from tabcontam.errors import Exit, UsageError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from tabcontam.gate import Judgement
     from tabcontam.runs import Outcome, Request, Run
 
 
@@ -35,8 +36,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("tabcontam: interrupted; the same command with the same --out continues", file=sys.stderr)
         return Exit.INTERRUPTED
-    except BrokenPipeError:  # `| head` closed the pipe: nobody reads on, nothing is wrong
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        _read_no_more()
         return Exit.DONE
     except Exception:
         import traceback
@@ -44,6 +45,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print(f"tabcontam {__version__}: internal error; please report the lines above", file=sys.stderr)
         return Exit.INTERNAL_ERROR
+
+
+def _read_no_more() -> None:
+    """`| head` closed the pipe: nobody reads on, nothing is wrong."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -54,7 +60,10 @@ def _run(options: argparse.Namespace) -> int:
         _print_plan(prepare(_request(options)), options.json)
         return Exit.DONE
     outcome = _executed(options, quiet=options.quiet > 0)
-    _print_document(outcome.document, outcome.folder, options)
+    try:
+        _print_document(outcome.document, outcome.folder, options)
+    except BrokenPipeError:  # which must not become exit code 0
+        _read_no_more()
     ended = _ended(outcome)
     if ended is not Exit.DONE or not options.gate:
         return ended
@@ -154,21 +163,28 @@ def _judged(
     from tabcontam.report.github import annotate
 
     judgement = judge(document, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
-    annotate(judgement)
+    try:
+        annotate(judgement)
+        _print_judgement(judgement, options, file or sys.stdout)
+    except BrokenPipeError:  # the exit code is what a script reads
+        _read_no_more()
+    return judgement.exit_code
+
+
+def _print_judgement(judgement: "Judgement", options: argparse.Namespace, file: TextIO) -> None:
     if options.command == "gate" and options.json:
         _print_json(judgement.document())
-        return judgement.exit_code
+        return
     if options.command == "gate" and options.verbose:
         for finding in judgement.findings:
             print(f"{finding.conclusion}: {finding}")
-    print(judgement, file=file or sys.stdout)
-    return judgement.exit_code
+    print(judgement, file=file, flush=True)
 
 
 def _print_json(value: object, default: Callable[[Any], object] | None = None) -> None:
     import json
 
-    print(json.dumps(value, ensure_ascii=False, indent=1, default=default))
+    print(json.dumps(value, ensure_ascii=False, indent=1, default=default), flush=True)
 
 
 def _command_line() -> str:
@@ -208,7 +224,7 @@ def _print_document(document: dict[str, Any], folder: Path, options: argparse.Na
     from tabcontam.run_folder import as_json, last_lines
 
     if options.json:
-        print(as_json(document), end="")
+        print(as_json(document), end="", flush=True)
         return
     console, verbosity = _console(options.color), options.verbose - options.quiet
     with plain_log():

@@ -14,9 +14,12 @@ Where a verdict rests on such tests, it is taken anew without them, in the same 
 tables of the LLM as one family. If the other row tests carry it, it stands; if not, the gate cannot tell. A control
 that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control voids
 what was found of itself.
+
+A results.json whose parts contradict each other, as after an edit by hand, is an error; and no table is clean that its
+cells do not show to be so.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -43,6 +46,7 @@ from tabcontam.suite.registry import TESTS
 from tabcontam.suite.verdicts import ALPHA, CALIBRATED, PAPER
 
 KNOWLEDGE = frozenset(test.id for test in TESTS if test.number is not None and not test.of_rows)  # tests 1 to 6
+SHARES = ("p_value", "q_value", "detectable_share")  # numbers from 0 to 1
 NAMED = 3  # findings in the one line
 LONGEST = 240  # characters of a finding there
 Subject = tuple[str, Place]  # an LLM and a table
@@ -144,19 +148,62 @@ def judge(
     """
     _check_conditions(fail_on, min_power)
     view = typed(document)
-    if "llms" not in view.run:
-        raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
+    check_whole(view)
     gate = _Gate(view, "knowledge" in fail_on, min_power)
     findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
     return _together(findings, "undecided" in fail_on)
 
 
+def check_whole(view: Results) -> None:
+    """Raises `UsageError` for what is not a run's results, or has parts that contradict each other or are missing."""
+    if "llms" not in view.run:
+        raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
+    alpha = view.run.get("alpha", ALPHA)
+    if not _is_share(alpha):
+        raise UsageError(f"the results contradict themselves: their alpha is {alpha!r}, which is no level")
+    if fault := next(_faults(view, alpha), None):
+        raise UsageError(f"the results contradict themselves: {visible(fault, line=True)}; make the run again")
+
+
+def _faults(view: Results, alpha: float) -> Iterator[str]:
+    """What the project never writes, and the gate would pass over."""
+    stated = [fact["llm"] for fact in view.llms if not fact["control"]]
+    subjects = {(cell.llm, Place.of(cell)) for cell in view.cells if cell.test in ROW_TESTS}
+    asked = {(cell.dataset, cell.edition) for cell in view.cells}
+    editions = [(fact["dataset"], fact["edition"]) for fact in view.datasets]
+    yield from (
+        f"none of the cells of {llm} is there" for llm in stated if llm not in {cell.llm for cell in view.cells}
+    )
+    yield from (
+        f"none of the cells of {name}@{edition} is there" for name, edition in editions if (name, edition) not in asked
+    )
+    for llm in view.joined:
+        alike = all(cell.control for cell in view.cells if cell.llm == llm)
+        if llm not in (EXPOSED, UNEXPOSED) or llm in stated or not alike:
+            yield f"{llm} is marked as a control that joined, and it is not"
+    for table in view.table_verdicts:
+        if (table.llm, Place.of(table)) not in subjects:
+            yield f"none of the cells of {table.llm} on {view.label(table)} is there"
+    parts: list[Cell | TableVerdict] = [*view.cells, *view.table_verdicts]
+    for part in parts:
+        where = f"{part.llm} on {view.label(part)}"
+        if strange := [name for name in SHARES if not 0 <= part.numbers.get(name, 0) <= 1]:
+            yield f"{where} has {strange[0]} {part.numbers[strange[0]]:g}"
+        found = view.run.get("rules") != PAPER and part.numbers.get("q_value", 1.0) <= alpha
+        if found and part.verdict is not Verdict.CONTAMINATED:
+            yield f"{where} is {part.outcome} at a q-value below the level, {alpha:g}"
+
+
 def _check_conditions(fail_on: Sequence[str], min_power: float | None) -> None:
     for word in fail_on:
         if word not in FAILURES:
-            raise unknown("condition to fail on", word, FAILURES)
-    if min_power is not None and not 0 < min_power < 1:
+            raise unknown("condition to fail on", str(word), FAILURES)
+    if min_power is not None and not _is_share(min_power):
         raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and 0 < value < 1
 
 
 def _subjects(view: Results, llms: Sequence[str], datasets: Sequence[str]) -> list[Subject]:
@@ -191,8 +238,13 @@ class _Gate:
     def finding(self, llm: str, place: Place) -> Finding:
         """What is found of one LLM and one table."""
         conclusion, reason = self._of_rows(llm, place)
-        if self.knowledge and conclusion is not Conclusion.CONTAMINATED and (known := self._known(llm, place)):
-            conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {', '.join(known)}"
+        if self.knowledge and conclusion is not Conclusion.CONTAMINATED:
+            known = [cell.test for cell in self._knowing(llm, place) if cell.verdict is Verdict.CONTAMINATED]
+            if known:
+                tests = ", ".join(dict.fromkeys(known))
+                conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {tests}"
+            elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
+                conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
         llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
         return Finding(llm, label, conclusion, reason)
 
@@ -209,10 +261,10 @@ class _Gate:
     def _of_rows(self, llm: str, place: Place) -> tuple[Conclusion, str]:
         """What the row tests say."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
-        if not cells or table is None:
-            return Conclusion.CANNOT_TELL, "no row test was asked"
         if flagged := _flagged(cells, table):
             return self._found(llm, place, flagged)
+        if not cells or table is None:
+            return Conclusion.CANNOT_TELL, "no row test was asked"
         if short := [cell for cell in cells if cut_short(cell)]:
             tests = ", ".join(cell.test for cell in short)
             return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
@@ -235,11 +287,11 @@ class _Gate:
         return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
 
     def _found_by(self, llm: str, place: Place, flagged: Sequence[str]) -> str:
-        table = self._tables[llm, place]
-        if not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
+        table = self._tables.get((llm, place))
+        if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
             return table.reason
-        p_value = table.numbers.get("p_value")
-        if self._paper or p_value is None or table.verdict is not Verdict.CONTAMINATED:
+        p_value = table.numbers.get("p_value") if table else None
+        if self._paper or p_value is None or table is None or table.verdict is not Verdict.CONTAMINATED:
             return f"found by {', '.join(flagged)}"
         return f"found by {', '.join(flagged)}, p = {rounded('p_value', p_value)} together"
 
@@ -247,9 +299,10 @@ class _Gate:
         """Of a table that was not detected by these cells."""
         void = [cell.test for cell in missed if cell.test in self._void(EXPOSED, llm, place)]
         also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
-        again = self._without_powerless.get((llm, place)) if void else self._tables[llm, place]
+        again = self._without_powerless.get((llm, place))
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
-            return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {also}"
+            unsure = also if void else "the verdict is not what its row tests say together"
+            return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {unsure}"
         counted = [cell for cell in missed if cell.test not in void]
         share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
@@ -263,11 +316,19 @@ class _Gate:
         shares = [cell.numbers["detectable_share"] for cell in missed if "detectable_share" in cell.numbers]
         return None if self._paper else min(shares, default=None)
 
-    def _known(self, llm: str, place: Place) -> list[str]:
-        """The tests 1 to 6 that find the dataset known; those that show no rows are asked in one serializer alone."""
-        found = [cell for cell in self.view.cells if cell.verdict is Verdict.CONTAMINATED and cell.test in KNOWLEDGE]
+    def _unsure(self, llm: str, place: Place) -> str:
+        """Why it cannot be told that the dataset is not known; empty where it can."""
+        cells = self._knowing(llm, place)
+        if short := [cell.test for cell in cells if cut_short(cell)]:
+            return f"not asked to the end: {', '.join(short)}"
+        missed = any(cell.verdict is Verdict.NOT_DETECTED for cell in cells)
+        return "" if missed else "no row was found, but whether the dataset is known was not decided by any test"
+
+    def _knowing(self, llm: str, place: Place) -> list[Cell]:
+        """The cells of tests 1 to 6; those that show no rows are asked in one serializer alone, and go for all."""
         here = (llm, place.dataset, place.edition)
-        return list(dict.fromkeys(cell.test for cell in found if (cell.llm, cell.dataset, cell.edition) == here))
+        known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
+        return [cell for cell in known if cell.test in KNOWLEDGE]
 
     def _void(self, control: str, llm: str, place: Place) -> frozenset[str]:
         """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
@@ -276,7 +337,7 @@ class _Gate:
         cells, table = self._rows(control, place), self._tables.get((control, place))
         if control == EXPOSED:
             return frozenset(cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
-        return frozenset(_flagged(cells, table) if table else ())
+        return frozenset(_flagged(cells, table))
 
     def _without(self, control: str) -> dict[Subject, TableVerdict]:
         """The verdicts of all tables without the row tests that a control voids, as the report would have them."""
@@ -329,11 +390,11 @@ def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Subject, TableVerdict]:
     return {(verdict.llm, Place.of(verdict)): verdict for verdict in verdicts}
 
 
-def _flagged(cells: Sequence[Cell], table: TableVerdict) -> list[str]:
+def _flagged(cells: Sequence[Cell], table: TableVerdict | None) -> list[str]:
     """The row tests that found the rows: those whose cell did, else of all together that with the least p-value."""
     if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
         return found
-    if table.verdict is not Verdict.CONTAMINATED:
+    if table is None or table.verdict is not Verdict.CONTAMINATED:
         return []
     least = min((cell.numbers.get("p_value", 1.0) for cell in cells), default=1.0)
     return [cell.test for cell in cells if cell.numbers.get("p_value", 1.0) == least]

@@ -187,7 +187,11 @@ def _merged(folders: Sequence[Path]) -> tuple[Result, list[Line], list[Pair]]:
     if len(alphas := {run["alpha"] for run in runs}) > 1:
         levels = ", ".join(f"{alpha:g}" for alpha in sorted(alphas))
         raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
+    named = {fact["spec"] for run in runs for fact in run["llms"] if not fact["control"]}
+    for cell in cells.values():  # a control that one of the runs named is under test in all of them
+        cell["control"] = cell["control"] and cell["llm"] not in named
     about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
+    about["llms"] = [fact | {"control": fact["control"] and fact["spec"] not in named} for fact in about["llms"]]
     about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
     about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
     took = {line_key(line): line for run in runs for line in run.get("durations", [])}

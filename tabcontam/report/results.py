@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -750,7 +751,8 @@ def _numbers(raw: Mapping[str, Any], keys: Iterable[str]) -> dict[str, float]:
 
 
 def _number(value: object) -> float | None:
-    if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
+    """Python reads NaN and Infinity in JSON, which no comparison can decide by."""
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)):
         return value
     raise ValueError(f"{value!r} is not a number")
 
