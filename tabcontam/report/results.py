@@ -15,6 +15,7 @@ from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.suite.base import Kind, Verdict
+from tabcontam.suite.registry import TESTS as REGISTERED
 
 SCHEMA = 1
 
@@ -35,7 +36,7 @@ TESTS = {
     "classification_1shot": "Classification, 1-shot",
 }
 # Only these can show that rows were seen; a page about the dataset is enough to pass the others.
-ROW_TESTS = frozenset({"incomplete_completion", "full_completion", "feature_completion", "matched_membership"})
+ROW_TESTS = frozenset(test.id for test in REGISTERED if test.of_rows)
 
 LETTERS = {
     Verdict.CONTAMINATED: "C",
