@@ -202,6 +202,8 @@ def _print_letters(paper: _Paper, view: Results) -> None:
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
+    if len({tuple(column.cells) for column, _ in _lines(view)}) == 1:
+        paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
     for label, (_, cells) in zip(labels, _lines(view), strict=True):
@@ -281,9 +283,12 @@ def _print_tables(paper: _Paper, view: Results) -> None:
 
 
 def _figures(table: TableVerdict) -> str:
-    """What a table's verdict rests on; numbers where there is one."""
-    known = {} if table.verdict in GROUPED else table.numbers
-    numbers = [name.format(rounded(key, known[key])) for key, name in TABLE_NUMBERS.items() if key in known]
+    """What a table's verdict rests on; numbers where there is one; a guesser earns bits, too."""
+    names = {} if table.verdict in GROUPED else dict(TABLE_NUMBERS)
+    if table.verdict is Verdict.NOT_DETECTED:
+        names.pop("recalled_bits")
+    known = table.numbers
+    numbers = [name.format(rounded(key, known[key])) for key, name in names.items() if key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
