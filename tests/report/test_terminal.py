@@ -305,6 +305,26 @@ def test_answers_that_were_there_took_no_time() -> None:
     assert "nothing was asked now" in printed(of, durations=3)
 
 
+def test_what_changed_between_two_runs_is_told() -> None:
+    """`report RUN_A RUN_B` told it on the page alone."""
+    line = {
+        "kind": "runs", "first": "before", "second": HOSTILE, "llm": "gpt-4o", "dataset": "iris", "edition": "uci",
+        "serializer": "is", "test": "full_completion", "first_verdict": "not detected",
+        "second_verdict": "contaminated", "first_share": 0.0, "second_share": 0.4, "queries": 30, "p_value": 0.0002,
+        "q_value": 0.004, "beyond_chance": True, "change": "appeared",
+    }  # fmt: skip
+    text = printed(document([]) | {"comparisons": [line]})
+    assert "= runs side by side =" in text
+    assert "Of 1 verdicts 1 appeared (1 differs by more than chance) and 0 vanished." in text
+    assert "APPEARED gpt-4o: before -> " in text
+    assert "8 Full completion on iris: 0% -> 40% right of the same 30 queries: more than chance (q = 0.004)" in text
+    assert "\x1b" not in text
+    many = document([]) | {"comparisons": [{**line, "dataset": f"d{number}"} for number in range(25)]}
+    assert printed(many).count("APPEARED") == 20
+    assert "(5 more: see -v, or index.html)" in printed(many)
+    assert printed(many, verbosity=1).count("APPEARED") == 25
+
+
 def test_the_letters_say_which_tests_they_are() -> None:
     """A newcomer could not tell which of `uu..ssCCCssss` was which."""
     cells = [
