@@ -4,10 +4,10 @@ import argparse
 import sys
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tabcontam import __version__
-from tabcontam.errors import Exit
+from tabcontam.errors import Exit, near
 
 RULES = ("calibrated", "paper")
 ALPHA = 0.01
@@ -44,6 +44,22 @@ test makes no table clean; where control:unexposed was flagged by one, it makes 
 
 class Parser(argparse.ArgumentParser):
     """argparse with our exit code, and one line instead of the usage text."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
+        """As argparse's, but the command itself refuses what it does not know, and names its nearest option."""
+        options, strange = super().parse_known_args(args, namespace)
+        if strange:
+            word = strange[0].partition("=")[0]
+            meant = self._meant(word)
+            self.error(f"{self.prog.split()[-1]} takes no {word!r}" + (f"; did you mean {meant}?" if meant else ""))
+        return options, strange
+
+    def _meant(self, word: str) -> str:
+        """The option that a strange word comes near to, or whose value it is: a file after `run`."""
+        if word.startswith("-"):
+            return next(iter(near(word, self._option_string_actions, limit=1)), "")
+        named = "--dataset" in self._option_string_actions and not self._get_positional_actions()
+        return f"--dataset {word}" if named else ""
 
     def error(self, message: str) -> NoReturn:
         """One line, exit code 4."""
@@ -172,7 +188,7 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 
 
 def _add_list(command: argparse.ArgumentParser) -> None:
-    command.add_argument("what", choices=LISTED)
+    command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="with everything that is known of each")
     command.add_argument("--json", action="store_true", help="as JSON")
 

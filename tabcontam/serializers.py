@@ -19,7 +19,7 @@ from tabcontam.shipped import shipped
 
 DEFAULT = "is"
 LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
-BEFORE = r"(?:^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s)\s*"  # what ends before a feature's name
+BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # what ends before a feature's name, beside its serializer's separator
 LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines() cuts
 
 
@@ -104,8 +104,10 @@ class Serializer:
 
     def _found(self, text: str, feature: str) -> int | None:
         # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
-        before = r"(?<!\w)" if self.specifier.strip() else BEFORE
-        pattern = rf"{before}{re.escape(self._start(feature).strip())}(?= |$|\n)"
+        own = re.escape(self.feature_separator.strip())
+        before = r"(?<!\w)" if self.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
+        after = "" if self.value_separator == self.value_separator.rstrip() else r"(?= |$|\n)"
+        pattern = rf"{before}{re.escape(self._start(feature).strip())}{after}"
         match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         return match.end() if match else None
 

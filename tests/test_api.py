@@ -170,7 +170,8 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ({"llm": "simulated:orcl"}, "unknown simulated model"),
+        ({"llm": "simulated:orcl"}, "did you mean simulated:oracle?"),
+        ({"llm": "simulated:memorizer"}, "did you mean simulated:memoriser:0.5?"),
         ({"llm": [1]}, "1 is no name"),
         ({"dataset": "irsi"}, "did you mean iris"),
         ({"dataset": pd.DataFrame({"a": [1]})}, "Table.from_frame"),

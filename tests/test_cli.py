@@ -17,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.cli import main
 from tabcontam.datasets import load_table
 from tabcontam.models.simulated import open_simulated
 from tabcontam.plan import Options, Subject, plan
@@ -92,6 +93,28 @@ def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
             assert verdicts["control:unexposed", dataset, test] == "not detected"
         assert verdicts["control:exposed", dataset, "membership"] == "skipped"
     assert "\x1b[" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ("run --datset x.csv", "run takes no '--datset'; did you mean --dataset?; see tabcontam run --help"),
+        ("run x.csv", "run takes no 'x.csv'; did you mean --dataset x.csv?; see tabcontam run --help"),
+        (
+            "gate here --min_power=0.2",
+            "gate takes no '--min_power'; did you mean --min-power?; see tabcontam gate --help",
+        ),
+        ("report here --formt csv", "report takes no '--formt'; did you mean --format?; see tabcontam report --help"),
+        ("cache --xyzzy", "cache takes no '--xyzzy'; see tabcontam cache --help"),
+        ("list", "the following arguments are required: {datasets,llms,tests,serializers}; see tabcontam list --help"),
+    ],
+)
+def test_a_misspelt_option_names_the_nearest_one_of_its_command(
+    arguments: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(arguments.split())
+    assert (ended.value.code, capsys.readouterr().err) == (4, f"tabcontam: {line}\n")
 
 
 @pytest.mark.parametrize(

@@ -265,6 +265,25 @@ def test_a_mistaken_mark_ends_the_session_at_collection(pytester: pytest.Pyteste
     assert outcomes == {}
 
 
+def test_a_misspelt_mark_does_not_let_its_test_through(pytester: pytest.Pytester) -> None:
+    """pytest itself only warns of it, and the experiment ran without a gate."""
+    mark = "import pytest\n@pytest.mark.{}('llama3', 'iris')\ndef test_a(): ...\n"
+    pytester.makepyfile(test_it=mark.format("uncontaminted"))
+    result = pytester.runpytest_subprocess()
+    assert result.ret is pytest.ExitCode.USAGE_ERROR
+    line = "test_it.py::test_a: @pytest.mark.uncontaminted gates nothing; did you mean @pytest.mark.uncontaminated?"
+    assert [text for text in result.errlines if text] == [f"ERROR: {line}"]
+
+
+@pytest.mark.parametrize(("mark", "registered"), [("contaminated", ""), ("uncontaminates", "uncontaminates: ours")])
+def test_a_mark_of_the_project_that_looks_alike_is_its_own(
+    pytester: pytest.Pytester, mark: str, registered: str
+) -> None:
+    pytester.makepyfile(test_it=f"import pytest\n@pytest.mark.{mark}\ndef test_a(): ...\n")
+    pytester.makefile(".ini", pytest=f"[pytest]\nmarkers =\n    {registered}\n")
+    pytester.runpytest_subprocess().assert_outcomes(passed=1, warnings=0 if registered else 1)
+
+
 def test_a_folder_that_is_no_run_ends_the_session(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(test_it=BODIES)
     result, _ = session(pytester, "--tabcontam-report=nowhere")

@@ -91,6 +91,16 @@ def test_a_continuation_begins_with_the_first_value(serializer: Serializer) -> N
     assert serializer.read_on(continuation, ["Fare", "Embarked"]) == {"Fare": "7.25", "Embarked": "S"}
 
 
+@pytest.mark.parametrize("separators", [("=", " | "), ("=", "|"), (":", ","), ("->", "; "), (" = ", " / ")])
+def test_separators_unlike_the_shipped_ones_are_read_back(separators: tuple[str, str]) -> None:
+    tight = Serializer("tight", "", "", *separators)
+    columns, cells = ["plan", "income", "note"], ["pro", "1.50", None]
+    assert tight.read(tight.row(columns, cells), columns) == dict(zip(columns, cells, strict=True))
+    shown = tight.prefix(columns, cells, 1)
+    assert tight.read_on(tight.row(columns, cells)[len(shown) :], columns[1:]) == {"income": "1.50", "note": None}
+    assert tight.read_on("1.50", ["income"]) == {"income": "1.50"}
+
+
 @given(text=st.text())
 def test_reading_never_fails_on_hostile_text(text: str) -> None:
     read = load_serializer("is").read(text, ["a", "b"])

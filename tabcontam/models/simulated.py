@@ -13,7 +13,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from tabcontam.decide.chance import Guess
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, near
 from tabcontam.models.base import Form, Model, Request
 from tabcontam.serializers import DEFAULT, Serializer, load_serializers, written
 from tabcontam.suite.base import Capability, Prompt, Query, Reply, State
@@ -85,8 +85,10 @@ def read_kind(kind: str) -> tuple[Answerer, float]:
             return _memoriser, share
     elif not colon and kind in ANSWERERS:
         return ANSWERERS[kind], 0.0
+    forms = {**{known: known for known in ANSWERERS}, "memoriser": "memoriser:0.5"}
+    meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
     raise UsageError(
-        f"unknown simulated model {kind!r}; known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5)"
+        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5)"
     )
 
 

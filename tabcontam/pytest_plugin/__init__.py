@@ -10,8 +10,10 @@ for its LLM, since they are weighed together. Until then nothing but pytest and 
 """
 
 import os
+import re
 from collections import Counter
 from collections.abc import Generator, Sequence
+from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from tabcontam.pytest_plugin.marks import Condition
 
 MARK = "uncontaminated"
+MISSPELT = 2  # characters more or fewer that a mark has which was meant to be it
 COLORS = {"contaminated": "red", "cannot tell": "yellow", "clean": "green"}
 
 # Of an item; of the config: those of all selected tests.
@@ -72,6 +75,8 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for item in session.items:
         if marks := list(item.iter_markers(MARK)):
             _read(item, marks)
+        elif misspelt := [mark.name for mark in item.iter_markers() if _misspelt(mark.name, session.config)]:
+            item.stash[MISTAKE] = f"@pytest.mark.{misspelt[0]} gates nothing; did you mean @pytest.mark.{MARK}?"
     found = [condition for item in session.items for condition in item.stash.get(CONDITIONS, ())]
     session.config.stash[CONDITIONS] = tuple(dict.fromkeys(found))
     if hasattr(session.config, "workerinput"):
@@ -81,6 +86,14 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         raise pytest.UsageError(*mistakes)
     if found:
         _check_folders(session.config)
+
+
+def _misspelt(name: str, config: pytest.Config) -> bool:
+    """Whether a mark that nobody registered is nearly ours: its test would run without a gate."""
+    if name[:2] != MARK[:2] or abs(len(name) - len(MARK)) > MISSPELT:
+        return False
+    registered = {re.split(r"[:(\s]", line, maxsplit=1)[0] for line in config.getini("markers")}
+    return name not in registered and bool(get_close_matches(name, [MARK], cutoff=0.85))
 
 
 def _read(item: pytest.Item, marks: Sequence[pytest.Mark]) -> None:

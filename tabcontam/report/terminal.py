@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.report import comparisons
 from tabcontam.report.ranking import correlation_sentences, majorities
 from tabcontam.report.results import (
     LETTERS,
@@ -52,6 +53,7 @@ SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short
 USUAL = "caus"
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 LABEL = 10  # how wide the labels of the evidence are
+CHANGES_SHOWN = 20  # of a comparison, without -v
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
 NARROWEST = 30  # the least width of a column of text beside a label; else it stands below it
 INDENT = 4  # there, and of a cell's sentence
@@ -108,6 +110,7 @@ def print_report(
         _print_tables(paper, view)
         _print_controls(paper, view)
         _print_ranking(paper, view)
+        _print_comparisons(paper, view, verbosity)
     _print_durations(paper, view, durations)
     _print_summary(paper, view, summary)
     _print_last_line(paper, view)
@@ -199,6 +202,8 @@ def _print_letters(paper: _Paper, view: Results) -> None:
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
+    if len({tuple(column.cells) for column, _ in _lines(view)}) == 1:
+        paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
     for label, (_, cells) in zip(labels, _lines(view), strict=True):
@@ -278,9 +283,12 @@ def _print_tables(paper: _Paper, view: Results) -> None:
 
 
 def _figures(table: TableVerdict) -> str:
-    """What a table's verdict rests on; numbers where there is one."""
-    known = {} if table.verdict in UNDECIDED else table.numbers
-    numbers = [name.format(rounded(key, known[key])) for key, name in TABLE_NUMBERS.items() if key in known]
+    """What a table's verdict rests on; numbers where there is one; a guesser earns bits, too."""
+    names = {} if table.verdict in UNDECIDED else dict(TABLE_NUMBERS)
+    if table.verdict is Verdict.NOT_DETECTED:
+        names.pop("recalled_bits")
+    known = table.numbers
+    numbers = [name.format(rounded(key, known[key])) for key, name in names.items() if key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
@@ -334,6 +342,22 @@ def _print_ranking(paper: _Paper, view: Results) -> None:
         for sentence in correlation_sentences(view):
             paper.line(sentence)
     paper.line()
+
+
+def _print_comparisons(paper: _Paper, view: Results, verbosity: int) -> None:
+    """What changed between versions, serializers or runs, and whether by more than chance."""
+    for section in comparisons.context(view)["compared"]:
+        paper.rule(section.title.lower())
+        paper.line(section.counted)
+        told = [(group, change) for group in section.changed for change in group.changes]
+        shown = told if verbosity else told[:CHANGES_SHOWN]
+        for group, change in shown:
+            whose = f"{group.llm}: " if group.llm else ""
+            where = f" {whose}{group.first} -> {group.second}, {change.where}: {change.figures.replace('→', '->')}"
+            paper.beside([(change.word.upper(), "red" if change.word == "appeared" else "yellow")], where)
+        if len(shown) < len(told):
+            paper.line(f"({len(told) - len(shown)} more: see -v, or index.html)", "dim")
+        paper.line()
 
 
 def _limits(interval: tuple[float, float] | None) -> str:

@@ -45,8 +45,11 @@ class ClassificationTest(ChoiceTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
-        if table.question is None or table.target is None:
+        if table.target is None:
             raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
+        if table.question is None:
+            number = len(table.distinct(table.target))
+            raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
         target, question = table.target, table.question
         answers = _answers(question)
         labels = once(table, "labels", lambda: _labels(table, target, question))

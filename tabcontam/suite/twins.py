@@ -12,7 +12,7 @@ from tabcontam.errors import Skip
 from tabcontam.suite.draws import by_content, identity, pool
 from tabcontam.suite.facts import once
 
-MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles
+MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles, another has no classes
 TRIES = 100  # to part a twin's row from the real row that it fell on
 FEW = 4  # times that a value of a feature may occur for it to tell its row's class
 NEAR = 10  # numbers of a feature, one after the other in size, that are shuffled over the classes
@@ -83,12 +83,17 @@ def _mixed(table: Table, few: int = 0) -> list[tuple[Cell, ...]]:
 
 
 def _classes(table: Table) -> list[Hashable]:
-    """The class of each row: its target's value, side of the question's threshold or quartile; missing is one."""
+    """The class of each row: its target's value, side of the question's threshold or quartile; missing is one.
+
+    A target of many texts is no class.
+    """
     if table.target is None:
         return [None] * len(table.rows)
     cells = table.column(table.target)
     threshold = table.question.threshold if table.question else None
     cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
+    if not cuts and len(table.distinct(table.target)) > MANY_TARGETS:
+        return [None] * len(cells)  # names or dates: within classes of a row or two nothing would be shuffled
     if not cuts:
         return list(cells)
     return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]

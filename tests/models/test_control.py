@@ -173,6 +173,19 @@ def test_what_occurs_once_does_not_tell_the_class_of_its_row() -> None:
         assert Counter(shuffled.column(column)) == Counter(table.column(column))
 
 
+def test_a_target_that_names_each_row_does_not_keep_the_rows_as_they_are() -> None:
+    """The unexposed control had read nearly all of a table whose identifier was given as --target."""
+    rng = Random(0)
+    rows = [[f"{number:03}x", rng.choice("abcd"), rng.choice("efgh"), rng.choice("ijkl")] for number in range(200)]
+    table = make_table(["customer", "plan", "town", "note"], rows, "customer")
+
+    shuffled = twin(table)
+
+    plan = {row[0]: row[1] for row in rows}
+    assert_is_twin(shuffled, table)
+    assert sum(plan[row[0] or ""] == row[1] for row in shuffled.rows) < 100
+
+
 def numeric_table(question: Question | None) -> Table:
     """`twice` is twice the target, so that it tells which class a shuffled value comes from."""
     rows = [[str(2 * number), f"name {number}", str(number)] for number in range(100)]

@@ -1,6 +1,8 @@
 """The reading view: what it accepts, what it refuses in one line, how it orders and counts."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,8 @@ from tabcontam.report.trials import telling
 from tabcontam.suite import registry
 from tabcontam.suite.base import Verdict
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
@@ -273,6 +277,25 @@ def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
         .controls[0]
         .endswith("was missed by incomplete_completion, full_completion and matched_membership on iris and wine")
     )
+
+
+def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:
+    """A test written after docs/extend.md was reported as one that a page about the dataset is enough for."""
+    code = """
+import tabcontam.suite.registry as registry
+from tabcontam.suite.completion import FeatureCompletion
+
+class Own(FeatureCompletion):
+    id = "own"
+
+registry.TESTS += (Own(),)
+from tabcontam.report.results import ROW_TESTS
+print(*sorted(ROW_TESTS))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "feature_completion", "full_completion", "incomplete_completion", "matched_membership", "own",
+    ]  # fmt: skip
 
 
 def test_the_controls_say_that_both_are_as_expected() -> None:

@@ -121,7 +121,7 @@ def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
     assert [line.split("  ")[0] for line in lines] == [
         "gpt-4o iris", "gpt-4o wine", "control:exposed iris CONTAMINATED", "control:exposed wine NOT DETECTED",
     ]  # fmt: skip
-    assert lines[0].endswith("NOT DETECTED  q 0.95, 8.2 bits recalled, 12% of the rows would have been seen")
+    assert lines[0].endswith("NOT DETECTED  q 0.95, 12% of the rows would have been seen")
     assert lines[1].endswith(f"UNINFORMATIVE nothing could be told by {', '.join(ROW_TESTS)}")
     assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
     assert "= tables =" not in printed(document(of["cells"]))
@@ -303,3 +303,32 @@ def test_the_slowest_cells_are_named_longest_first() -> None:
 def test_answers_that_were_there_took_no_time() -> None:
     of = document([cell("gpt-4o", "iris", "full_completion", "not detected")])
     assert "nothing was asked now" in printed(of, durations=3)
+
+
+def test_what_changed_between_two_runs_is_told() -> None:
+    """`report RUN_A RUN_B` told it on the page alone."""
+    line = {
+        "kind": "runs", "first": "before", "second": HOSTILE, "llm": "gpt-4o", "dataset": "iris", "edition": "uci",
+        "serializer": "is", "test": "full_completion", "first_verdict": "not detected",
+        "second_verdict": "contaminated", "first_share": 0.0, "second_share": 0.4, "queries": 30, "p_value": 0.0002,
+        "q_value": 0.004, "beyond_chance": True, "change": "appeared",
+    }  # fmt: skip
+    text = printed(document([]) | {"comparisons": [line]})
+    assert "= runs side by side =" in text
+    assert "Of 1 verdicts 1 appeared (1 differs by more than chance) and 0 vanished." in text
+    assert "APPEARED gpt-4o: before -> " in text
+    assert "8 Full completion on iris: 0% -> 40% right of the same 30 queries: more than chance (q = 0.004)" in text
+    assert "\x1b" not in text
+    many = document([]) | {"comparisons": [{**line, "dataset": f"d{number}"} for number in range(25)]}
+    assert printed(many).count("APPEARED") == 20
+    assert "(5 more: see -v, or index.html)" in printed(many)
+    assert printed(many, verbosity=1).count("APPEARED") == 25
+
+
+def test_the_letters_say_which_tests_they_are() -> None:
+    """A newcomer could not tell which of `uu..ssCCCssss` was which."""
+    cells = [
+        cell("gpt-4o", label, test, "not detected") for label in ("iris", "wine") for test in ("full_completion", "own")
+    ]
+    assert "from left to right: full_completion, own\n" in printed(document(cells))
+    assert "from left to right" not in printed(document(cells[:-1]))  # columns of different tests have no common order

@@ -8,6 +8,7 @@ import pytest
 
 from tabcontam.datasets import load_table
 from tabcontam.decide.words import english
+from tabcontam.errors import Skip
 from tabcontam.serializers import load_serializers
 from tabcontam.suite.base import Evidence, Query, Reply, State, Trial
 from tabcontam.suite.classification import Classification0Shot
@@ -50,6 +51,13 @@ def test_a_few_labelled_irises_are_enough_for_the_baseline() -> None:
 def test_nothing_answered_has_no_score_to_speak_of() -> None:
     evidence = weighed(lambda number, query: "")
     assert (evidence.hits, evidence.answered, evidence.interval) == (0, 0, (0.0, 1.0))
+
+
+def test_a_target_of_too_many_values_is_told_from_none() -> None:
+    """A newcomer who gave --target was told to give it."""
+    table = replace(IRIS, target="petal length (cm)", question=None)
+    with pytest.raises(Skip, match=r"2 to 10 values, petal length \(cm\) has 43$"):
+        TEST.queries(table, IS, Random("0"))
 
 
 def test_rows_in_another_order_are_asked_alike() -> None:
