@@ -70,9 +70,11 @@ class Table:
         """
         from tabcontam.frames import read_frame
 
-        title = name.strip()
+        title = name.strip() if isinstance(name, str) else ""
         if not title:
-            raise UsageError("the table needs a name: it stands in the prompts")
+            raise UsageError("the table needs a name, a text: it stands in the prompts")
+        if target is not None and not isinstance(target, str):
+            raise UsageError(f"the target is {target!r}; write the name of a column as a text")
         columns, rows, content = read_frame(frame, title)
         return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
 

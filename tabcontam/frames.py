@@ -32,7 +32,8 @@ def _columns(frame: Any, name: str) -> tuple[str, ...]:
         raise UsageError(f"{name}: {type(frame).__name__} is no DataFrame of pandas or polars")
     if any(not isinstance(column, str | int | float) for column in frame.columns):
         raise UsageError(f"{name}: the columns need texts as names, on one level; rename them")
-    columns = tuple(str(column).strip() for column in frame.columns)
+    # pandas reads a missing name as NaN, which would stand in prompts as a name
+    columns = tuple("" if column != column else str(column).strip() for column in frame.columns)
     if "" in columns:
         raise UsageError(f"{name}: column {columns.index('') + 1} has no name; rename it")
     if twice := [column for column, count in Counter(columns).items() if count > 1]:

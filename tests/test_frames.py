@@ -76,16 +76,20 @@ def test_every_text_comes_back(rows: list[tuple[str, float | None]]) -> None:
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), {}, "2 columns named 'a'"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["1", 1]), {}, "2 columns named '1'"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", " "]), {}, "column 2 has no name"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=[float("nan"), "b"]), {}, "column 1 has no name"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=pd.Index([None, "b"])), {}, "column 1 has no name|need texts"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=[("a", "b"), ("a", "c")]), {}, "on one level"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"]), {"target": "c"}, "unknown target column of t 'c'"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"]), {"name": " "}, "needs a name"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "b"]), {"name": None}, "needs a name"),
+        (pd.DataFrame([[1, 2], [3, 4]], columns=[0, 1]), {"target": 1}, "the target is 1; write the name"),
         (pd.DataFrame({"a": ["x" * 200_000, "y"], "b": [1, 2]}), {}, "field larger than"),
         (pd.Series([1, 2]), {}, "Series is no DataFrame"),
         ([[1, 2], [3, 4]], {}, "list is no DataFrame"),
         ("own.csv", {}, "str is no DataFrame"),
     ],
 )
-def test_what_is_no_table_is_one_line(frame: Any, options: dict[str, str], message: str) -> None:
+def test_what_is_no_table_is_one_line(frame: Any, options: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message) as caught:
         Table.from_frame(frame, **{"name": "t"} | options)
     assert "\n" not in str(caught.value)

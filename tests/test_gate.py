@@ -1,11 +1,16 @@
 """The gate: which results let an experiment go on, which stop it, and of which it cannot tell."""
 
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tabcontam import cli
 from tabcontam.errors import UsageError
@@ -478,3 +483,155 @@ class TestCommand:
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--out", "run"]) == 6
         assert "control:exposed, which has the table, was missed by full_completion as well" in capsys.readouterr().out
+
+
+class TestContradictions:
+    """A results.json that was edited or cut by hand must not pass for a clean one."""
+
+    @staticmethod
+    def document() -> dict[str, Any]:
+        return run_of(cells("m", {FULL: MISSED, CUT: MISSED}), cells("n", {FULL: FOUND}), cells(EXPOSED, {FULL: FOUND}))
+
+    @pytest.mark.parametrize(
+        ("key", "value", "message"),
+        [
+            ("q_value", 1e-9, "m on adult is not detected at a q-value below the level"),
+            ("detectable_share", -1, "m on adult has detectable_share -1"),
+            ("p_value", 7, "m on adult has p_value 7"),
+            ("q_value", float("nan"), "nan is not a number"),
+            ("detectable_share", float("-inf"), "-inf is not a number"),
+        ],
+    )
+    @pytest.mark.parametrize("part", ["cells", "tables"])
+    def test_numbers_that_no_run_writes(self, part: str, key: str, value: float, message: str) -> None:
+        document = self.document()
+        document[part][0][key] = value
+        with pytest.raises(UsageError, match=message):
+            judge(document, llms=["m"], min_power=0.9)
+
+    @pytest.mark.parametrize("alpha", [0, 1, float("nan"), "0.01", None, True])
+    def test_a_level_that_is_none(self, alpha: object) -> None:
+        document = self.document()
+        document["run"]["alpha"] = alpha
+        with pytest.raises(UsageError, match="which is no level"):
+            judge(document)
+
+    def test_an_llm_under_test_does_not_become_a_control(self) -> None:
+        document = self.document()
+        for one in document["cells"]:
+            one["control"] = True
+        with pytest.raises(UsageError, match="marked as a control that joined, and it is not"):
+            judge(document)
+
+    @pytest.mark.parametrize(("key", "value"), [("llm", "n"), ("dataset", "iris")])
+    def test_cells_that_were_cut_out(self, key: str, value: str) -> None:
+        both = run_of(cells("m", {FULL: MISSED}), cells("n", {FULL: FOUND}), cells("m", {FULL: FOUND}, "iris"))
+        both["cells"] = [one for one in both["cells"] if one[key] != value]
+        with pytest.raises(UsageError, match=f"none of the cells of {value}"):
+            judge(both)
+        both["run"] |= {"llms": both["run"]["llms"][:1], "datasets": both["run"]["datasets"][:1]}
+        with pytest.raises(UsageError, match="none of the cells of"):
+            judge(both)  # the verdicts on the tables still name them
+
+    def test_verdicts_on_tables_that_were_cut_out_clear_nothing(self) -> None:
+        document = self.document() | {"tables": []}
+        assert [finding.conclusion for finding in judge(document).findings] == [CANNOT_TELL, CONTAMINATED]
+
+    def test_a_table_is_not_clean_against_its_cells(self) -> None:
+        """By their p-values the row tests together find the rows; the line of the table says that they do not."""
+        document = run_of(cells("m", {FULL: MISSED | {"p_value": 1e-6}, CUT: MISSED}))
+        document["tables"][0] |= {"verdict": "not detected", "q_value": 0.5}
+        judgement = judge(document)
+        assert judgement.conclusion is CANNOT_TELL
+        assert "the verdict is not what its row tests say together" in judgement.reason
+
+    def test_a_table_is_not_clean_without_an_answer(self) -> None:
+        document = run_of(cells("m", {FULL: SILENT}))
+        document["tables"][0] |= {"verdict": "not detected"}
+        assert judge(document).conclusion is CANNOT_TELL
+
+
+KNOWN_TEST = "recognition_features"
+
+
+@pytest.mark.parametrize(
+    ("knowing", "conclusion"),
+    [
+        ({}, CANNOT_TELL),
+        ({KNOWN_TEST: SILENT}, CANNOT_TELL),
+        ({KNOWN_TEST: MISSED}, CLEAN),
+        ({KNOWN_TEST: MISSED, "feature_list_informed": SILENT}, CLEAN),
+        ({KNOWN_TEST: MISSED, "feature_list_informed": UNASKED}, CANNOT_TELL),
+        ({KNOWN_TEST: FOUND}, CONTAMINATED),
+    ],
+)
+def test_who_was_not_asked_for_knowledge_is_not_cleared_of_it(
+    knowing: Mapping[str, Changes], conclusion: Conclusion
+) -> None:
+    document = run_of(cells("m", {FULL: MISSED, **knowing}))
+    assert judge(document).conclusion is CLEAN
+    assert judge(document, fail_on=["knowledge"]).conclusion is conclusion
+
+
+@pytest.mark.parametrize("least", ["0.5", True, float("nan"), 0, 1])
+def test_a_power_that_is_no_share_is_one_line(least: Any) -> None:
+    with pytest.raises(UsageError, match="the least power is a share"):
+        judge(run_of(cells("m", {FULL: MISSED})), min_power=least)
+
+
+@pytest.mark.parametrize("options", [[], ["-v"], ["--json"]])
+def test_a_pipe_that_nobody_reads_does_not_make_it_clean(tmp_path: Path, options: list[str]) -> None:
+    """As `gate RUN_DIR | head -0` under `set -o pipefail`."""
+    document = run_of(cells("m", {FULL: FOUND}), level=0.01, serializers=[])
+    (tmp_path / "results.json").write_text(json.dumps(document))
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "tabcontam", "gate", str(tmp_path), *options]
+    root = Path(__file__).parent.parent
+    done = subprocess.run(command, cwd=root, stdout=writing, stderr=subprocess.PIPE, check=False)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (1, b"")
+
+
+WORDS = st.sampled_from(["contaminated", "not detected", "uninformative", "no answer", "skipped"])
+CHANCES = st.one_of(st.none(), st.floats(0, 1), st.sampled_from([1e-300, 1e-6, 0.009, 0.011]))
+
+
+@st.composite
+def documents(draw: st.DrawFn) -> dict[str, Any]:
+    """Any verdicts and numbers on one LLM and one table, with controls or without, and any verdict on the table."""
+    groups = []
+    for llm in draw(st.sampled_from([("m",), ("m", EXPOSED), ("m", UNEXPOSED), ("m", EXPOSED, UNEXPOSED)])):
+        tests = draw(st.lists(st.sampled_from([FULL, CUT, ONE, MATCHED, KNOWN_TEST]), min_size=1, unique=True))
+        share = st.one_of(st.none(), st.floats(0, 1))
+        fields = {"verdict": WORDS, "p_value": CHANCES, "q_value": st.just(0.9), "detectable_share": share}
+        groups.append(cells(llm, {test: draw(st.fixed_dictionaries(fields)) for test in tests}))
+    document = run_of(*groups, rules=draw(st.sampled_from(["calibrated", "paper"])))
+    for table in document["tables"]:
+        table |= {"verdict": draw(WORDS), "q_value": 0.9} if draw(st.booleans()) else {}
+    document["tables"] = draw(st.sampled_from([document["tables"], []]))
+    return document
+
+
+@given(documents(), st.one_of(st.none(), st.floats(0.001, 0.999)), st.sets(st.sampled_from(["knowledge", "undecided"])))
+def test_whatever_results_hold(document: dict[str, Any], least: float | None, fail_on: set[str]) -> None:
+    """Clean needs a row test that missed, and nothing found; stricter conditions never clear."""
+    plain, strict = judge(document), judge(document, min_power=least, fail_on=sorted(fail_on))
+    rows = [one for one in document["cells"] if one["llm"] == "m" and one["test"] != KNOWN_TEST]
+    words = {one["verdict"] for one in rows}
+    tables = {one["verdict"] for one in document["tables"] if one["llm"] == "m"}
+    if plain.conclusion is CLEAN:
+        assert "not detected" in words
+        assert tables == {"not detected"}
+        assert "contaminated" not in words
+    if plain.conclusion is CONTAMINATED:
+        assert "contaminated" in words | tables
+    if plain.conclusion is not CLEAN:
+        assert strict.conclusion is not CLEAN
+    if strict.exit_code == 0:
+        assert plain.exit_code == 0
+    without = document | {"cells": [one for one in document["cells"] if one["llm"] == "m"], "run": {
+        **document["run"], "llms": [fact for fact in document["run"]["llms"] if fact["spec"] == "m"]
+    }, "tables": [one for one in document["tables"] if one["llm"] == "m"]}  # fmt: skip
+    if judge(without).conclusion is CANNOT_TELL:
+        assert plain.conclusion is CANNOT_TELL  # controls only ever take a verdict away

@@ -494,6 +494,26 @@ def test_of_several_run_folders_the_worst_counts(pytester: pytest.Pytester, runs
     assert worse["test_experiment[iris]"].startswith("failure: contaminated:")
 
 
+def test_a_broken_run_is_an_error_and_another_run_does_not_stand_in_for_it(
+    pytester: pytest.Pytester, runs: Path
+) -> None:
+    broken = document(runs)
+    broken["cells"] = [cell for cell in broken["cells"] if cell["llm"] != CLEAN]
+    (pytester.mkdir("broken") / "results.json").write_text(as_json(broken), "utf-8")
+    pytester.makepyfile(test_it=gated(CLEAN, "iris"))
+    _, outcomes = session(pytester, "--tabcontam-report=broken", reported(runs))
+    assert f"contradict themselves: none of the cells of {CLEAN} is there" in outcomes["test_experiment[iris]"]
+
+
+def test_a_run_in_another_serializer_is_not_the_one_that_a_mark_names(pytester: pytest.Pytester, runs: Path) -> None:
+    pytester.makepyfile(
+        test_it=gated(CLEAN, "iris", more="serializer='colon'"), test_is=gated(CLEAN, "iris", more="serializer='is'")
+    )
+    result, _ = session(pytester, reported(runs))
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*its rows were not written as serializer colon writes them*"])
+
+
 def test_what_a_result_holds_cannot_drive_the_terminal(pytester: pytest.Pytester, runs: Path) -> None:
     hostile = document(runs)
     for part in hostile["tables"]:

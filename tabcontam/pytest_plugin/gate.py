@@ -16,10 +16,11 @@ import pytest
 from tabcontam import __version__
 from tabcontam.api import Results, load_results, run
 from tabcontam.errors import UsageError
-from tabcontam.gate import WORST_FIRST, Conclusion
+from tabcontam.gate import WORST_FIRST, Conclusion, check_whole
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
-from tabcontam.report.results import visible
+from tabcontam.report.results import typed, visible
 from tabcontam.run_folder import last_lines
+from tabcontam.serializers import load_serializer
 from tabcontam.store import RESULTS
 from tabcontam.suite.base import State
 
@@ -68,6 +69,8 @@ class Gate:
     def __init__(self, config: pytest.Config, folders: Sequence[Path], conditions: Sequence[Condition]) -> None:
         self.config = config
         self.past = [load_results(folder) for folder in folders]
+        for results in self.past:  # what is broken must not count as what was not tested
+            check_whole(typed(results.document))
         self.conditions = conditions
         self._made: dict[Asking, Results | UsageError] = {}
 
@@ -165,11 +168,18 @@ def _answer(condition: Condition, dataset: str, results: Results) -> Answer:
     """What a run says of a condition."""
     llm = condition.asking.llm
     try:
+        _check_serializer(condition.asking.serializer, results)
         found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
     except UsageError as error:
         untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
         return Answer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)
     return Answer(condition, found.conclusion, found.reason, results.folder)
+
+
+def _check_serializer(name: str | None, results: Results) -> None:
+    """Raises `UsageError` where a mark names a serializer in which the run wrote no rows."""
+    if name is not None and load_serializer(name).name not in {cell.serializer for cell in results.cells}:
+        raise UsageError(f"its rows were not written as serializer {name} writes them")
 
 
 def _rank(answer: Answer) -> tuple[bool, int]:
