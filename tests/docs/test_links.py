@@ -1,6 +1,7 @@
 """Links within README and docs lead somewhere."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,3 +54,11 @@ def test_the_index_names_every_page() -> None:
     links = LINK.findall(prose(DOCS / "README.md"))
     own = [str(page.relative_to(DOCS)) for page in DOCS.glob("*.md") if page.name != "README.md"]
     assert [name for name in own if name not in links] == []
+
+
+def test_what_the_pages_lead_to_lies_in_the_source_distribution() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    held = [ROOT / name for name in project["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]]
+    links = {(page, link.partition("#")[0]) for page in PAGES for link in LINK.findall(prose(page))}
+    files = {(page.parent / link).resolve() for page, link in links if link and not link.startswith("https://")}
+    assert [file for file in files if not any(file.is_relative_to(path) for path in held)] == []
