@@ -414,6 +414,8 @@ def test_a_larger_run_has_a_page_an_llm_that_leads_back(visit: Visit, tmp_path: 
     page.wait_for_url("**/llm-8.html")
     assert page.locator("h1").text_content() == "m7"
     assert page.locator("#shown").text_content() == "26 of 26 cells shown"
+    page.get_by_role("link", name="m8", exact=True).click()
+    page.wait_for_url("**/llm-9.html")
     page.get_by_role("link", name="All LLMs of this run").click()
     page.wait_for_url("**/index.html")
 
