@@ -63,6 +63,7 @@ class _Gathered:
     queries: dict[_Ranked, str] = field(default_factory=dict)
     decoys: dict[_Ranked, str] = field(default_factory=dict)
     beside: dict[str, dict[str, _Ranked]] = field(default_factory=dict)
+    unguessed: set[str] = field(default_factory=set)
 
     def add(self, trial: Mapping[str, Any]) -> None:
         """Count a trial, and keep it if it is among the most telling so far; one asked again takes its place."""
@@ -72,12 +73,21 @@ class _Gathered:
             self.decoys = {one: told for one, told in self.decoys.items() if one.query != query}
         ranked = _ranked(trial, query, len(self.seen))
         self.seen[query] = ranked.kind, line if isinstance(line := trial.get("line"), int) else 0
+        if isinstance(trial.get("expected"), Mapping) and not trial.get("chance"):
+            self.unguessed.add(query)
         if ranked.kind != DECOY:
             self.queries = _kept(self.queries, ranked, trial)
             return
         self.beside.setdefault(ranked.of, {})[query] = ranked
         if ranked.words:
             self.decoys = _kept(self.decoys, ranked, trial)
+
+    @property
+    def uncounted(self) -> str:
+        """That rows without a guess count for nothing, where only some have none."""
+        number = len(self.unguessed)
+        few = 0 < number < len(self.seen)
+        return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
 
     @property
     def first(self) -> int:
@@ -147,7 +157,7 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
     for block, places in groupby(asked, lambda place: int(place.split("-")[0])):
         told = {}
         for place in places:
-            told[place], shown_here[place] = asked[place].told(note)
+            told[place], shown_here[place] = asked[place].told(note or asked[place].uncounted)
             if null := view.placed[place].null:
                 told[place]["null"] = visible(null)
         firsts = " ".join(f"{place}:{asked[place].first}" for place in told)

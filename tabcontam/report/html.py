@@ -86,7 +86,19 @@ def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]
         return {INDEX: _page("index.html.jinja", view, shared, _leaves(view, ""))}
     leaves = _leaves(view, "llm-{}.html")
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
-    return pages | {leaf.page: _page("llm.html.jinja", view, shared, [leaf]) for leaf in leaves}
+    controls = [leaf for leaf in leaves if leaf.block.control]
+    return pages | {
+        leaf.page: _page(
+            "llm.html.jinja", view, {**shared, "beside": _beside(leaves, leaf), "controls": controls}, [leaf]
+        )
+        for leaf in leaves
+    }
+
+
+def _beside(leaves: "Sequence[Leaf]", leaf: "Leaf") -> list[tuple[str, "Leaf"]]:
+    """The LLMs whose pages come before and after one."""
+    found = [("before", leaves[leaf.number - 2])] if leaf.number > 1 else []
+    return found + ([("next", leaves[leaf.number])] if leaf.number < len(leaves) else [])
 
 
 def parted(view: Results) -> bool:

@@ -66,6 +66,11 @@ def active(page: Any) -> str:
     return str(page.evaluate("document.activeElement.id"))
 
 
+def focused(page: Any, name: str) -> None:
+    """Waits until what has this id has the focus: by a locator, as a page's policy lets no expression be polled."""
+    playwright.expect(page.locator(f"#{name}")).to_be_focused(timeout=20_000)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [360, 768, 1280, 1800])
 def test_the_page_fits_and_is_quiet(visit: Visit, width: int, scheme: str) -> None:
@@ -129,7 +134,7 @@ def test_the_keyboard_alone_goes_everywhere(visit: Visit) -> None:
     assert page.locator(".skip").bounding_box()["width"] > 100
     page.evaluate("addEventListener('hashchange', () => setTimeout(() => { document.title = 'there' }))")
     page.keyboard.press("Enter")
-    page.wait_for_function("document.title === 'there'")
+    playwright.expect(page).to_have_title("there")
     assert active(page) == "map"
     visited = []
     for _ in range(12):
@@ -151,7 +156,7 @@ def test_the_arrow_keys_go_from_square_to_square_and_from_block_to_block(visit: 
     assert went == [*right_and_down, "at-2-1-1", "", "at-1-3-1", "at-1-3-1", "at-1-2-1"]  # past a row's own link
     assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'cell-1-2-1'")
+    focused(page, "cell-1-2-1")
 
 
 def test_a_square_opens_its_cell_and_its_cell_leads_back(visit: Visit) -> None:
@@ -159,15 +164,15 @@ def test_a_square_opens_its_cell_and_its_cell_leads_back(visit: Visit) -> None:
     assert not page.locator("#cell-4-2-8").is_visible()  # of many, each LLM and dataset is opened by itself
     page.locator("#at-4-2-8").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'cell-4-2-8'")
+    focused(page, "cell-4-2-8")
     assert page.locator("#cell-4-2-8").is_visible()
     assert 0 <= page.locator("#cell-4-2-8").bounding_box()["y"] < 100
     page.locator("#cell-4-2-8 .back a").focus()
     page.keyboard.press("Enter")
-    page.wait_for_function("document.activeElement.id === 'at-4-2-8'")
+    focused(page, "at-4-2-8")
     page.evaluate("document.querySelectorAll('details').forEach(details => { details.open = false })")
     page.go_back()
-    page.wait_for_function("document.activeElement.id === 'cell-4-2-8'")
+    focused(page, "cell-4-2-8")
 
 
 def test_an_address_opens_its_cell(visit: Visit) -> None:
@@ -224,6 +229,48 @@ def test_what_is_chosen_is_shown_announced_and_kept_in_the_address(visit: Visit)
     page.locator("#reset").click()
     assert page.locator("#shown").text_content() == "117 of 117 cells shown"
     assert "?" not in page.url
+
+
+def test_escape_closes_a_filter(visit: Visit) -> None:
+    page = visit(small())
+    page.locator(".choice summary").first.focus()
+    page.keyboard.press("Enter")
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.type") == "checkbox"
+    page.keyboard.press("Escape")
+    assert page.locator(".choice[open]").count() == 0
+    assert page.evaluate("document.activeElement.tagName") == "SUMMARY"
+
+
+def test_what_is_contaminated_stands_out_in_forced_colours(visit: Visit) -> None:
+    """Its squares had neither ground nor border there, and those of the clean ones had."""
+    page = visit(
+        render_html(document([weighed("m", "iris", "full_completion", "contaminated")]), []), forced_colors="active"
+    )
+    square = page.locator(".heatmap a.contaminated")
+    ground = square.evaluate("one => getComputedStyle(one).backgroundColor")
+    assert ground != page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert square.evaluate(CONTRAST) >= 4.5
+
+
+def test_the_page_lets_no_foreign_script_or_address_in(browser: Any, tmp_path: Path) -> None:
+    page, complaints = opened(browser, tmp_path / "index.html", small())
+    page.evaluate(
+        """() => {
+          document.body.insertAdjacentHTML("beforeend", `<img src=x onerror="window.taken = 1"><base href="http://x.invalid/">
+            <a id="lure" href="javascript:window.taken = 2">x</a><style>body { display: none }</style>`);
+          const script = document.createElement("script");
+          script.textContent = "window.taken = 3";
+          document.body.append(script);
+          document.getElementById("lure").click();
+        }"""
+    )
+    page.wait_for_timeout(200)
+    assert page.evaluate("window.taken") is None
+    assert page.evaluate("document.baseURI").startswith("file:")
+    assert page.evaluate("getComputedStyle(document.body).display") == "block"
+    assert sum("Content Security Policy" in complaint for complaint in complaints) >= 4
+    page.close()
 
 
 def test_a_filter_leaves_no_empty_block_and_no_stop_for_the_keyboard_on_what_it_hides(visit: Visit) -> None:
@@ -330,7 +377,7 @@ def test_the_largest_single_page_is_usable(visit: Visit) -> None:
     assert time.monotonic() - started < 10
     started = time.monotonic()
     page.locator("#at-30-15-13").evaluate("link => link.click()")
-    page.wait_for_function("document.activeElement.id === 'cell-30-15-13'")
+    focused(page, "cell-30-15-13")
     assert time.monotonic() - started < 5
 
 
@@ -344,6 +391,8 @@ def test_a_larger_run_has_a_page_an_llm_that_leads_back(visit: Visit, tmp_path: 
     page.wait_for_url("**/llm-8.html")
     assert page.locator("h1").text_content() == "m7"
     assert page.locator("#shown").text_content() == "26 of 26 cells shown"
+    page.get_by_role("link", name="m8", exact=True).click()
+    page.wait_for_url("**/llm-9.html")
     page.get_by_role("link", name="All LLMs of this run").click()
     page.wait_for_url("**/index.html")
 

@@ -189,6 +189,16 @@ def test_each_table_has_what_the_gate_says_of_it_and_why_it_doubts() -> None:
     assert ">Gate<" not in recorded
 
 
+def test_the_page_of_an_llm_has_what_controls_show_and_the_summary_what_the_gate_doubts() -> None:
+    llms = ["control:unexposed", *(f"m{number}" for number in range(MOST_LLMS))]
+    cells = [weighed(llm, "iris", "full_completion", "contaminated", control=llm[0] == "c") for llm in llms]
+    pages = render_pages(document(cells, [table(llm, "iris", "contaminated") for llm in llms]), [])
+    own = Page(pages["llm-2.html"]).text
+    assert "control:unexposed (control) is flagged on The iris data" in own
+    assert "before: control:unexposed, next: m1" in own
+    assert 'm0, iris: contaminated, the gate cannot tell">C?</a>' in pages["index.html"]
+
+
 def test_each_table_has_its_verdict_line_controls_last() -> None:
     source = render_html(results(["control:exposed", "gpt-4o"], ["iris", "wine"]), [])
     lines = source[source.index('class="tables"') : source.index("</table>", source.index('class="tables"'))]

@@ -183,6 +183,10 @@
   });
 
   const apply = () => { sort(); filter(); };
+  filters.addEventListener("keydown", (event) => {
+    const open = event.key === "Escape" && event.target.closest("details[open]");
+    if (open) { open.open = false; open.querySelector("summary").focus(); }
+  });
   filters.addEventListener("change", () => { apply(); keep(); });
   named("reset").addEventListener("click", () => {
     every("input", filters).forEach((box) => { box.checked = false; });
