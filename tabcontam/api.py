@@ -6,7 +6,7 @@ What a user can mend is raised as `UsageError`, with the line that the command l
 
 import inspect
 import os.path
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -199,7 +199,7 @@ def load_results(folder: str | Path) -> Results:
 
 def _several(words: str | Sequence[str]) -> tuple[str, ...]:
     """One word or several; anything else would be read letter by letter, or fail far from here."""
-    several = (words,) if isinstance(words, str) else tuple(words)
+    several = tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else (words,)
     for word in several:
         if not isinstance(word, str):
             raise UsageError(f"{word!r} is no name; write a text")
@@ -207,7 +207,7 @@ def _several(words: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def _datasets(given: Dataset | Sequence[Dataset]) -> tuple[str | Table, ...]:
-    several = (given,) if isinstance(given, str | Path | Table) else given
+    several = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
     if hasattr(several, "columns") or any(not isinstance(each, str | Path | Table) for each in several):
         raise UsageError("a dataset is a name, a path or a Table; write Table.from_frame(frame, name=...) for a frame")
     # a path is a file, also where it reads like the name of a dataset

@@ -173,6 +173,8 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
         ({"llm": "simulated:orcl"}, "did you mean simulated:oracle?"),
         ({"llm": "simulated:memorizer"}, "did you mean simulated:memoriser:0.5?"),
         ({"llm": [1]}, "1 is no name"),
+        ({"llm": None}, "None is no name"),
+        ({"dataset": None}, "a dataset is a name"),
         ({"dataset": "irsi"}, "did you mean iris"),
         ({"dataset": pd.DataFrame({"a": [1]})}, "Table.from_frame"),
         ({"dataset": [pd.DataFrame({"a": [1]})]}, "Table.from_frame"),

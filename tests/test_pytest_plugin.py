@@ -177,6 +177,26 @@ def test_what_cannot_be_told_runs_only_if_that_is_said(pytester: pytest.Pytester
     result.stdout.re_match_lines([rf"cannot tell: {UNDECIDED} on iris: .* \(1 test run all the same\)"])
 
 
+@pytest.mark.parametrize(("option", "stopped"), [("--setup-only", 1), ("--setup-show", 1), ("--setup-plan", 0)])
+def test_no_option_sets_up_what_is_stopped(pytester: pytest.Pytester, runs: Path, option: str, stopped: int) -> None:
+    """Fixtures of any scope may cost as much as the test; only --setup-plan sets none of them up."""
+    pytester.makepyfile(
+        f"""
+        import pytest
+        pytestmark = pytest.mark.uncontaminated("{CONTAMINATED}", "iris")
+        @pytest.fixture(scope="session", autouse=True)
+        def costly():
+            print("spent")
+        def setup_module():
+            print("spent")
+        def test_contaminated(): ...
+        """
+    )
+    result, _ = session(pytester, "-s", option, reported(runs))
+    assert "spent" not in result.outlines
+    assert result.parseoutcomes().get("failed", 0) == stopped
+
+
 def test_runxfail_runs_nothing_that_is_stopped(pytester: pytest.Pytester, runs: Path) -> None:
     """As xfail it would: pytest lets every xfail pass that is raised."""
     pytester.makepyfile(

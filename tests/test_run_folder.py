@@ -3,10 +3,12 @@
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tabcontam.engine.progress import Unheard
+from tabcontam.gate import judge
 from tabcontam.judge import Result
 from tabcontam.plan import Options
 from tabcontam.run_folder import last_lines, merge, rescore
@@ -138,3 +140,17 @@ def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> 
     written = [json.loads(line) for line in (out / TRIALS).read_text().splitlines()]
     assert [NUMBER in line for line in written] == [False]
     assert [line[NUMBER] for line in last_lines(out, merged)] == [1]
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Path, order: int) -> None:
+    """Else its cells would fail in junit.xml, and the gate would pass over them."""
+    known: dict[str, Any] = {"datasets": ("iris",), "cache": False, "expression": "full_completion"}
+    for name, llms in (("named", ("control:exposed",)), ("joined", ("simulated:guesser",))):
+        execute(prepare(Request(llms=llms, out=tmp_path / name, **known)), Unheard())
+    document = merge([tmp_path / "named", tmp_path / "joined"][::order], tmp_path / "both")
+    assert {cell["llm"]: cell["control"] for cell in document["cells"]} == {
+        "control:exposed": False, "control:unexposed": True, "simulated:guesser": False
+    }  # fmt: skip
+    assert {fact["spec"]: fact["control"] for fact in document["run"]["llms"]}["control:exposed"] is False
+    assert judge(document).conclusion == "contaminated"

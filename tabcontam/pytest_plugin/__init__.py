@@ -122,7 +122,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     if MISTAKE in item.stash:
         pytest.fail(item.stash[MISTAKE], pytrace=False)
     conditions = item.stash.get(CONDITIONS, ())
-    if not conditions or item.config.getoption("setuponly", False):
+    if not conditions or item.config.getoption("setupplan", False):  # --setup-only does set fixtures up
         return
     from tabcontam.pytest_plugin.gate import stop
 
