@@ -112,7 +112,8 @@ class Place:
         words = shlex.split(text, comments=True)
         given = dict(word.split("=", 1) for word in words if re.match(r"[A-Z_]+=", word))
         words = words[len(given) :]
-        assert words[:3] == TABCONTAM or words[:3] == ["python", "-m", "pytest"] or words[0] in SHELL, text
+        ours = words[:3] in (TABCONTAM, ["python", "-m", "pytest"]) or words[:2] == ["python", "-c"]
+        assert ours or words[0] in SHELL, text
         for program in (words[0], *(words[place + 1] for place, word in enumerate(words) if word == "|")):
             if program != "python" and not shutil.which(program):
                 raise Absent(program)
