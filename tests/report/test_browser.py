@@ -16,6 +16,7 @@ from tabcontam.report.html import MOST_LLMS, render_html, render_pages
 from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 SHOWN = (
     "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"
 )
