@@ -36,7 +36,6 @@ FEATURES = 2  # of them, that the further queries of test 9 are about
 GIVE_UP = 50  # rows without fitting examples before a cell is skipped
 PARTS = 3  # of a table's rows, one for each test: no two ask about the same row of a large table
 ROOM = 3  # times as many rows as are asked have to be in a part; else all of the table's are drawn from
-Allowed = Callable[[int, int], bool]  # whether an example may stand beside an asked row
 Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside these examples
 
 
