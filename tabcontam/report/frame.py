@@ -19,13 +19,14 @@ CELLS: Columns = {
     "kind": TEXT,
     "control": TRUTH,
     "verdict": VERDICT,
+    "otherwise": VERDICT,
     "paper_verdict": VERDICT,
     "score": NUMBER,
     "hits": COUNT,
     "expected_hits": NUMBER,
     "answered": COUNT,
     "queries": COUNT,
-    "statistic": TEXT,
+    "statistic_name": TEXT,
     "statistic_value": NUMBER,
     "statistic_expected": NUMBER,
     "null": TEXT,
@@ -80,7 +81,7 @@ PARTS: Mapping[str, Callable[[Results], "pd.DataFrame"]] = {
 def _of_cell(cell: Cell) -> dict[str, object]:
     statistic = cell.statistic
     measured = {
-        "statistic": statistic and statistic.name,
+        "statistic_name": statistic and statistic.name,
         "statistic_value": statistic and statistic.value,
         "statistic_expected": statistic and statistic.expected,
     }

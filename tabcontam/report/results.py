@@ -142,6 +142,7 @@ class Cell:
     """One judged (LLM, dataset, serializer, test); `verdict` is None where there is only a score.
 
     `null` says what is drawn anew under it; `interval` has a confidence of 95% and is of what `interval_of` says.
+    `otherwise` is what a contaminated cell would be without its finding.
     """
 
     llm: str
@@ -157,6 +158,7 @@ class Cell:
     sentence: str
     control: bool
     verdict: Verdict | None
+    otherwise: Verdict | None
     paper_verdict: Verdict | None
     numbers: Mapping[str, float]
     statistic: Statistic | None
@@ -661,6 +663,7 @@ def _cell(number: int, raw: object) -> Cell:
             **words,
             control=raw.get("control") is True,
             verdict=_verdict(raw.get("verdict")),
+            otherwise=_verdict(raw.get("otherwise")),
             paper_verdict=_verdict(raw.get("paper_verdict")),
             numbers=_numbers(raw, _NUMBERS),
             statistic=_statistic(raw.get("statistic")),

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tabcontam.judge import UNKNOWN, CellName
 from tabcontam.report.csv_text import COLUMNS, FORMULA, guarded, render_csv
+from tabcontam.report.frame import CELLS
 from tabcontam.report.results import visible
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
@@ -28,6 +29,10 @@ def test_one_row_a_cell_with_every_field() -> None:
     assert tuple(rows[0]) == COLUMNS
     assert set(COLUMNS) >= (CellName("", "", "", "", "").fields() | UNKNOWN).keys() - {"statistic", "interval"}
     assert [(row["llm"], row["test"]) for row in rows] == [(one["llm"], one["test"]) for one in of["cells"]]
+
+
+def test_the_columns_are_those_of_the_data_frame() -> None:
+    assert set(COLUMNS) == set(CELLS)
 
 
 def test_the_statistic_and_the_interval_are_taken_apart() -> None:
