@@ -169,11 +169,9 @@ def _faults(view: Results, alpha: float) -> Iterator[str]:
     """What the project never writes, and the gate would pass over."""
     stated = [fact["llm"] for fact in view.llms if not fact["control"]]
     subjects = {(cell.llm, Place.of(cell)) for cell in view.cells if cell.test in ROW_TESTS}
-    asked = {(cell.dataset, cell.edition) for cell in view.cells}
+    llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
     editions = [(fact["dataset"], fact["edition"]) for fact in view.datasets]
-    yield from (
-        f"none of the cells of {llm} is there" for llm in stated if llm not in {cell.llm for cell in view.cells}
-    )
+    yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
     yield from (
         f"none of the cells of {name}@{edition} is there" for name, edition in editions if (name, edition) not in asked
     )

@@ -12,7 +12,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.choosing import Place
-from tabcontam.gate import Conclusion, Ruling, rulings
+from tabcontam.gate import Conclusion, Ruling, Subject, rulings
 from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
@@ -30,7 +30,7 @@ from tabcontam.report.results import (
     text,
     typed,
 )
-from tabcontam.report.sentences import Standing, Titles, scope, sentences, standings
+from tabcontam.report.sentences import Sentence, Standing, Titles, scope, sentences, standings
 from tabcontam.report.squares import (
     MARK_SIGNS,
     SIGNS,
@@ -72,7 +72,8 @@ def render_html(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]])
     `trials` are the objects of trials.jsonl. Raises `UsageError` for what is no result.
     """
     view = typed(results)
-    return _page("index.html.jinja", view, _shared(view, trials), _leaves(view, ""))
+    told = _told(view)
+    return _page("index.html.jinja", view, _shared(view, trials, told), _leaves(view, told, ""))
 
 
 def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
@@ -81,10 +82,10 @@ def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]
     `trials` are the objects of trials.jsonl. Raises `UsageError` for what is no result.
     """
     view = typed(results)
-    shared = _shared(view, trials)
+    told = _told(view)
+    shared, leaves = _shared(view, trials, told), _leaves(view, told, "llm-{}.html" if parted(view) else "")
     if not parted(view):
-        return {INDEX: _page("index.html.jinja", view, shared, _leaves(view, ""))}
-    leaves = _leaves(view, "llm-{}.html")
+        return {INDEX: _page("index.html.jinja", view, shared, leaves)}
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
     controls = [leaf for leaf in leaves if leaf.block.control]
     return pages | {
@@ -118,8 +119,21 @@ class Leaf:
     standings: Mapping[str, Standing]
 
 
-def _leaves(view: Results, page: str) -> list[Leaf]:
-    titles, ruled, said = Titles(view), rulings(view), {one.llm: one.rest for one in sentences(view)}
+@dataclass(frozen=True)
+class _Told:
+    """What the gate says of each LLM and table, and the sentences that rest on it; it takes a while in a large run."""
+
+    ruled: Mapping[Subject, Ruling]
+    sentences: Sequence[Sentence]
+
+
+def _told(view: Results) -> _Told:
+    ruled = rulings(view)
+    return _Told(ruled, sentences(view, ruled))
+
+
+def _leaves(view: Results, told: _Told, page: str) -> list[Leaf]:
+    titles, said = Titles(view), {one.llm: one.rest for one in told.sentences}
     return [
         Leaf(
             number,
@@ -127,7 +141,7 @@ def _leaves(view: Results, page: str) -> list[Leaf]:
             titles.llm(block.llm),
             page.format(number),
             said[block.llm],
-            standings(view, block, titles, ruled),
+            standings(view, block, titles, told.ruled),
         )
         for number, block in enumerate(view.blocks, start=1)
     ]
@@ -151,7 +165,7 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
     return rendered
 
 
-def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _shared(view: Results, trials: Iterable[Mapping[str, Any]], told: _Told) -> dict[str, Any]:
     """What every page of a run is made of."""
     titles, packed = Titles(view), evidence.packed(view, trials)
     style = _unindented("".join(map(asset, STYLES)))
@@ -163,8 +177,8 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any
         "style_hash": _hash(style),
         "script_hashes": [_hash(script) for script in scripts],
         "scope": scope(view),
-        **_gate(view),
-        "sentences": sentences(view),
+        **_gate(told.ruled),
+        "sentences": told.sentences,
         "notes": [note for note in view.notes if not note.startswith("rules ")],
         "facts": _facts(view),
         "packed": packed,
@@ -218,12 +232,14 @@ def _hash(source: str) -> str:
     return b64encode(sha256(source.encode()).digest()).decode()
 
 
-SAME_WORD = {Verdict.CONTAMINATED: Conclusion.CONTAMINATED, Verdict.NOT_DETECTED: Conclusion.CLEAN}
+SAME_WORD: Mapping[Verdict | None, Conclusion] = {
+    Verdict.CONTAMINATED: Conclusion.CONTAMINATED,
+    Verdict.NOT_DETECTED: Conclusion.CLEAN,
+}
 
 
-def _gate(view: Results) -> dict[str, Any]:
+def _gate(ruled: Mapping[Subject, Ruling]) -> dict[str, Any]:
     """What the gate says of each table; nothing of those of controls that joined, and of recorded answers."""
-    ruled = rulings(view)
 
     def of(table: TableVerdict) -> Ruling | None:
         return ruled.get((table.llm, Place.of(table)))
@@ -231,7 +247,7 @@ def _gate(view: Results) -> dict[str, Any]:
     def doubt(table: TableVerdict) -> str:
         """Why the gate says another word, or what a control voids."""
         found = of(table)
-        same = SAME_WORD.get(table.verdict, Conclusion.CANNOT_TELL) if table.verdict else Conclusion.CANNOT_TELL
+        same = SAME_WORD.get(table.verdict, Conclusion.CANNOT_TELL)
         return found.reason if found and (found.void or found.conclusion is not same) else ""
 
     return {"gated": bool(ruled), "ruled": of, "doubt": doubt}

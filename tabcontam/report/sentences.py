@@ -138,9 +138,12 @@ def scope(view: Results) -> str:
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
 
 
-def sentences(view: Results) -> list[Sentence]:
-    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last."""
-    titles, ruled = Titles(view), rulings(view)
+def sentences(view: Results, ruled: Mapping[Subject, Ruling] | None = None) -> list[Sentence]:
+    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last.
+
+    `ruled` is what the gate says, where that is known already.
+    """
+    titles, ruled = Titles(view), rulings(view) if ruled is None else ruled
     asked = [_sentence(view, titles, block, ruled) for block in view.blocks]
     present = {block.llm for block in view.blocks}
     absent = dict.fromkeys(fact["llm"] for fact in view.llms if fact["llm"] not in present)
