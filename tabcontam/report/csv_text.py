@@ -11,15 +11,10 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from tabcontam.report.frame import CELLS
 from tabcontam.report.results import typed, visible
 
-# What every file has, also one without cells; other fields of a cell follow.
-COLUMNS = (
-    "llm", "dataset", "edition", "serializer", "source", "test", "kind", "control", "verdict", "otherwise",
-    "paper_verdict", "score", "hits", "expected_hits", "answered", "queries", "statistic_name", "statistic_value",
-    "statistic_expected", "null", "p_value", "q_value", "interval_low", "interval_high", "interval_of",
-    "recalled_bits", "detectable_share", "reason", "sentence",
-)  # fmt: skip
+COLUMNS = tuple(CELLS)  # of every file, also one without cells; other fields of a cell follow
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")  # noqa: RUF001 - spreadsheets read the wide ones, too
 
 

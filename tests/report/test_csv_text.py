@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tabcontam.judge import UNKNOWN, CellName
 from tabcontam.report.csv_text import COLUMNS, FORMULA, guarded, render_csv
-from tabcontam.report.frame import CELLS
-from tabcontam.report.results import visible
+from tabcontam.report.frame import cells_frame
+from tabcontam.report.results import typed, visible
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "'=1", '=HYPERLINK("http://evil")']  # noqa: RUF001
@@ -32,7 +32,8 @@ def test_one_row_a_cell_with_every_field() -> None:
 
 
 def test_the_columns_are_those_of_the_data_frame() -> None:
-    assert set(COLUMNS) == set(CELLS)
+    of = results(["gpt-4o"], ["iris"])
+    assert list(read(of)[0]) == list(cells_frame(typed(of)).columns)
 
 
 def test_the_statistic_and_the_interval_are_taken_apart() -> None:
