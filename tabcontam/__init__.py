@@ -9,25 +9,30 @@ results.gate().conclusion
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.renamed import find_old_names
+from tabcontam.version import __version__
+
 if TYPE_CHECKING:
     from tabcontam.api import Results, load_results, run
-    from tabcontam.datasets import Table
     from tabcontam.errors import UsageError
-    from tabcontam.gate import Conclusion
-    from tabcontam.suite.base import Verdict
+    from tabcontam.evidence.base import Verdict
+    from tabcontam.tables.table import Table
+    from tabcontam.verdicts.gate import Conclusion
 
-__version__ = "0.1.0"
 __all__ = ["Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "load_results", "run"]
 
 _HOMES = {
-    "Conclusion": "gate",
+    "Conclusion": "verdicts.gate",
     "Results": "api",
-    "Table": "datasets",
+    "Table": "tables.table",
     "UsageError": "errors",
-    "Verdict": "suite.base",
+    "Verdict": "evidence.base",
     "load_results": "api",
     "run": "api",
 }
+
+
+find_old_names()
 
 
 def __getattr__(name: str) -> Any:

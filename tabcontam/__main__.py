@@ -1,5 +1,5 @@
 """`python -m tabcontam`."""
 
-from tabcontam.cli import main
+from tabcontam.cli.commands import main
 
 raise SystemExit(main())

@@ -13,14 +13,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from tabcontam.arguments import ALPHA, BATCH_SIZE, FORMS, RULES, dollars
-from tabcontam.choosing import Place, llms_named, places_named
-from tabcontam.datasets import Table
+from tabcontam.cli.arguments import BATCH_SIZE, FORMS, dollars
 from tabcontam.errors import UsageError, unknown
-from tabcontam.gate import Judgement, judge
-from tabcontam.report.results import Cell, Rank, TableVerdict, count, read_results, typed, visible
-from tabcontam.report.results import Results as View
-from tabcontam.suite.base import Verdict
+from tabcontam.evidence.base import Verdict
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.gate import Judgement, judge
+from tabcontam.verdicts.names import Place, llms_named, places_named
+from tabcontam.verdicts.results import Cell, Rank, TableVerdict, count, read_results, typed, visible
+from tabcontam.verdicts.results import Results as View
+from tabcontam.verdicts.rules import ALPHA, RULES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,9 +154,9 @@ def run(
     a bad input, and where no LLM could be reached.
     """
     command = _call(locals())
-    from tabcontam.plan import Options
+    from tabcontam.asking.plan import Options
     from tabcontam.report import progress as report_progress
-    from tabcontam.runs import Request, execute, prepare
+    from tabcontam.runs.run import Request, execute, prepare
 
     request = Request(
         llms=_several(llm),

@@ -35,7 +35,8 @@ def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
 
     Those that other processes wrote lie beside a page.
     """
-    from tabcontam import run_folder, runs
+    from tabcontam.runs import folder as run_folder
+    from tabcontam.runs import run as runs
 
     folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
     written = run_folder.as_json

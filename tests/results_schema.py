@@ -8,9 +8,9 @@ from typing import Any
 
 from jsonschema import Draft202012Validator
 
-import tabcontam.report
+import tabcontam.verdicts
 
-SCHEMA = Path(tabcontam.report.__path__[0]) / "results.schema.json"
+SCHEMA = Path(tabcontam.verdicts.__path__[0]) / "results.schema.json"
 
 
 @lru_cache(maxsize=1)

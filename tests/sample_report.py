@@ -10,14 +10,14 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from tabcontam.cli import main as tabcontam
-from tabcontam.datasets import load_table
-from tabcontam.models.control import control_documents
-from tabcontam.models.infinigram import build
+from tabcontam.cli.commands import main as tabcontam
 from tabcontam.report.html import render_html
 from tabcontam.report.junit import render_junit
 from tabcontam.report.svg import render_svg
-from tabcontam.serializers import load_serializers
+from tabcontam.subjects.known.control import control_documents
+from tabcontam.subjects.known.infinigram import build
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import load_table
 from tests.loopback import LoopbackServer, Response, completion
 
 SAMPLE = Path(__file__).parent.parent / "reports" / "sample"

@@ -27,29 +27,29 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.cards import load_cards
-from tabcontam.datasets import Cell, Table, load_table
-from tabcontam.decide.words import english
-from tabcontam.engine.progress import Unheard
+from tabcontam.asking.plan import Options, Subject, plan
+from tabcontam.asking.progress import Unheard
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import Journal
+from tabcontam.calibration.power import Planned, planned
 from tabcontam.errors import Skip
-from tabcontam.judge import CellName, conclude, read_trial, result, results, unjudged
-from tabcontam.models.base import Form
-from tabcontam.models.openai import open_openai
-from tabcontam.models.simulated import open_simulated
-from tabcontam.plan import Options, Subject, plan
-from tabcontam.power import Planned, planned
-from tabcontam.run_folder import record
-from tabcontam.serializers import load_serializers
-from tabcontam.session import Session
-from tabcontam.store import Journal
-from tabcontam.suite.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.suite.completion import FeatureCompletion, IncompleteCompletion
-from tabcontam.suite.draws import seeded
-from tabcontam.suite.guessing import guessed
-from tabcontam.suite.registry import BY_ID, TESTS
-from tabcontam.suite.verdicts import ALPHA
+from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.rows.completion import FeatureCompletion, IncompleteCompletion
+from tabcontam.guesser.table import guessed
+from tabcontam.reading.words import english
+from tabcontam.runs.folder import record
+from tabcontam.subjects.base import Form
+from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.tables.cards import load_cards
+from tabcontam.tables.draws import seeded
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.verdicts.judge import CellName, conclude, read_trial, result, results, unjudged
+from tabcontam.verdicts.rules import ALPHA
+from tests.made_tables import ships
 from tests.report.synthetic import document
-from tests.tables import ships
 
 IS = load_serializers()["is"]
 LEVEL = 0.001
@@ -207,10 +207,10 @@ def test_the_tests_need_no_pandas() -> None:
         "        if name.partition('.')[0] == 'pandas':\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Without())\n"
-        "from tabcontam.power import planned, ask, outcomes_of\n"
-        "from tabcontam.serializers import load_serializers\n"
-        "from tabcontam.suite.registry import TESTS\n"
-        "from tests.tables import ships\n"
+        "from tabcontam.calibration.power import planned, ask, outcomes_of\n"
+        "from tabcontam.tables.serializers import load_serializers\n"
+        "from tabcontam.evidence.registry import TESTS\n"
+        "from tests.made_tables import ships\n"
         "run = planned(ships(40), TESTS, load_serializers()['is'], 0, 0.01)\n"
         "print(outcomes_of(run, ask(run, 'oracle', 0), 0.01)['full_completion'].verdict)\n"
     )

@@ -1,13 +1,14 @@
 """Every fault found in the published code and results (B1 to B17), each named after what went wrong there.
 
 Some are tested from other angles too: B1 to B4, B6 and B11 as they stand in recorded answers (tests/replay), B2 and B4
-by hand-made guesses (tests/suite/test_rows.py), B5 to B7 by what prompts show (tests/suite/test_queries.py), B10 by the
-names of other data (tests/suite/test_words.py). Two of them are tested elsewhere alone:
+by hand-made guesses (tests/evidence/rows/test_rows.py), B5 to B7 by what prompts show
+(tests/evidence/test_queries.py), B10 by the names of other data (tests/evidence/knowledge/test_words.py). Two of them
+are tested elsewhere alone:
 
 | fault | what went wrong | tested by |
 |---|---|---|
-| B11 | an answer was cut at the prompt's length, too late | `test_nothing_is_lost_to_clean_up` (models/test_hf.py) |
-| B15 | cells differ from their own logs | `test_rescore_judges_again_without_asking` (test_cli.py) |
+| B11 | an answer was cut at the prompt's length, too late | `test_nothing_is_lost_to_clean_up` (subjects/hf) |
+| B15 | cells differ from their own logs | `test_rescore_judges_again_without_asking` (cli/test_commands.py) |
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -19,22 +20,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabcontam.datasets import Cell, Table, load_table
-from tabcontam.decide.words import english
+from tabcontam.asking.plan import Options, Subject, plan
+from tabcontam.calibration.power import Outcomes, Planned, ask, outcomes_of, planned
 from tabcontam.errors import Skip
-from tabcontam.judge import CellName, Result, conclude, ranking, unjudged
-from tabcontam.models.simulated import open_simulated
-from tabcontam.plan import Options, Subject, plan
-from tabcontam.power import Outcomes, Planned, ask, outcomes_of, planned
-from tabcontam.serializers import load_serializers
-from tabcontam.suite.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.suite.checks import rendered
-from tabcontam.suite.completion import IncompleteCompletion
-from tabcontam.suite.draws import seeded
-from tabcontam.suite.feature_values import FeatureValuesInformed
-from tabcontam.suite.registry import BY_ID, TESTS
-from tabcontam.suite.verdicts import ALPHA
-from tests.tables import ships
+from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.checks import rendered
+from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
+from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.rows.completion import IncompleteCompletion
+from tabcontam.reading.words import english
+from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.tables.draws import seeded
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.verdicts.judge import CellName, Result, conclude, ranking, unjudged
+from tabcontam.verdicts.rules import ALPHA
+from tests.made_tables import ships
 
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
@@ -407,7 +408,7 @@ def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
         guessed = weighed(cell.written, lambda query: IS.row(query.asked, ("I", "Excellent", "No")))
         assert guessed.p_value is not None
         assert guessed.p_value > ALPHA
-        assert queries is None or cell.blunt is not None  # five rows of so few values could not tell
+        assert queries is None or cell.uninformative is not None  # five rows of so few values could not tell
 
 
 # --- B17

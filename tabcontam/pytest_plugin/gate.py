@@ -13,16 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam import __version__
 from tabcontam.api import Results, load_results, run
+from tabcontam.asking.trials import RESULTS
 from tabcontam.errors import UsageError
-from tabcontam.gate import WORST_FIRST, Conclusion, check_whole
+from tabcontam.evidence.base import State
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
-from tabcontam.report.results import typed, visible
-from tabcontam.run_folder import last_lines
-from tabcontam.serializers import load_serializer
-from tabcontam.store import RESULTS
-from tabcontam.suite.base import State
+from tabcontam.runs.folder import last_lines
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.verdicts.gate import WORST_FIRST, Conclusion, check_whole
+from tabcontam.verdicts.results import typed, visible
+from tabcontam.version import __version__
 
 LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.arguments import FAILURES
+from tabcontam.verdicts.rules import FAILURES
 
 STOPS = ("fail", "xfail", "skip")  # the severest first
 RUN = "run"

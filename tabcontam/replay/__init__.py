@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from typing import Any
 
-from tabcontam.decide.words import Dictionary
+from tabcontam.reading.words import Dictionary
 from tabcontam.replay.calibrated import replay_calibrated
 from tabcontam.replay.published import differences, replay_published
 from tabcontam.replay.records import Record, read_records
-from tabcontam.suite.verdicts import PAPER
+from tabcontam.verdicts.rules import PAPER
 
 __all__ = ["Record", "differences", "read_records", "replay", "replay_calibrated", "replay_published"]
 

@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Sequence
 from functools import cache
 
-from tabcontam.decide.words import Dictionary
-from tabcontam.judge import UNKNOWN, CellName, conclude, result
+from tabcontam.evidence.base import Verdict
+from tabcontam.reading.words import Dictionary
 from tabcontam.replay.null import known_edition
 from tabcontam.replay.published import Cell, published_cell
 from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
 from tabcontam.replay.trials import PREAMBLE, Asked, asked_rows, asked_words
-from tabcontam.suite.base import Verdict
-from tabcontam.suite.verdicts import ALPHA, CALIBRATED, level
+from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.judge import UNKNOWN, CellName, conclude, result
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 GUESSED = "guessing explains it"
 TOO_FEW = "too little was asked to tell memory from guessing"
@@ -85,8 +86,8 @@ def _judged(cell: Cell, asked: Asked | str, at: float) -> Cell:
     found = result(name, asked.trials, len(asked.trials), CALIBRATED, at)
     cell = cell | {key: found[key] for key in UNKNOWN} | beside
     cell |= {"queries": asked.queries, "null": asked.null, "sentence": asked.counted + cell["sentence"]}
-    if blunt := asked.blunt(at):
-        return cell | {"verdict": str(Verdict.UNINFORMATIVE), "reason": blunt}
+    if reason := asked.uninformative(at):
+        return cell | {"verdict": str(Verdict.UNINFORMATIVE), "reason": reason}
     if cell["verdict"] == Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
         return cell | {"verdict": str(Verdict.NOT_DETECTED), "reason": None}
     return cell

@@ -14,12 +14,12 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.cards import Card, Edition, find_card
-from tabcontam.datasets import Cell, Table, load_table
-from tabcontam.decide.chance import Guess
-from tabcontam.decide.reading import value_key
-from tabcontam.edition_files import edition_bytes
 from tabcontam.errors import UsageError
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.reading import value_key
+from tabcontam.tables.cards import Card, Edition, find_card
+from tabcontam.tables.editions import edition_bytes
+from tabcontam.tables.table import Cell, Table, load_table
 
 PAPER_EDITION = "paper"
 PRINTED = 46  # characters of a long value that pandas prints

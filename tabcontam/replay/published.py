@@ -3,15 +3,15 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tabcontam.decide.reading import declines
-from tabcontam.decide.values import completion_line, decide_values, first_line
-from tabcontam.decide.words import Dictionary, WordDecision, appears, decide_names, decide_words
-from tabcontam.judge import UNKNOWN, published_counts
+from tabcontam.evidence.base import Kind, Measurement, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.knowledge.words import measured
+from tabcontam.evidence.registry import BY_ID
+from tabcontam.reading.reading import declines
+from tabcontam.reading.values import completion_line, decide_values, first_line
+from tabcontam.reading.words import Dictionary, WordDecision, appears, decide_names, decide_words
 from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, cells_of, unrecorded
-from tabcontam.suite.base import Kind, Measurement, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.suite.registry import BY_ID
-from tabcontam.suite.verdicts import published
-from tabcontam.suite.words import measured
+from tabcontam.verdicts.decisions import published
+from tabcontam.verdicts.judge import UNKNOWN, published_counts
 
 SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.suite.base import Prompt
+from tabcontam.evidence.base import Prompt
 
 WORD_TESTS = (
     "feature_list_informed",

@@ -10,18 +10,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from tabcontam.cards import Card, find_card
-from tabcontam.decide.power import row_power
-from tabcontam.decide.words import Dictionary, appears, stands_in, without_note
+from tabcontam.evidence.base import Query, Reply, State, Test, Trial
+from tabcontam.evidence.knowledge.decoys import decoy, floors, is_english
+from tabcontam.evidence.knowledge.words import true_ones
+from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.rows import POWER, SHARE, answered
+from tabcontam.reading.words import Dictionary, appears, stands_in, without_note
 from tabcontam.replay.null import Known
 from tabcontam.replay.records import NAME_TESTS, Record, lines, unrecorded
-from tabcontam.serializers import DEFAULT, Serializer, load_serializer
-from tabcontam.suite.base import Query, Reply, State, Test, Trial
-from tabcontam.suite.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.suite.decoys import decoy, floors, is_english
-from tabcontam.suite.registry import BY_ID
-from tabcontam.suite.rows import POWER, SHARE, answered
-from tabcontam.suite.words import true_ones
+from tabcontam.statistics.power import row_power
+from tabcontam.tables.cards import Card, find_card
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 
 NEXT_ROW, ONE_CELL = "full_completion", "feature_completion"
 TEMPLATE = re.compile(r"(.*)\{feature_name\}(.*\S.*)\{feature_value\}(.*\S.*)", re.DOTALL)
@@ -58,14 +58,14 @@ class Asked:
         """How many queries were about the table itself."""
         return len(true_ones(self.trials))
 
-    def blunt(self, level: float) -> str | None:
+    def uninformative(self, level: float) -> str | None:
         """Why the queries could not tell memory from guessing at this level; None where they could.
 
         Of the asked rows half are remembered, rounded up: most cells ask a single one.
         """
         queries = [trial.query for trial in self.trials]
         if not self.test.of_rows:
-            return self.test.blunt(queries, level)
+            return self.test.uninformative(queries, level)
         remembered = ceil(SHARE * len(queries))
         rows = [list(query.chance.values()) for query in queries]
         power = row_power(rows, remembered / len(rows), level)

@@ -4,8 +4,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tabcontam.report.results import visible
-from tabcontam.suite.base import Reply, State
+from tabcontam.evidence.base import Reply, State
+from tabcontam.verdicts.results import visible
 
 WINDOW = 30.0  # seconds over which a rate is taken
 FEWEST = 5  # answers over which a rate is taken, however long they took

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import TESTS, Comparison, Results, outcome_of, phrase, rounded
+from tabcontam.evidence.base import Verdict
 from tabcontam.report.squares import SIGNS
-from tabcontam.suite.base import Verdict
+from tabcontam.verdicts.results import TESTS, Comparison, Results, outcome_of, phrase, rounded
 
 KINDS = {
     "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tabcontam.report.frame import CELLS
-from tabcontam.report.results import typed, visible
+from tabcontam.verdicts.results import typed, visible
 
 COLUMNS = tuple(CELLS)  # of every file, also one without cells; other fields of a cell follow
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")  # noqa: RUF001 - spreadsheets read the wide ones, too

@@ -5,7 +5,7 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-from tabcontam.report.results import TESTS
+from tabcontam.verdicts.results import TESTS
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,7 @@ class TestPage:
 @cache
 def pages_of(tests: tuple[str, ...]) -> dict[str, TestPage]:
     """The page of each test that the suite has, from its docstring."""
-    from tabcontam.suite.registry import BY_ID
+    from tabcontam.evidence.registry import BY_ID
 
     return {
         test: TestPage(test, TESTS.get(test, test), _paragraphs(inspect.getdoc(BY_ID[test]) or ""))

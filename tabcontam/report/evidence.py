@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any
 
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
-from tabcontam.report.results import Results, place_of, text, visible
+from tabcontam.verdicts.results import Results, place_of, text, visible
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named

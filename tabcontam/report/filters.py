@@ -3,10 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from tabcontam.report.results import OUTCOMES, ROW_TESTS, TESTS, Block, Cell, Results
+from tabcontam.evidence.base import Verdict
 from tabcontam.report.sentences import Titles
 from tabcontam.report.squares import css_class
-from tabcontam.suite.base import Verdict
+from tabcontam.verdicts.results import OUTCOMES, ROW_TESTS, TESTS, Block, Cell, Results
 
 
 @dataclass(frozen=True)

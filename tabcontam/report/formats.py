@@ -33,7 +33,7 @@ def _figure(form: Literal["svg", "pdf"], document: Document) -> bytes:
 
 def _squares(document: Document) -> Document:
     """Recorded answers with one cell a square of the heatmap; a run as it is."""
-    from tabcontam.run_folder import one_cell_a_square
+    from tabcontam.replay.squares import one_cell_a_square
 
     return document if "llms" in document["run"] else {**document, "cells": one_cell_a_square(document["cells"])}
 

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.report.results import ACCURACIES, MEASURES, Cell, Rank, Results, TableVerdict
-from tabcontam.suite.base import Verdict
+from tabcontam.evidence.base import Verdict
+from tabcontam.verdicts.results import ACCURACIES, MEASURES, Cell, Rank, Results, TableVerdict
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from tabcontam.gate import Conclusion, Judgement
 from tabcontam.report.formats import FORMATS
-from tabcontam.report.results import visible
+from tabcontam.verdicts.gate import Conclusion, Judgement
+from tabcontam.verdicts.results import visible
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 LIMIT = 1024 * 1024  # bytes of a step's summary; GitHub drops a longer one as a whole

@@ -11,25 +11,12 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.choosing import Place
-from tabcontam.gate import Conclusion, Ruling, Subject, rulings
+from tabcontam.evidence.base import Verdict
 from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import Agreement, Source, agreement
-from tabcontam.report.results import (
-    TESTS,
-    WARNINGS,
-    Block,
-    Cell,
-    Results,
-    TableVerdict,
-    count,
-    rounded,
-    text,
-    typed,
-)
 from tabcontam.report.sentences import Sentence, Standing, Titles, scope, sentences, standings
 from tabcontam.report.squares import (
     MARK_SIGNS,
@@ -42,7 +29,20 @@ from tabcontam.report.squares import (
     spoken,
     strength,
 )
-from tabcontam.suite.base import Verdict
+from tabcontam.verdicts.gate import Conclusion, Ruling, Subject, rulings
+from tabcontam.verdicts.names import Place
+from tabcontam.verdicts.results import (
+    TESTS,
+    WARNINGS,
+    Block,
+    Cell,
+    Results,
+    TableVerdict,
+    count,
+    rounded,
+    text,
+    typed,
+)
 
 if TYPE_CHECKING:
     from markupsafe import Markup

@@ -20,9 +20,9 @@ from datetime import datetime
 from typing import Any
 from xml.etree import ElementTree
 
+from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report.html import INDEX, parted
-from tabcontam.report.results import Cell, Column, Results, rounded, shorten, text, typed, visible
-from tabcontam.suite.base import UNDECIDED, Verdict
+from tabcontam.verdicts.results import Cell, Column, Results, rounded, shorten, text, typed, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")

@@ -9,8 +9,9 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.report.ranking import TITLES, about
-from tabcontam.report.results import (
+from tabcontam.verdicts.results import (
     LETTERS,
     MEASURES,
     ROW_TESTS,
@@ -25,7 +26,6 @@ from tabcontam.report.results import (
     typed,
     visible,
 )
-from tabcontam.suite.base import Kind, Verdict
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"
 # Colours that colour-blind readers tell apart, too; the symbol says the same in grey.

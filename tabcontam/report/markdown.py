@@ -8,9 +8,11 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tabcontam.evidence.base import Verdict
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
 from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
-from tabcontam.report.results import (
+from tabcontam.report.sentences import Sentence, scope, sentences
+from tabcontam.verdicts.results import (
     LETTERS,
     MEASURES,
     ROW_TESTS,
@@ -27,8 +29,6 @@ from tabcontam.report.results import (
     typed,
     visible,
 )
-from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.suite.base import Verdict
 
 FACTS = ("seed", "dictionary")  # what the line before them does not say
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")

@@ -5,8 +5,8 @@ from dataclasses import asdict
 from decimal import Decimal
 from typing import Any
 
-from tabcontam.engine.estimate import Estimate
-from tabcontam.plan import PlannedCell
+from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.plan import PlannedCell
 
 Leaving = Mapping[tuple[str, str], int]
 
@@ -15,7 +15,8 @@ def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], l
     """The plan as JSON holds it."""
     return {
         "cells": [
-            {**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip or cell.blunt} for cell in cells
+            {**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
+            for cell in cells
         ],
         "llms": [
             asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
@@ -44,8 +45,8 @@ def _cell(cell: PlannedCell) -> str:
     what = f"{len(cell.queries)} to ask"
     if cell.skip:
         what = f"skipped: {cell.skip}"
-    elif cell.blunt:
-        what = f"uninformative: {cell.blunt}"
+    elif cell.uninformative:
+        what = f"uninformative: {cell.uninformative}"
     return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}"
 
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tabcontam.report.results import visible
+from tabcontam.verdicts.results import visible
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -9,9 +9,9 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TextIO
 
+from tabcontam.evidence.base import Reply
 from tabcontam.report.asked import Asked, Shrunk, counts, named, pace, printable, rest, short_names, state
 from tabcontam.report.bars import Row, drawn
-from tabcontam.suite.base import Reply
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderableType

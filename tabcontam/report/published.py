@@ -11,8 +11,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tabcontam.report.results import Results
-from tabcontam.suite.base import DECIDED, Verdict
+from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.verdicts.results import Results
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tabcontam.decide.chance import Guess, bits
-from tabcontam.decide.reading import declines, is_mark, same_value
+from tabcontam.evidence.base import State
+from tabcontam.guesser.chance import Guess, bits
+from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.marks import Mark, marked, of_row, of_words
-from tabcontam.report.results import rounded, shorten, text, visible
-from tabcontam.suite.base import State
+from tabcontam.verdicts.results import rounded, shorten, text, visible
 
 Trial = Mapping[str, Any]
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, visible
+from tabcontam.verdicts.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, visible
 
 TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 IN_WORDS = {

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tabcontam.report.results import OUTCOMES, SCORE, visible
+from tabcontam.verdicts.results import OUTCOMES, SCORE, visible
 
 Cell = Mapping[str, Any]
 

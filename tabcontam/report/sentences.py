@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 
-from tabcontam.choosing import Place
-from tabcontam.gate import Conclusion, Ruling, Subject, cut_short, rulings
-from tabcontam.report.results import (
+from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.verdicts.gate import Conclusion, Ruling, Subject, cut_short, rulings
+from tabcontam.verdicts.names import Place
+from tabcontam.verdicts.results import (
     EXPOSED,
     ROW_TESTS,
     UNEXPOSED,
@@ -25,7 +26,6 @@ from tabcontam.report.results import (
     shorten,
     text,
 )
-from tabcontam.suite.base import Kind, Verdict
 
 NAMES_SHOWN = 8  # in a clause
 SHARES_SHOWN = 3

@@ -1,9 +1,9 @@
 """A cell as a square of the heatmap: its sign, its strength, what is published of it, and its spoken name."""
 
+from tabcontam.evidence.base import Verdict
 from tabcontam.report.published import Mark, Source, marks, sources
-from tabcontam.report.results import LETTERS, ROW_TESTS, SCORE, SCORE_LETTER, Cell, Results
 from tabcontam.report.sentences import Titles
-from tabcontam.suite.base import Verdict
+from tabcontam.verdicts.results import LETTERS, ROW_TESTS, SCORE, SCORE_LETTER, Cell, Results
 
 SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
     Verdict.NOT_DETECTED.value: "·",

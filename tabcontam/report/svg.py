@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.report.environment import environment
-from tabcontam.report.results import OUTCOMES, TESTS, Results, typed
 from tabcontam.report.sentences import Titles
 from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
+from tabcontam.verdicts.results import OUTCOMES, TESTS, Results, typed
 
 SQUARE, LETTER, MARGIN, LEGEND = 26, 7, 16, 54
 LEVELS_HEIGHT, LEVELS_WIDTH, SOURCE_HEIGHT = 30, 860, 22

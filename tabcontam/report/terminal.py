@@ -8,9 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report import comparisons
 from tabcontam.report.ranking import correlation_sentences, majorities
-from tabcontam.report.results import (
+from tabcontam.report.trials import question, telling
+from tabcontam.verdicts.results import (
     LETTERS,
     MEASURES,
     SCORE,
@@ -28,8 +30,6 @@ from tabcontam.report.results import (
     typed,
     visible,
 )
-from tabcontam.report.trials import question, telling
-from tabcontam.suite.base import UNDECIDED, Verdict
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tabcontam.report.results import Cell, place_of, text
+from tabcontam.verdicts.results import Cell, place_of, text
 
 Trial = Mapping[str, Any]
 

@@ -11,12 +11,12 @@ from multiprocessing import get_context
 from statistics import median
 from time import perf_counter
 
-from tabcontam.datasets import load_table
 from tabcontam.errors import Skip
-from tabcontam.models.base import Request
-from tabcontam.models.control import KINDS, open_control
-from tabcontam.serializers import load_serializer
-from tabcontam.suite.base import Prompt
+from tabcontam.evidence.base import Prompt
+from tabcontam.subjects.base import Request
+from tabcontam.subjects.known.control import KINDS, open_control
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import load_table
 
 ANSWERS = 25
 

@@ -20,20 +20,20 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tabcontam.datasets import load_table
-from tabcontam.decide.words import english
-from tabcontam.engine.progress import Unheard
-from tabcontam.judge import CellName, Result
-from tabcontam.models.base import Form, Model, Request
-from tabcontam.models.openai import open_openai
-from tabcontam.models.simulated import open_simulated, reply_of
-from tabcontam.plan import Options, PlannedCell, Subject, plan
-from tabcontam.replies import ReplyStore
-from tabcontam.serializers import load_serializers
-from tabcontam.session import Session
-from tabcontam.store import RESULTS, TRIALS, Journal, sent
-from tabcontam.suite.base import Capability, Query, Reply, State
-from tabcontam.suite.registry import TESTS
+from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.progress import Unheard
+from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import RESULTS, TRIALS, Journal, sent
+from tabcontam.evidence.base import Capability, Query, Reply, State
+from tabcontam.evidence.registry import TESTS
+from tabcontam.reading.words import english
+from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.known.simulated import open_simulated, reply_of
+from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import load_table
+from tabcontam.verdicts.judge import CellName, Result
 from tests.benchmarks.wire import served
 
 NAMES = ("adult", "titanic", "bank", "iris", "wine") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")

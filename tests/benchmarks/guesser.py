@@ -18,14 +18,14 @@ from time import perf_counter
 
 import numpy as np
 
-from tabcontam.cards import card_names
-from tabcontam.datasets import Table, load_table
-from tabcontam.decide.chance import Guess, bits
-from tabcontam.decide.columns import column
-from tabcontam.decide.reading import same_value
-from tabcontam.suite import guessing
-from tabcontam.suite.draws import by_content, pool
-from tabcontam.suite.guessing import PREVIOUS, guessed, least_sure
+from tabcontam.guesser import table as guessing
+from tabcontam.guesser.chance import Guess, bits
+from tabcontam.guesser.columns import column
+from tabcontam.guesser.table import PREVIOUS, guessed, least_sure
+from tabcontam.reading.reading import same_value
+from tabcontam.tables.cards import card_names
+from tabcontam.tables.draws import by_content, pool
+from tabcontam.tables.table import Table, load_table
 
 ROWS = 400
 MOST_TIME = 3  # seconds for a new table

@@ -15,14 +15,14 @@ from random import Random
 from time import perf_counter
 from typing import Any
 
-from tabcontam.datasets import Table, load_table
 from tabcontam.errors import Skip
-from tabcontam.models.base import Model, Request
-from tabcontam.models.hf import open_hf
-from tabcontam.serializers import Serializer, load_serializer
-from tabcontam.suite.base import Message, Prompt
-from tabcontam.suite.registry import TESTS
-from tests.models import tiny
+from tabcontam.evidence.base import Message, Prompt
+from tabcontam.evidence.registry import TESTS
+from tabcontam.subjects.base import Model, Request
+from tabcontam.subjects.hf.provider import open_hf
+from tabcontam.tables.serializers import Serializer, load_serializer
+from tabcontam.tables.table import Table, load_table
+from tests.subjects.hf import tiny
 
 TURN = 160  # prompts: each turn ends with batches that are not full
 SHORT, SHORT_TOKENS, SHORT_ANSWER = 128, 50, 64

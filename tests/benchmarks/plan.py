@@ -14,16 +14,16 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter
 
-from tabcontam.datasets import Table, load_table
-from tabcontam.decide.words import english
-from tabcontam.engine.progress import Unheard
-from tabcontam.models.openai import open_openai
-from tabcontam.plan import Options, PlannedCell, Subject, plan
-from tabcontam.replies import ReplyStore
-from tabcontam.serializers import load_serializers
-from tabcontam.session import Session
-from tabcontam.store import Journal
-from tabcontam.suite.registry import TESTS
+from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.progress import Unheard
+from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import Journal
+from tabcontam.evidence.registry import TESTS
+from tabcontam.reading.words import english
+from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table, load_table
 
 QUERIES = 100_000
 MOST_MEMORY = 300  # MB

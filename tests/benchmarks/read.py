@@ -9,13 +9,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from statistics import fmean
 from time import perf_counter
 
-from tabcontam.datasets import load_table
-from tabcontam.decide.words import english
-from tabcontam.models.simulated import answer_text, open_simulated, reply_of
-from tabcontam.plan import Options, PlannedCell, Subject, plan
-from tabcontam.serializers import load_serializers
-from tabcontam.suite.base import Query, Reply, State
-from tabcontam.suite.registry import TESTS
+from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.evidence.base import Query, Reply, State
+from tabcontam.evidence.registry import TESTS
+from tabcontam.reading.words import english
+from tabcontam.subjects.known.simulated import answer_text, open_simulated, reply_of
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import load_table
 
 LIMIT = 0.5  # milliseconds, the mean over all queries of the tables
 TALK = "Let me think about the rows of this table, one after the other, before I write an answer: "

@@ -17,17 +17,28 @@ from dataclasses import dataclass, field
 from multiprocessing import get_context
 from pathlib import Path
 
-from tabcontam.datasets import card_names, load_table
-from tabcontam.decide.statistics import clopper_pearson
+from tabcontam.asking.plan import PlannedCell
+from tabcontam.calibration.power import (
+    EXPERT,
+    IGNORANT,
+    TOGETHER,
+    Outcomes,
+    Planned,
+    ask,
+    asked_of,
+    outcomes_of,
+    planned,
+)
 from tabcontam.errors import Skip, UsageError
-from tabcontam.models.control import open_control
-from tabcontam.models.simulated import answer_text, row_form
-from tabcontam.plan import PlannedCell
-from tabcontam.power import EXPERT, IGNORANT, TOGETHER, Outcomes, Planned, ask, asked_of, outcomes_of, planned
-from tabcontam.serializers import DEFAULT, load_serializer
-from tabcontam.suite.base import Capability, Query, Reply, State, Trial, Verdict
-from tabcontam.suite.registry import BY_ID, TESTS
-from tabcontam.suite.verdicts import ALPHA, published
+from tabcontam.evidence.base import Capability, Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.subjects.known.control import open_control
+from tabcontam.subjects.known.simulated import answer_text, row_form
+from tabcontam.tables.serializers import DEFAULT, load_serializer
+from tabcontam.tables.table import card_names, load_table
+from tabcontam.verdicts.decisions import published
+from tabcontam.verdicts.rules import ALPHA
 
 METHOD = Path(__file__).parents[2] / "docs" / "method.md"
 BEGIN, END = "<!-- error rates: python -m tests.benchmarks.verdicts -->", "<!-- end of error rates -->"

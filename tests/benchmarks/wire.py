@@ -7,9 +7,9 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from tabcontam.models.base import Model, Request
-from tabcontam.models.openai import open_openai
-from tabcontam.suite.base import Message, Prompt, State
+from tabcontam.evidence.base import Message, Prompt, State
+from tabcontam.subjects.base import Model, Request
+from tabcontam.subjects.openai.provider import open_openai
 
 QUERIES = 3000
 ROWS = "\n".join(f"age = {number}, workclass = Private, education = HS-grad, income = <=50K" for number in range(30))

@@ -9,11 +9,11 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from tabcontam.arguments import parser
-from tabcontam.serializers import DEFAULT, load_serializer
-from tabcontam.suite.base import Test
-from tabcontam.suite.registry import TESTS
-from tests.tables import ships
+from tabcontam.cli.arguments import parser
+from tabcontam.evidence.base import Test
+from tabcontam.evidence.registry import TESTS
+from tabcontam.tables.serializers import DEFAULT, load_serializer
+from tests.made_tables import ships
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

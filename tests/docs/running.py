@@ -17,21 +17,22 @@ from typing import Any
 
 import pytest
 
-from tabcontam import edition_files
-from tabcontam.arguments import parser
-from tabcontam.cards import card_names
-from tabcontam.cli import main
-from tabcontam.datasets import load_table
+from tabcontam.cli.arguments import parser
+from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.models import openai, registry
-from tabcontam.models.base import Model
-from tabcontam.models.registry import Settings
-from tabcontam.models.simulated import SimulatedModel
+from tabcontam.subjects import registry
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.subjects.openai import provider as openai
+from tabcontam.subjects.registry import Settings
+from tabcontam.tables import editions as edition_files
+from tabcontam.tables.cards import card_names
+from tabcontam.tables.table import load_table
 from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
 from tests.loopback import LoopbackServer
+from tests.made_tables import ships
 from tests.replay.made import record, row_record, written
-from tests.tables import ships
 
 HOSTED = ("gpt-4o-2024-08-06",)
 OWN = ("llama3:latest", "tidal:8b", "NAME")

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam import listing
-from tabcontam.suite import base
-from tabcontam.suite.registry import TESTS
+from tabcontam.cli import listing
+from tabcontam.evidence import base
+from tabcontam.evidence.registry import TESTS
 from tests.docs.made import COMMANDS, DOCS, HEADINGS, ROOT, commands, made, sections
 
 MADE = made()

@@ -9,16 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.arguments import FORMATS, parser
-from tabcontam.cards import card_names
-from tabcontam.cli import main
+from tabcontam.cli.arguments import FORMATS, parser
+from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
-from tabcontam.models.catalogue import load_catalogue
-from tabcontam.models.registry import FORMS
-from tabcontam.models.simulated import KINDS
-from tabcontam.serializers import load_serializers
-from tabcontam.suite.base import State, Verdict
-from tabcontam.suite.registry import TESTS
+from tabcontam.evidence.base import State, Verdict
+from tabcontam.evidence.registry import TESTS
+from tabcontam.subjects.catalogue import load_catalogue
+from tabcontam.subjects.known.simulated import KINDS
+from tabcontam.subjects.registry import FORMS
+from tabcontam.tables.cards import card_names
+from tabcontam.tables.serializers import load_serializers
 from tests.docs.blocks import PAGES
 from tests.docs.made import COMMANDS, DOCS, MADE, ROOT, commands
 

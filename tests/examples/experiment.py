@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
-from tabcontam.datasets import Table, load_table
-from tabcontam.decide.chance import Guess
-from tabcontam.decide.reading import chosen
-from tabcontam.decide.statistics import clopper_pearson
-from tabcontam.models.base import Request
-from tabcontam.models.registry import Settings, open_model
-from tabcontam.serializers import load_serializer
-from tabcontam.suite.base import Query
-from tabcontam.suite.prompts import classification
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.prompts import classification
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.reading import chosen
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.subjects.base import Request
+from tabcontam.subjects.registry import Settings, open_model
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import Table, load_table
 
 ASKED = 50  # rows
 

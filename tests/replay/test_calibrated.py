@@ -11,13 +11,13 @@ from typing import Any
 
 import pytest
 
-from tabcontam.datasets import load_table
-from tabcontam.decide.words import english
+from tabcontam.evidence.base import Verdict
+from tabcontam.reading.words import english
 from tabcontam.replay import Record, read_records, replay, replay_calibrated
 from tabcontam.replay.calibrated import GUESSED, PARTLY
-from tabcontam.run_folder import replay_document
-from tabcontam.serializers import load_serializer
-from tabcontam.suite.base import Verdict
+from tabcontam.runs.folder import replay_document
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import load_table
 
 ENGLISH = english()
 WINE = load_table("wine@scikit-learn")
@@ -80,9 +80,9 @@ class TestVerdicts:
 
     def test_a_cell_that_could_not_tell_is_no_part_of_the_family(self) -> None:
         guessed = [asked(row, f"class_{WINE.column('target')[row]}", asked=("target",), file="g") for row in (0, 70)]
-        found, blunt = judge(*(asked(row) for row in range(0, 100, 20)), *guessed)
-        assert (blunt["verdict"], blunt["q_value"]) == ("uninformative", None)
-        assert blunt["p_value"] is not None
+        found, uninformative = judge(*(asked(row) for row in range(0, 100, 20)), *guessed)
+        assert (uninformative["verdict"], uninformative["q_value"]) == ("uninformative", None)
+        assert uninformative["p_value"] is not None
         assert found["q_value"] == found["p_value"]
 
     def test_no_card(self) -> None:

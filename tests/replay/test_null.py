@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from tabcontam import edition_files
-from tabcontam.datasets import Cell, Table
 from tabcontam.replay.null import Known, known_edition
-from tests.tables import ships
+from tabcontam.tables import editions as edition_files
+from tabcontam.tables.table import Cell, Table
+from tests.made_tables import ships
 
 IRIS = ("sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)", "target")
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.decide.words import english
+from tabcontam.reading.words import english
 from tabcontam.replay import differences, read_records, replay
 from tabcontam.replay.published import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED
 from tests.replay.made import record, row_record, written
@@ -235,7 +235,7 @@ class TestTenLlms:
     def test_published_rules_take_less_than_five_seconds_and_no_heavy_import(self) -> None:
         script = (
             "import sys; from pathlib import Path; from tabcontam.replay import *; "
-            "from tabcontam.decide.words import english; records = read_records(Path(sys.argv[1]));"
+            "from tabcontam.reading.words import english; records = read_records(Path(sys.argv[1]));"
             "print(len(replay(records, english(), 'paper')), len(differences(records, english())));"
             "print({'pandas', 'sklearn', 'openai'} & set(sys.modules))"
         )

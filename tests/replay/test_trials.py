@@ -2,9 +2,8 @@
 
 import pytest
 
-from tabcontam.cards import load_cards
-from tabcontam.datasets import Table
-from tabcontam.decide.words import english
+from tabcontam.evidence.base import Evidence
+from tabcontam.reading.words import english
 from tabcontam.replay.null import Known
 from tabcontam.replay.records import Record
 from tabcontam.replay.trials import (
@@ -21,9 +20,10 @@ from tabcontam.replay.trials import (
     asked_rows,
     asked_words,
 )
-from tabcontam.serializers import load_serializers
-from tabcontam.suite.base import Evidence
-from tests.tables import ships
+from tabcontam.tables.cards import load_cards
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table
+from tests.made_tables import ships
 
 SHIPS = Known(ships(300))
 ROW = 4
@@ -71,7 +71,7 @@ class TestRows:
         found = weighed(recorded(said()))
         assert found.hits == found.answered == 1
         assert p_value(recorded(said())) < 1e-6
-        assert asked(recorded(said())).blunt(0.001) is None
+        assert asked(recorded(said())).uninformative(0.001) is None
         assert found.recalled_bits is not None
         assert found.expected is not None
         assert found.recalled_bits > 20 > found.expected
@@ -167,7 +167,7 @@ class TestRows:
 
     def test_what_everybody_guesses_could_not_tell(self) -> None:
         found = asked(recorded("The tolldue is yes", "incomplete_completion", asked=("tolldue",)))
-        assert str(found.blunt(0.001)).startswith("a model that remembers 1 of the 1 asked rows would be told")
+        assert str(found.uninformative(0.001)).startswith("a model that remembers 1 of the 1 asked rows would be told")
 
     def test_rows_of_another_table_are_not_recorded(self) -> None:
         foreign = Record(1, "m", "ships", None, "full_completion", "f", "x", values={"hullNo": "0"}, asked=("hullNo",))
@@ -219,7 +219,7 @@ class TestWords:
     def test_b6_a_single_word_cannot_tell(self) -> None:
         found = said_of(answer("fnlwgt", "fnlwgt"))
         assert SINGLE in found.notes
-        assert found.blunt(0.001) is not None
+        assert found.uninformative(0.001) is not None
 
     def test_b3_a_word_inside_a_longer_one_is_not_said(self) -> None:
         found = said_of(answer("a question", "quest", "fnlwgt"))
@@ -266,10 +266,10 @@ class TestNames:
     def test_one_name_among_few_answers_cannot_tell(self) -> None:
         found = self.named("iris", "Iris")
         assert evidence(found).p_value == pytest.approx(0.1)
-        assert found.blunt(0.01) is not None
+        assert found.uninformative(0.01) is not None
 
     def test_one_name_among_many_answers_can(self) -> None:
-        assert self.named("iris", "Iris", decoys=200).blunt(0.01) is None
+        assert self.named("iris", "Iris", decoys=200).uninformative(0.01) is None
 
     def test_a_name_that_is_always_given_weighs_nothing(self) -> None:
         assert evidence(self.named("iris", "Iris", other="Iris")).p_value == 1.0

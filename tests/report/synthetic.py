@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-from tabcontam.judge import BY_TESTS
-from tabcontam.suite.base import Verdict
+from tabcontam.evidence.base import Verdict
+from tabcontam.verdicts.judge import BY_TESTS
 
 HOSTILE = (
     "<script>alert(1)</script> [red]red[/red] \x1b[31m ]]> \x00 \x9b \u202e 汉字 \"quotes\" 'n' {{ 7 * 7 }} & \ud800"

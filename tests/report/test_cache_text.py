@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.replies import Facts
+from tabcontam.asking.replies import Facts
 from tabcontam.report.cache_text import cache_text, readable_size
 from tests.report.synthetic import HOSTILE
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tabcontam.report.comparisons import Section, context, counted
-from tabcontam.report.results import typed
+from tabcontam.verdicts.results import typed
 from tests.report.partials import part
 from tests.report.synthetic import HOSTILE, ROW_TESTS, document
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.judge import UNKNOWN, CellName
 from tabcontam.report.csv_text import COLUMNS, FORMULA, guarded, render_csv
 from tabcontam.report.frame import cells_frame
-from tabcontam.report.results import typed, visible
+from tabcontam.verdicts.judge import UNKNOWN, CellName
+from tabcontam.verdicts.results import typed, visible
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "'=1", '=HYPERLINK("http://evil")']  # noqa: RUF001

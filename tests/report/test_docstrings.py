@@ -1,8 +1,8 @@
 """The page of each test is its docstring, whole."""
 
+from tabcontam.evidence.registry import BY_ID
 from tabcontam.report.docstrings import pages_of
-from tabcontam.report.results import TESTS
-from tabcontam.suite.registry import BY_ID
+from tabcontam.verdicts.results import TESTS
 
 
 def test_every_test_of_the_suite_has_its_page_and_no_other() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.report.figures import render_figure
-from tabcontam.report.results import typed
+from tabcontam.verdicts.results import typed
 from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")

@@ -1,7 +1,7 @@
 """What can be chosen is what the page has, in its order."""
 
 from tabcontam.report.filters import choices, places
-from tabcontam.report.results import Results, typed
+from tabcontam.verdicts.results import Results, typed
 from tests.report.synthetic import cell, document, results
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tabcontam.arguments import FORMATS as NAMES
-from tabcontam.cli import main
+from tabcontam.cli.arguments import FORMATS as NAMES
+from tabcontam.cli.commands import main
 from tabcontam.report import formats
 from tabcontam.report.csv_text import render_csv
 from tabcontam.report.formats import FORMATS

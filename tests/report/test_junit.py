@@ -8,7 +8,7 @@ import pytest
 
 from tabcontam.report.html import render_pages
 from tabcontam.report.junit import render_junit
-from tabcontam.report.results import typed
+from tabcontam.verdicts.results import typed
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
 

@@ -9,7 +9,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from tabcontam.report.markdown import code, prose, render_markdown
-from tabcontam.report.results import visible
+from tabcontam.verdicts.results import visible
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
 EVIL = [

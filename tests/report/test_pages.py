@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from tabcontam.cli import main as tabcontam
+from tabcontam.cli.commands import main as tabcontam
 from tabcontam.report.html import MOST_LLMS
-from tabcontam.run_folder import record
+from tabcontam.runs.folder import record
 from tests.report.synthetic import results
 
 LARGEST = 300_000  # bytes of the page of 2 LLMs x 2 datasets x 12 tests, with ten queries of each cell

@@ -6,14 +6,14 @@ from decimal import Decimal
 
 import pytest
 
-from tabcontam.engine.estimate import Estimate
-from tabcontam.models.base import Form, Model, Request
-from tabcontam.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.evidence.base import Capability, Reply
+from tabcontam.evidence.registry import BY_ID
 from tabcontam.report.plan import plan_document, plan_text
-from tabcontam.serializers import load_serializers
-from tabcontam.suite.base import Capability, Reply
-from tabcontam.suite.registry import BY_ID
-from tests.tables import ships
+from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.tables.serializers import load_serializers
+from tests.made_tables import ships
 
 PAID = Estimate("openai:a", 1000, 200, 800, 1_234_567, 40_000, 0, Decimal("3.256"), None)
 CHEAP = replace(PAID, llm="openai:b", dollars=Decimal("0.0042"))
@@ -49,9 +49,9 @@ def test_a_line_a_cell() -> None:
 
 
 def test_a_cell_that_could_tell_nothing_is_not_zero_queries_without_a_reason() -> None:
-    blunt = [replace(cell, blunt="too few rows") for cell in cells()[:1]]
-    assert plan_text(blunt, [PAID], {}).splitlines()[0].endswith("full_completion  uninformative: too few rows")
-    assert plan_document(blunt, [PAID], {})["cells"][0]["reason"] == "too few rows"
+    uninformative = [replace(cell, uninformative="too few rows") for cell in cells()[:1]]
+    assert plan_text(uninformative, [PAID], {}).splitlines()[0].endswith("full_completion  uninformative: too few rows")
+    assert plan_document(uninformative, [PAID], {})["cells"][0]["reason"] == "too few rows"
 
 
 def test_what_an_llm_takes_at_most() -> None:

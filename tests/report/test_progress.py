@@ -8,8 +8,8 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tabcontam.evidence.base import Reply, State
 from tabcontam.report.progress import Bar, Lines, Silent, progress
-from tabcontam.suite.base import Reply, State
 from tests.report.synthetic import HOSTILE
 
 OK = Reply("yes", State.OK)

@@ -8,15 +8,16 @@ from typing import Any
 
 import pytest
 
-from tabcontam.cards import card_names, find_card
-from tabcontam.decide.words import english
-from tabcontam.models.catalogue import load_catalogue
+from tabcontam.reading.words import english
 from tabcontam.replay import read_records, replay
 from tabcontam.replay.records import CATALOGUE
+from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.report.published import Agreement, agreement, marks, sources
-from tabcontam.report.results import TESTS, typed
-from tabcontam.run_folder import one_cell_a_square, replay_document
-from tabcontam.suite.verdicts import PAPER
+from tabcontam.runs.folder import replay_document
+from tabcontam.subjects.catalogue import load_catalogue
+from tabcontam.tables.cards import card_names, find_card
+from tabcontam.verdicts.results import TESTS, typed
+from tabcontam.verdicts.rules import PAPER
 from tests.report.synthetic import cell, document
 
 FOLDER = os.environ.get("TABCONTAM_REPLAY", "")

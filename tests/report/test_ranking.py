@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tabcontam.judge import correlations
 from tabcontam.report import ranking
 from tabcontam.report.ranking import LETTER, LINE, Plot, Point, context
-from tabcontam.report.results import typed
+from tabcontam.verdicts.judge import correlations
+from tabcontam.verdicts.results import typed
 from tests.report.partials import part
 from tests.report.synthetic import HOSTILE, cell, results
 

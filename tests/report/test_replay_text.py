@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from tabcontam.judge import UNKNOWN
 from tabcontam.report.replay_text import render_replay
-from tabcontam.run_folder import replay_document
+from tabcontam.runs.folder import replay_document
+from tabcontam.verdicts.judge import UNKNOWN
 
 PLACE = {"llm": "m", "dataset": "iris", "serializer": None, "test": "full_completion", "source": "a.txt"}
 CELL = {**UNKNOWN, **PLACE, "edition": None, "kind": "memorization", "control": False}

@@ -7,13 +7,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.gate import Conclusion, judge
-from tabcontam.judge import tables as tables_of
+from tabcontam.evidence import registry
+from tabcontam.evidence.base import Verdict
 from tabcontam.replay.records import ROW_TESTS as RECORDED
-from tabcontam.report.results import ROW_TESTS, typed
 from tabcontam.report.sentences import NAMES_SHOWN, scope, sentences, standings
-from tabcontam.suite import registry
-from tabcontam.suite.base import Verdict
+from tabcontam.verdicts.gate import Conclusion, judge
+from tabcontam.verdicts.judge import tables as tables_of
+from tabcontam.verdicts.results import ROW_TESTS, typed
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
 ROW, KNOWLEDGE = "full_completion", "feature_list_informed"

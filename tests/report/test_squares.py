@@ -3,9 +3,9 @@
 import pytest
 
 from tabcontam.report.published import marks, sources
-from tabcontam.report.results import Cell, typed
 from tabcontam.report.sentences import Titles
 from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
+from tabcontam.verdicts.results import Cell, typed
 from tests.report.synthetic import cell, document, weighed
 
 

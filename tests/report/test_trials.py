@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from tabcontam.report.results import typed
 from tabcontam.report.trials import question, telling
+from tabcontam.verdicts.results import typed
 from tests.report.synthetic import cell, document, trial
 
 

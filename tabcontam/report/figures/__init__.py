@@ -10,7 +10,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError
-from tabcontam.report.results import Results, typed
+from tabcontam.verdicts.results import Results, typed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

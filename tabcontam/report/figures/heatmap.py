@@ -18,10 +18,10 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
 
+from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.report.published import Mark, sources
-from tabcontam.report.results import OUTCOMES, SCORE, TESTS, Block, Column, Results, visible
 from tabcontam.report.squares import published
-from tabcontam.suite.base import Kind, Verdict
+from tabcontam.verdicts.results import OUTCOMES, SCORE, TESTS, Block, Column, Results, visible
 
 WIDTH, PAGE = 7.0, 9.4  # what a page has room for
 SMALLEST, LARGEST = 0.11, 0.2  # of a square

@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 
 from tabcontam.report.figures.heatmap import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
 from tabcontam.report.ranking import TITLES
-from tabcontam.report.results import ACCURACIES, MEASURES, Rank, Results
+from tabcontam.verdicts.results import ACCURACIES, MEASURES, Rank, Results
 
 LOOKS = {"score": (FOUND, "s"), "membership": (INK, "D"), "zero_shot": ("#0072b2", "o"), "one_shot": ("#b06000", "^")}
 CHANCE = 0.5  # of telling rows of the table from others

@@ -1,0 +1,208 @@
+"""One LLM's way from a query to its reply: retry, then limiter, then the wire.
+
+A query gives its slot back while it waits for another try, so that others are asked meanwhile.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from random import uniform
+
+from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
+
+from tabcontam.asking.budget import Budget, Charge
+from tabcontam.asking.estimate import prompt_tokens
+from tabcontam.asking.limiter import Limiter
+from tabcontam.asking.progress import Progress
+from tabcontam.evidence.base import Query, Reply, State
+from tabcontam.subjects.base import FatalError, Model, Request, SpentError, TransientError
+from tabcontam.subjects.prices import Price
+
+TRIES = 10
+BACKOFF = wait_random_exponential(multiplier=1, max=60)  # seconds, where the server asks for none
+NOTHING = Decimal(0)
+JITTER = 0.1  # of the wait that a server asks for, so that not all come back at once
+MOST_WAIT = 600.0  # seconds; a server that asks for more has ended the run for now
+DEAD = 3  # queries given up in a row, after which a server is taken for gone
+
+
+class StoppedError(Exception):
+    """Nothing more is to be asked; this query was not."""
+
+
+@dataclass
+class Asker:
+    """Asks one LLM, and counts what it took. `ended` says why nothing more is asked of it, once that is so.
+
+    `spent` says that it was the user's limit.
+    """
+
+    llm: str
+    limiter: Limiter
+    budget: Budget
+    price: Price | None
+    progress: Progress
+    clock: Callable[[], float] = time.monotonic
+    ended: str = ""
+    spent: bool = False
+    requests: int = 0
+    retries: int = 0
+    dollars: Decimal = NOTHING
+    _answers: int = 0
+    _given_up: int = 0
+    _stopped: asyncio.Event = field(default_factory=asyncio.Event)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing more is to be sent."""
+        return self._stopped.is_set()
+
+    def stop(self) -> None:
+        """Send nothing more; whoever waits for another try gives up."""
+        self._stopped.set()
+
+    def end(self, line: str) -> None:
+        """Ask nothing more of this LLM, for this reason."""
+        if not self.ended:
+            self.ended = line
+            self.progress.ended(self.llm, line)
+        self.stop()
+
+    async def ask(self, model: Model, query: Query, unwanted: Callable[[], bool] = lambda: False) -> Reply:
+        """The LLM's reply, `failed` where every try was in vain. Raises `StoppedError` where there is to be none.
+
+        `unwanted` is asked just before a request is sent.
+        """
+        try:
+            reply: Reply = await self._tries()(self._slotted, model, query, unwanted)
+        except TransientError as error:
+            return self._gave_up(error)
+        except (FatalError, SpentError) as error:
+            self.spent |= isinstance(error, SpentError) and not self.ended
+            self.end(str(error))
+            raise StoppedError from error
+        self._answers += 1
+        self._given_up = 0
+        return reply
+
+    def _tries(self) -> AsyncRetrying:
+        patience = _Patience(self)
+        return AsyncRetrying(
+            retry=retry_if_exception_type(TransientError),
+            stop=patience.exhausted,
+            wait=patience.seconds,
+            sleep=self._pause,
+            before_sleep=patience.tell,
+            reraise=True,
+        )
+
+    async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
+        request = object()
+        await self.limiter.take(request, self._pause)
+        try:
+            if self.stopped or unwanted():
+                raise StoppedError
+            return await self._send(model, query)
+        finally:
+            self.limiter.free(request)
+
+    async def _send(self, model: Model, query: Query) -> Reply:
+        prompt = query.prompt
+        length = prompt_tokens(model, prompt)
+        charge = await self.budget.charge(self._most(model, length, query.max_tokens))
+        if self.stopped:  # while it waited for what the others leave
+            self.budget.take_back(charge)
+            raise StoppedError
+
+        def again() -> None:
+            self.budget.add(charge, self._most(model, length, query.max_tokens))
+
+        began = self.clock()
+        spent = NOTHING
+        try:
+            reply = await model.generate(Request(prompt, query.max_tokens, again))
+            spent = self._spent(reply, charge)
+        except TransientError as error:
+            spent = charge.reserved if error.sent else charge.before
+            if error.crowded:
+                self.limiter.crowded(began, error.kind)
+            raise
+        except FatalError:
+            spent = charge.before
+            raise
+        except SpentError:  # of a further request; those before it were sent
+            spent = charge.reserved
+            raise
+        except Exception as error:  # a provider of any make
+            spent = charge.reserved
+            reply = Reply("", State.FAILED, f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
+        except asyncio.CancelledError:
+            spent = charge.reserved
+            raise
+        finally:
+            self.budget.settle(charge, spent)
+            self.requests += charge.requests
+            self.dollars += spent
+        self.limiter.answered(began)
+        return replace(reply, seconds=self.clock() - began)
+
+    def _most(self, model: Model, prompt_tokens: int, max_tokens: int) -> Decimal:
+        return self.price.cost(prompt_tokens, max_tokens + model.allowance) if self.price else NOTHING
+
+    def _spent(self, reply: Reply, charge: Charge) -> Decimal:
+        """What a reply cost: by what the server counted, else the most that it could. A refused request is free."""
+        if self.price and reply.usage:
+            return self.price.cost(reply.usage.prompt, reply.usage.written)
+        return charge.before if reply.state is State.FAILED else charge.reserved
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait, unless everything stops before."""
+        try:
+            await asyncio.wait_for(self._stopped.wait(), seconds)
+        except TimeoutError:
+            return
+        raise StoppedError
+
+    def _gave_up(self, error: TransientError) -> Reply:
+        """The reply of a query whose tries are used up; a server that answers none of several in a row is gone."""
+        self._given_up += 1
+        if (error.wait or 0) > MOST_WAIT:
+            self.end(f"{error}; it asks to wait {error.wait:.0f} s: run the same command again then")
+        elif self._given_up >= DEAD:
+            self.end(f"{error}; gave up after {DEAD} queries in a row failed {TRIES} times each")
+        return Reply("", State.FAILED, str(error))
+
+
+class _Patience:
+    """The tries of one query. A rate limit uses up none while the server answers other queries."""
+
+    def __init__(self, asker: Asker) -> None:
+        self._asker = asker
+        self._used = 0
+        self._answers = asker._answers
+
+    def exhausted(self, state: RetryCallState) -> bool:
+        """Whether no other try is to be made."""
+        error = _error(state)
+        moving, self._answers = self._asker._answers > self._answers, self._asker._answers
+        self._used += not (error.crowded and moving)
+        return self._used >= TRIES or (error.wait or 0) > MOST_WAIT
+
+    def seconds(self, state: RetryCallState) -> float:
+        """How long to wait before the next try."""
+        wait = _error(state).wait
+        return BACKOFF(state) if wait is None else wait + uniform(0, JITTER * wait)
+
+    def tell(self, state: RetryCallState) -> None:
+        """Count the retry, and say what is waited for."""
+        self._asker.retries += 1
+        self._asker.progress.waits(self._asker.llm, _error(state).kind, state.upcoming_sleep)
+
+
+def _error(state: RetryCallState) -> TransientError:
+    error = state.outcome.exception() if state.outcome else None
+    if not isinstance(error, TransientError):
+        raise TypeError("only a TransientError is tried again")
+    return error

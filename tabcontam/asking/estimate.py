@@ -1,0 +1,61 @@
+"""What is left to ask of an LLM and what that takes at most, before anything is sent."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tabcontam.asking.trials import sent
+from tabcontam.evidence.base import Prompt, Query
+from tabcontam.subjects.base import THINKING, Model
+from tabcontam.subjects.catalogue import find_entry
+from tabcontam.subjects.prices import Price, prompt_bound
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """Upper bounds for one LLM: no tokenizer makes more of the prompts, and the server allows no longer answers.
+
+    `thinking_tokens` are what a model that reasons may write on top. Requests that are sent again after a fault are not
+    in it. `dollars` is None where no price is known. `missing` says why the LLM cannot be reached, where that is so;
+    then nothing is known of its answers in the store.
+    """
+
+    llm: str
+    queries: int
+    answered: int
+    requests: int
+    prompt_tokens: int
+    answer_tokens: int
+    thinking_tokens: int
+    dollars: Decimal | None
+    missing: str | None = None
+
+
+def prompt_tokens(model: Model, prompt: Prompt) -> int:
+    """The most tokens that a prompt can be, in the form in which this model is sent it."""
+    rendering = sent(prompt, model.form)
+    texts = [rendering] if isinstance(rendering, str) else [message["content"] for message in rendering]
+    return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
+
+
+def may_think(model: Model) -> bool:
+    """Whether a model may think before it answers: all may but those of which the catalogue knows that they do not."""
+    if model.identity is None:
+        return False
+    entry = find_entry(model.identity["model"].removeprefix("models/"))
+    return entry is None or entry.reasons
+
+
+def estimate(
+    model: Model, price: Price | None, planned: int, answered: int, left: Iterable[Query], missing: str | None
+) -> Estimate:
+    """The bounds over the queries that are left. One that thinks may be asked twice: again with room for it."""
+    times, allowance = (2, THINKING) if may_think(model) else (1, 0)
+    requests = prompts = answers = thinking = 0
+    for query in left:
+        requests += 1
+        prompts += times * prompt_tokens(model, query.prompt)
+        answers += times * query.max_tokens
+        thinking += allowance
+    dollars = price.cost(prompts, answers + thinking) if price else None
+    return Estimate(model.spec, planned, answered, requests, prompts, answers, thinking, dollars, missing)

@@ -1,0 +1,162 @@
+"""Every cell with every query, before anything is sent."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Query, Test
+from tabcontam.subjects.base import Model
+from tabcontam.tables.draws import seeded
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.judge import CellName
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An LLM of the run; `joined` says that it is a control beside the LLMs under test."""
+
+    model: Model
+    joined: bool = False
+
+
+@dataclass(frozen=True)
+class PlannedCell:
+    """A cell with every query that was written for it, or the reason why the table allows none.
+
+    `uninformative` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
+    """
+
+    name: CellName
+    subject: Subject
+    table: Table
+    serializer: Serializer
+    test: Test
+    written: tuple[Query, ...] = ()
+    unfit: str | None = None
+    uninformative: str | None = None
+    level: float = ALPHA
+
+    @property
+    def skip(self) -> str | None:
+        """Why nothing is asked: because of the table, or of what the LLM, once it is connected, is found to lack."""
+        return self.unfit or lacking(self.subject.model, self.test)
+
+    @property
+    def queries(self) -> tuple[Query, ...]:
+        """What is to be asked."""
+        return () if self.skip or self.uninformative else self.written
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a session runs.
+
+    `alpha`: the level of the run's verdicts; `connections`: requests at a time, None to find out; the most requests and
+    dollars.
+    """
+
+    seed: int = 0
+    rules: str = CALIBRATED
+    alpha: float = ALPHA
+    queries: int | None = None
+    connections: int | None = None
+    stop_at_first: bool = False
+    retry_unanswered: bool = False
+    most_requests: int | None = None
+    most_dollars: Decimal | None = None
+
+
+def plan(
+    subjects: Sequence[Subject],
+    tables: Sequence[Table],
+    serializers: Sequence[Serializer],
+    tests: Sequence[Test],
+    options: Options,
+) -> list[PlannedCell]:
+    """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
+
+    Tests that show no rows are planned once, under the first serializer.
+    """
+    sheets = [
+        _sheet(test, table, serializer, options)
+        for table in tables
+        for number, serializer in enumerate(serializers)
+        for test in tests
+        if test.shows_rows or not number
+    ]
+    at = level_of(sheets, options)
+    reasons = [_uninformative(sheet, at, options) for sheet in sheets]
+    return [
+        PlannedCell(
+            CellName(
+                subject.model.spec,
+                sheet.table.name,
+                sheet.table.edition,
+                sheet.serializer.name,
+                sheet.test.id,
+                subject.joined,
+            ),
+            subject,
+            sheet.table,
+            sheet.serializer,
+            sheet.test,
+            sheet.queries,
+            sheet.unfit,
+            reason,
+            at,
+        )
+        for subject in subjects
+        for sheet, reason in zip(sheets, reasons, strict=True)
+    ]
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """The queries of a test about a table, which are the same for every LLM, or why there are none."""
+
+    test: Test
+    table: Table
+    serializer: Serializer
+    queries: tuple[Query, ...]
+    unfit: str | None = None
+
+
+def _sheet(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
+    rng = seeded(table, options.seed, test.id)
+    try:
+        queries = tuple(test.queries(table, serializer, rng))[: options.queries]
+        return Sheet(test, table, serializer, queries)
+    except Skip as skip:
+        return Sheet(test, table, serializer, (), str(skip))
+
+
+def level_of(sheets: Sequence[Sheet], options: Options) -> float:
+    """The p-value that is sure to be a finding in this grid: alpha, divided by the cells of an LLM with a verdict."""
+    return level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
+
+
+def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:
+    """Why a sheet is not worth asking. The published rules ask all the same."""
+    if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
+        return None
+    return sheet.test.uninformative(sheet.queries, at)
+
+
+def lacking(model: Model, test: Test) -> str | None:
+    """Why a test cannot be asked of a model; None where it can."""
+    needs = sorted(test.needs - model.capabilities)
+    return f"{model.spec} cannot take part: the test needs {' and '.join(needs)}" if needs else None
+
+
+def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+    """For each (LLM, FILE) whose rows would leave this machine, how many distinct rows the prompts show."""
+    rows: dict[tuple[str, str], set[int]] = {}
+    for cell in cells:
+        if cell.table.private and not cell.subject.model.local:
+            shown = rows.setdefault((cell.name.llm, cell.name.dataset), set())
+            shown.update(index for query in cell.queries for index in query.rows)
+    return {key: len(shown) for key, shown in rows.items() if shown}

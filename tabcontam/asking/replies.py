@@ -1,0 +1,442 @@
+"""The store of replies: what was paid for once is not asked again, whichever run asks.
+
+One SQLite file in the user's cache folder. A reply stands there under a hash of what determines it; the file holds no
+prompts and no API keys, and only its owner can read it. The store never stops a run: a damaged file is set aside and a
+new one begun, and where it cannot be used at all the run goes on without it, after one line on standard error.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+import stat
+import sys
+import time
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Protocol, TypedDict, TypeVar
+
+from tabcontam.asking.trials import sent
+from tabcontam.evidence.base import Prompt, Reply, State, Usage
+from tabcontam.subjects.base import Form
+from tabcontam.tables.editions import cache_folder
+
+SCHEMA = 1
+FILE = "replies.sqlite"
+BUSY_SECONDS = 5.0  # how long another run may hold the file
+AT_ONCE = 500  # keys a query
+SIDE_FILES = ("-wal", "-shm")
+TABLES = (
+    "CREATE TABLE replies (key BLOB PRIMARY KEY, llm TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER NOT NULL)",
+    "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
+    f"PRAGMA user_version = {SCHEMA}",
+)
+# An unknown table or column counts as damage too: the statements are ours, and the file says that it has them.
+_DAMAGE = {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT, sqlite3.SQLITE_ERROR}
+_UNREADABLE = (ValueError, TypeError, KeyError, RecursionError)
+
+Found = TypeVar("Found")
+
+
+class Facts(TypedDict):
+    """What a store holds; `size` is in bytes, `llms` counts replies by LLM, the most first."""
+
+    path: str
+    size: int
+    replies: int
+    llms: dict[str, int]
+
+
+class Store(Protocol):
+    """Where replies are kept between runs."""
+
+    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """The replies that are there."""
+        ...
+
+    def put(self, key: str, llm: str, reply: Reply) -> None:
+        """Keep a reply; the newest stands."""
+        ...
+
+    def form(self, identity: Mapping[str, str], version: str) -> Form | None:
+        """The form that a server was found to take."""
+        ...
+
+    def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
+        """Keep the form that a server was found to take."""
+        ...
+
+    def facts(self) -> Facts:
+        """What is there."""
+        ...
+
+    def clear(self) -> int:
+        """Drop everything, and tell how many replies that were."""
+        ...
+
+    def close(self) -> None:
+        """Give the file back."""
+        ...
+
+
+def key(identity: Mapping[str, str], version: str, form: Form, prompt: Prompt, max_tokens: int, repeat: int = 0) -> str:
+    """The hash of what determines a reply, and of nothing else."""
+    sampling: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+    if form is Form.COMPLETION:
+        sampling["stop"] = list(prompt.stop)
+    request = {"form": form, "messages": sent(prompt, form), "sampling": sampling, "repeat": repeat}
+    return _hashed(_server(identity, version) | request)
+
+
+def _server(identity: Mapping[str, str], version: str) -> dict[str, Any]:
+    named = {name: identity.get(name, "") for name in ("provider", "address", "model")}
+    return {"schema": SCHEMA, **named, "version": version}
+
+
+def _hashed(fields: Mapping[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
+
+
+class NoStore:
+    """A store that keeps nothing, for `--no-cache`."""
+
+    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """Nothing."""
+        return {}
+
+    def put(self, key: str, llm: str, reply: Reply) -> None:
+        """Keep nothing."""
+
+    def form(self, identity: Mapping[str, str], version: str) -> Form | None:
+        """Nothing is known."""
+        return None
+
+    def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
+        """Keep nothing."""
+
+    def facts(self) -> Facts:
+        """Nothing is there."""
+        return {"path": "", "size": 0, "replies": 0, "llms": {}}
+
+    def clear(self) -> int:
+        """There is nothing to drop."""
+        return 0
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+class ReplyStore:
+    """The store in the user's cache folder; `open` gives one, whatever state the file is in."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._connection: sqlite3.Connection | None = None
+        self._file: tuple[int, int] | None = None  # what tells the open file from another of the same name
+        self._replaced = False
+
+    @classmethod
+    def open(cls, path: Path | None = None) -> "ReplyStore":
+        """The store in this file, made if need be. Raises nothing: what goes wrong is one line on standard error."""
+        try:
+            store = cls(path or cache_folder().parent / FILE)
+        except RuntimeError as error:  # nobody knows where this user's home is
+            store = cls(Path(FILE))
+            store._give_up(error)
+        else:
+            store._begin()
+        return store
+
+    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """The replies that are there; one that cannot be read is not."""
+        wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
+        found: dict[str, Reply] = {}
+        self._do(lambda connection: found.update(_replies(connection, wanted)), None)
+        return found
+
+    def put(self, key: str, llm: str, reply: Reply) -> None:
+        """Keep a reply; the newest stands, and a failed one is none."""
+        if reply.state is State.FAILED:
+            return
+        digest, text = bytes.fromhex(key), _written(reply)
+        name = llm.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot be stored
+        row = (digest, name, text, zlib.crc32(digest + text.encode()))
+        self._do(
+            lambda connection: _change(connection, "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row), None
+        )
+
+    def form(self, identity: Mapping[str, str], version: str) -> Form | None:
+        """The form that a server was found to take."""
+        server = bytes.fromhex(_hashed(_server(identity, version)))
+        row = self._do(lambda connection: _row(connection, "SELECT form FROM forms WHERE server = ?", server), None)
+        known = {form.value.encode(): form for form in Form}
+        return known.get(row[0]) if row else None
+
+    def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
+        """Keep the form that a server was found to take."""
+        row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
+        self._do(lambda connection: _change(connection, "INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
+
+    def facts(self) -> Facts:
+        """Where the file is, how large it is with its side files, and whose replies it holds."""
+        nothing: dict[str, int] = {}
+        llms = self._do(_counted, nothing)
+        size = sum(_size(path) for path in _with_side_files(self.path)) if self._connection else 0
+        return {"path": str(self.path), "size": size, "replies": sum(llms.values()), "llms": llms}
+
+    def clear(self) -> int:
+        """Drop everything, and tell how many replies that were. Another run may have the file open."""
+        return self._do(self._cleared, 0)
+
+    def close(self) -> None:
+        """Give the file back."""
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
+
+    def _cleared(self, connection: sqlite3.Connection) -> int:
+        replies = int(connection.execute("SELECT COUNT(*) FROM replies").fetchone()[0])
+        try:
+            with connection:
+                connection.execute("BEGIN IMMEDIATE")
+                replies = connection.execute("DELETE FROM replies").rowcount
+                connection.execute("DELETE FROM forms")
+        except sqlite3.OperationalError as error:
+            if _code(error) != sqlite3.SQLITE_FULL:
+                raise
+            self._begin(self._remove)  # on a full disk there is no room even to delete
+            return replies
+        with suppress(sqlite3.OperationalError):  # a run that is reading only keeps the file large
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        return replies
+
+    def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
+        """What `work` gives; on a new file where this one is found damaged, and `nothing` where the store is off."""
+        for _ in range(2):
+            if self._connection is not None and _identity(self.path) != self._file:
+                self._begin()  # another run has set it aside, or somebody has deleted it
+            if self._connection is None:
+                break
+            try:
+                return work(self._connection)
+            except (sqlite3.Error, OSError) as error:
+                if _is_damage(error) and not self._replaced:
+                    self._begin(self._set_aside)
+                else:
+                    self._give_up(error)
+        return nothing
+
+    def _begin(self, rid: Callable[[], None] | None = None) -> None:
+        """Open the file, `rid` of the one that was open; if it is damaged, set it aside and begin a new one.
+
+        The folder is held meanwhile, so that of several runs one makes the file and one sets it aside.
+        """
+        self.close()
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with _held(self.path.parent):
+                if rid and _identity(self.path) == self._file:  # else another run was quicker
+                    rid()
+                try:
+                    self._connect()
+                except sqlite3.Error as error:
+                    if not _is_damage(error) or self._replaced:
+                        raise
+                    self._set_aside()
+                    self._connect()
+        except (sqlite3.Error, OSError) as error:
+            self._give_up(error)
+
+    def _connect(self) -> None:
+        _make_private(self.path)
+        connection = sqlite3.connect(
+            self.path,
+            timeout=BUSY_SECONDS,
+            isolation_level=None,
+            check_same_thread=False,  # a notebook's run is asked in another thread than it was planned in
+        )
+        try:
+            _prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        self._connection, self._file = connection, _identity(self.path)
+
+    def _set_aside(self) -> None:
+        """Rename the file and its side files; SQLite leaves the new ones alone if another run still has the old."""
+        self._replaced = True
+        aside = _free_name(self.path, datetime.now(UTC))
+        for old, new in zip(_with_side_files(self.path), _with_side_files(aside), strict=True):
+            with suppress(FileNotFoundError):
+                os.rename(old, new)
+        _say(f"the stored replies in {self.path} are damaged: set aside as {aside.name}, and begun anew")
+
+    def _remove(self) -> None:
+        for file in _with_side_files(self.path):
+            file.unlink(missing_ok=True)
+
+    def _give_up(self, error: Exception) -> None:
+        self.close()
+        _say(f"replies are not stored for other runs: {self.path}: {_reason(error)}")
+
+
+class _OtherSchemaError(sqlite3.Error):
+    """The file is of another schema, and not ours to change."""
+
+
+def _prepare(connection: sqlite3.Connection) -> None:
+    """Set the connection up, and make the tables in a file that has none."""
+    connection.text_factory = bytes  # a damaged row need not hold UTF-8
+    for attempt in range(100):
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            break
+        except sqlite3.OperationalError as error:  # here SQLite does not wait by itself
+            if _code(error) != sqlite3.SQLITE_BUSY or attempt == 99:
+                raise
+            time.sleep(BUSY_SECONDS / 100)
+    connection.execute("PRAGMA synchronous = NORMAL")
+    if _schema(connection) == 0:
+        with connection:
+            connection.execute("BEGIN IMMEDIATE")
+            if _schema(connection) == 0:  # else another process was quicker
+                for statement in TABLES:
+                    connection.execute(statement)
+    if (schema := _schema(connection)) != SCHEMA:
+        raise _OtherSchemaError(f"it is of schema {schema}, written by another version of tabcontam")
+    connection.execute("SELECT key, llm, reply, checksum FROM replies LIMIT 1").fetchone()
+    connection.execute("SELECT server, form FROM forms LIMIT 1").fetchone()
+
+
+def _schema(connection: sqlite3.Connection) -> int:
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Reply]]:
+    for start in range(0, len(wanted), AT_ONCE):
+        keys = wanted[start : start + AT_ONCE]
+        marks = ",".join("?" * len(keys))
+        rows = connection.execute(f"SELECT key, reply, checksum FROM replies WHERE key IN ({marks})", keys)  # noqa: S608
+        for digest, text, checksum in rows.fetchall():
+            if (reply := _read(digest, text, checksum)) is not None:
+                yield digest.hex(), reply
+
+
+def _row(connection: sqlite3.Connection, statement: str, *values: Any) -> Sequence[Any] | None:
+    row: Sequence[Any] | None = connection.execute(statement, values).fetchone()
+    return row
+
+
+def _change(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> None:
+    connection.execute(statement, values)
+
+
+def _counted(connection: sqlite3.Connection) -> dict[str, int]:
+    rows = connection.execute("SELECT llm, COUNT(*) FROM replies GROUP BY llm ORDER BY 2 DESC, 1")
+    return {bytes(llm).decode(errors="replace"): count for llm, count in rows}
+
+
+def _written(reply: Reply) -> str:
+    usage = reply.usage and [reply.usage.prompt, reply.usage.written]
+    fields = {"text": reply.text, "state": reply.state, "detail": reply.detail, "tokens": reply.tokens, "usage": usage}
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def _read(digest: bytes, text: bytes, checksum: int) -> Reply | None:
+    """The reply of a row; None where it is not what was written, for SQLite does not notice every flipped bit."""
+    try:
+        if zlib.crc32(digest + text) != checksum:
+            return None
+        fields = json.loads(text.decode())
+        usage = None if fields["usage"] is None else Usage(*fields["usage"])
+        return Reply(fields["text"], State(fields["state"]), fields["detail"], fields["tokens"], usage)
+    except _UNREADABLE:
+        return None
+
+
+def _make_private(path: Path) -> None:
+    """Make the file if there is none; let nobody else read it. SQLite gives its side files the same mode.
+
+    A file that is there is never opened: closing it again would drop the locks that SQLite holds in this process.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    for file in _with_side_files(path):
+        with suppress(OSError):  # it is another user's, or there is none
+            mode = file.stat().st_mode
+            if stat.S_ISREG(mode) and mode & 0o077:
+                file.chmod(0o600)
+
+
+@contextmanager
+def _held(folder: Path) -> Iterator[None]:
+    """Hold a folder against other runs. Raises OSError where they hold it for too long."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: there nobody can rename a file that another run has open
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        end = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise TimeoutError(None, "another run holds it") from None
+                time.sleep(0.01)
+            except OSError:
+                break  # a file system without such locks
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def _with_side_files(path: Path) -> list[Path]:
+    return [path, *(path.with_name(path.name + side) for side in SIDE_FILES)]
+
+
+def _free_name(path: Path, moment: datetime) -> Path:
+    """A name beside the file that nothing has yet."""
+    stem = f"{path.stem}.damaged-{moment:%Y-%m-%dT%H-%M-%S}"
+    names = (path.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{path.suffix}") for number in range(1, 10**6))
+    return next(name for name in names if not any(file.exists() for file in _with_side_files(name)))
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _code(error: Exception) -> int:
+    """SQLite's primary code of an error; 0 where it is none of SQLite's."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+def _is_damage(error: Exception) -> bool:
+    return _code(error) in _DAMAGE
+
+
+def _reason(error: Exception) -> str:
+    return (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

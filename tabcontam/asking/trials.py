@@ -1,0 +1,261 @@
+"""A run's folder: trials are appended as answers come, everything else is replaced in one step."""
+
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Message, Prompt, Query, Reply, State, Trial
+from tabcontam.evidence.registry import BY_ID
+from tabcontam.guesser.chance import Guess
+from tabcontam.subjects.base import Form
+
+TRIALS = "trials.jsonl"
+RESULTS = "results.json"
+JUNIT = "junit.xml"
+NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
+Line = dict[str, Any]
+Key = tuple[str, ...]
+
+
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")  # a name may hold half a surrogate pair, no file can
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def open_folder(path: Path) -> Path:
+    """The run's folder, made if need be and tried for writing. Raises `UsageError`."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        probe = path / ".writable"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise UsageError(
+            f"cannot write to {path}: {error.strerror or error}; choose another folder with --out"
+        ) from error
+    return path
+
+
+class Journal:
+    """`trials.jsonl`: one line a trial, appended and flushed as each answer arrives.
+
+    A line that a crash cut off is passed over when the file is read, and ended before the next one is written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / TRIALS
+        self.unsaved: list[Mapping[str, Any]] = []
+
+    def lines(self) -> Iterator[Line]:
+        """The trials that are there, oldest first."""
+        return (line for _, line in self.numbered())
+
+    def numbered(self) -> Iterator[tuple[int, Line]]:
+        """The trials that are there, oldest first, each with the number of its line in the file, from 1."""
+        if not self.path.exists():
+            return
+        with self.path.open(encoding="utf-8", errors="replace") as file:
+            for number, text in enumerate(file, start=1):
+                try:
+                    line = json.loads(text)
+                except (ValueError, RecursionError):
+                    continue  # cut off by a crash, or none of ours
+                if is_trial(line):
+                    yield number, line
+
+    def append(self, line: Mapping[str, Any]) -> None:
+        """Add one trial; it is with the operating system when this returns. Raises OSError, and keeps the line."""
+        try:
+            self._write(line)
+        except OSError:
+            self.unsaved.append(line)
+            raise
+
+    def rescue(self) -> None:
+        """Write down what could not be written before: here, or else in the system's temporary folder, or on stderr.
+
+        Raises `UsageError` with the place where the answers are.
+        """
+        if not self.unsaved:
+            return
+        lines, self.unsaved = self.unsaved, []
+        try:
+            for line in lines:
+                self._write(line)
+        except OSError as error:
+            raise UsageError(
+                f"{self.path}: {error.strerror}; the last {len(lines)} answers are {_saved_elsewhere(lines)}: "
+                f"make room, append them to {self.path} and run the same command again"
+            ) from error
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        text = as_lines([line])
+        with self.path.open("ab+") as file:
+            if file.tell() and not self._ends_a_line(file):
+                text = "\n" + text
+            file.write(text.encode("utf-8", "backslashreplace"))
+
+    @staticmethod
+    def _ends_a_line(file: Any) -> bool:
+        file.seek(-1, os.SEEK_END)
+        return bool(file.read(1) == b"\n")
+
+
+FIELDS: dict[str, tuple[type, ...]] = {
+    "llm": (str,), "dataset": (str,), "edition": (str,), "serializer": (str,), "test": (str,), "query": (str,),
+    "paper": (bool,), "prompt": (str, list), "asked": (list,), "expected": (list, dict), "reply": (str,),
+    "state": (str,),
+}  # fmt: skip
+
+
+def is_trial(line: object) -> bool:
+    """Whether a line of trials.jsonl is a trial; anything else in the file is passed over."""
+    if not isinstance(line, dict) or not all(isinstance(line.get(name), types) for name, types in FIELDS.items()):
+        return False
+    return line["state"] in set(State) and line["test"] in BY_ID
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold a run's folder: two runs at once would ask, and pay for, everything twice. Raises `UsageError`.
+
+    The lock goes with the process, however it ends.
+    """
+    with (folder / TRIALS).open("ab") as file:
+        try:
+            _lock(file.fileno())
+        except OSError as error:
+            raise UsageError(f"{folder} is in use by another run; wait for it or choose another --out") from error
+        yield
+
+
+def _lock(descriptor: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # Windows: its locks would keep us from the file ourselves
+        return
+    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    try:
+        handle, name = tempfile.mkstemp(prefix="tabcontam-", suffix=".jsonl")
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        print(text, end="", file=sys.stderr)
+        return "above, on standard error"
+    return f"in {name}"
+
+
+def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:
+    """trials.jsonl's text, without the numbers of lines that stood elsewhere."""
+    kept = ({name: value for name, value in line.items() if name != NUMBER} for line in lines)
+    return "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in kept)
+
+
+def line_key(line: Mapping[str, Any]) -> Key:
+    """What tells one trial of a folder from another."""
+    return tuple(str(line.get(name)) for name in ("llm", "dataset", "edition", "serializer", "test", "query"))
+
+
+def sent(prompt: Prompt, form: Form) -> str | list[dict[str, str]]:
+    """The rendering that was sent, as trials.jsonl holds it."""
+    if form is Form.CHAT:
+        return [{"role": message.role, "content": message.content} for message in prompt.chat]
+    return prompt.completion if form is Form.COMPLETION else prompt.seq2seq
+
+
+def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool) -> Line:
+    """One trial as a line of trials.jsonl."""
+    query, reply = trial.query, trial.reply
+    by_feature = BY_ID[cell["test"]].by_feature
+    return {
+        **cell,
+        "query": query.id,
+        "paper": query.paper,
+        "prompt": sent(query.prompt, form),
+        "asked": list(query.asked),
+        "not_expected": list(query.not_expected),
+        "expected": dict(zip(query.asked, query.expected, strict=True)) if by_feature else list(query.expected),
+        "reply": reply.text,
+        "state": str(reply.state),
+        "detail": reply.detail,
+        **judged(trial, paper_rules),
+        "decoy_of": query.decoy_of,
+        "chance": {name: asdict(guess) for name, guess in query.chance.items()},
+        "tokens": reply.tokens,
+        "cached": trial.cached,
+    }
+
+
+def judged(trial: Trial, paper_rules: bool) -> Line:
+    """What of a line depends on how its reply was read."""
+    reading = trial.reading
+    if reading is None:
+        return {"parsed": None, "hit": None, "readable": None}
+    hit = reading.paper_hit if paper_rules else reading.hit
+    return {"parsed": reading.parsed, "hit": hit, "readable": reading.readable}
+
+
+def trial_of(line: Mapping[str, Any]) -> Trial:
+    """The trial of a line, to be read again. Raises KeyError, TypeError or ValueError for a line that is none."""
+    prompt, expected, test = line["prompt"], line["expected"], BY_ID[line["test"]]
+    if isinstance(prompt, str):
+        rendering = Prompt((), prompt, prompt)
+    else:
+        rendering = Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
+    asked = tuple(expected if isinstance(expected, dict) else line["asked"])
+    if test.by_feature and not (asked and isinstance(expected, dict)):
+        raise ValueError("no feature is asked")
+    chance = {name: _guess(item, may_be_nothing=not test.decides) for name, item in dict(line["chance"]).items()}
+    if test.by_feature and not chance.keys() <= set(asked):
+        raise ValueError("a guess is of no feature that is asked")
+    query = Query(
+        id=line["query"],
+        write=lambda: rendering,
+        asked=asked,
+        expected=tuple(expected.values() if isinstance(expected, dict) else expected),
+        max_tokens=0,
+        paper=line["paper"],
+        not_expected=tuple(line.get("not_expected", ())),
+        chance=chance,
+        decoy_of=line.get("decoy_of") or "",
+    )
+    return Trial(query, reply_of(line), cached=bool(line.get("cached")))
+
+
+def reply_of(line: Mapping[str, Any]) -> Reply:
+    """The reply that a line holds."""
+    return Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
+
+
+def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
+    """A guess as a line holds it. Raises ValueError where it has no probabilities: a p-value is made of them."""
+    guess = Guess(**held)
+    known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
+    if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
+        raise ValueError(f"no probability in {held!r}"[:200])
+    if not (guess.rest or may_be_nothing):
+        raise ValueError("a guess rules a value out")
+    return guess

@@ -1,0 +1,335 @@
+"""What the tests find on a table and what they miss, measured: simulated answerers are asked as an LLM would be.
+
+A run is planned, asked, read and decided as any other: real prompts, real reading, all verdicts of an answerer at one
+level. What is measured is how often those are found who know nothing of the rows, and those who know a share of them.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import product
+from time import perf_counter
+
+from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
+from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.selection import selected
+from tabcontam.reading.words import english
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.subjects.base import Model, Request
+from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.table import Table, load_table
+from tabcontam.verdicts.decisions import found, of_table, without_evidence
+from tabcontam.verdicts.rules import ALPHA
+
+IGNORANT = ("mode", "guesser", "yes", "no", "rambler")  # know nothing of the table
+EXPERT = "schema-expert"  # knows the card and no row
+SHARES = (0.05, 0.1, 0.25, 0.5, 1.0)
+MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
+ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
+TOGETHER = "table"  # what the row tests say together
+APART = 1_000_000  # between the first runs of two seeds
+WORTH = 20.0  # seconds of work left from which on a second process pays
+ORDER = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)
+
+Tell = Callable[[int, int], None]  # how many runs are done, of how many
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one test made of one answerer. `readable` counts the readable answers to `queries`, decoys included.
+
+    `p_value` is None where nothing was asked; `reason` says why, or why there is no verdict.
+    """
+
+    verdict: Verdict
+    p_value: float | None
+    queries: int
+    readable: int
+    reason: str = ""
+
+
+Outcomes = dict[str, Outcome]  # by the test's id; TOGETHER for the row tests together
+Trials = dict[str, list[Trial]]  # by the test's id
+
+
+def simulate(
+    table: Table, tests: Sequence[Test], serializer: Serializer, answerer: str, seed: int, alpha: float
+) -> Outcomes:
+    """What the tests make of one answerer (`mode`, `memoriser:0.5`, ...) in a run with this seed, at level `alpha`.
+
+    Raises `UsageError` for an unknown answerer.
+    """
+    run = planned(table, tests, serializer, seed, alpha)
+    return outcomes_of(run, ask(run, answerer, seed), alpha)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """The cells of a run, the same for every answerer, and how replies were read: the same ones are read once."""
+
+    cells: Sequence[PlannedCell]
+    readings: dict[tuple[str, Reply], Reading] = field(default_factory=dict)
+
+    def read(self, cell: PlannedCell, query: Query, reply: Reply) -> Reading:
+        """The reading of a reply to a query of this plan."""
+        key = (query.id, reply)
+        if key not in self.readings:
+            self.readings[key] = cell.test.read(query, reply, cell.serializer, english())
+        return self.readings[key]
+
+
+def planned(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Planned:
+    """The plan of a run. Its prompts are written once for all answerers."""
+    subject = Subject(open_simulated("oracle", seed))
+    cells = plan([subject], [table], [serializer], tests, Options(seed=seed, alpha=alpha))
+    return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
+
+
+def _written_once(query: Query) -> Query:
+    return replace(query, write=lru_cache(maxsize=1)(query.write))
+
+
+def ask(run: Planned, answerer: str, seed: int) -> Trials:
+    """Every query of a planned run, by test, with an answerer's reply and its reading. Raises `UsageError`."""
+    queries = [query for cell in run.cells for query in cell.queries]
+    model = open_simulated(answerer, seed)
+    return asyncio.run(asked_of(run, model.prepare(run.cells[0].table, queries) if run.cells else model))
+
+
+async def asked_of(run: Planned, model: Model) -> Trials:
+    """Every query of a planned run, by test, with the reply of a model that is prepared for its table."""
+    trials: Trials = {}
+    for cell in run.cells:
+        own = trials.setdefault(cell.test.id, [])
+        for query in cell.queries:
+            reply = await model.generate(Request(query.prompt, query.max_tokens))
+            own.append(Trial(query, reply, run.read(cell, query, reply)))
+    return trials
+
+
+def outcomes_of(run: Planned, trials: Trials, alpha: float) -> Outcomes:
+    """What a planned run, of one table and serializer, makes of its trials."""
+    outcomes = {cell.test.id: _outcome(cell, trials[cell.test.id]) for cell in run.cells}
+    rows = [cell.test.id for cell in run.cells if cell.test.of_rows]
+    return concluded(outcomes, rows, alpha)
+
+
+def _outcome(cell: PlannedCell, trials: Sequence[Trial]) -> Outcome:
+    """A cell by itself: no finding, until all cells have been seen."""
+    if cell.skip:
+        return Outcome(Verdict.SKIPPED, None, 0, 0, cell.skip)
+    if cell.uninformative:
+        return Outcome(Verdict.UNINFORMATIVE, None, 0, 0, cell.uninformative)
+    evidence = cell.test.weigh(trials, cell.level)
+    decision = without_evidence(evidence, trials, cell.test, cell.level)
+    readable = sum(trial.readable for trial in trials)
+    verdict = decision.verdict or Verdict.NOT_DETECTED
+    return Outcome(verdict, evidence.p_value, len(trials), readable, decision.reason or "")
+
+
+def concluded(outcomes: Outcomes, rows: Sequence[str], alpha: float) -> Outcomes:
+    """The outcomes with what is found over all of them, and what the row tests find together."""
+    weighed = {test: each.p_value for test, each in outcomes.items() if each.p_value is not None}
+    decided = dict(outcomes)
+    for test, (_, finding) in zip(weighed, found(list(weighed.values()), alpha), strict=True):
+        if finding:
+            decided[test] = replace(outcomes[test], verdict=Verdict.CONTAMINATED)
+    if rows:
+        decided[TOGETHER] = _together([decided[test] for test in rows], alpha)
+    return decided
+
+
+def _together(rows: Sequence[Outcome], alpha: float) -> Outcome:
+    p_value = of_table([row.p_value for row in rows if row.p_value is not None])
+    finding = p_value is not None and found([p_value], alpha)[0][1]
+    best = min(rows, key=lambda row: ORDER.index(row.verdict))
+    verdict = best.verdict
+    if finding:
+        verdict = Verdict.CONTAMINATED
+    elif verdict is Verdict.CONTAMINATED:  # among all cells, but not together
+        verdict = Verdict.NOT_DETECTED
+    queries, readable = (sum(getattr(row, name) for row in rows) for name in ("queries", "readable"))
+    return Outcome(verdict, p_value, queries, readable, best.reason)
+
+
+@dataclass(frozen=True)
+class Study:
+    """What is to be measured: `runs` runs of every answerer on each dataset, at level `alpha`."""
+
+    datasets: tuple[str, ...]
+    serializer: str = DEFAULT
+    expression: str | None = None
+    alpha: float = ALPHA
+    runs: int = 100
+    seed: int = 0
+    target: str | None = None
+    name: str | None = None
+
+    def tables(self) -> list[Table]:
+        """The tables by name or file. Raises `UsageError`."""
+        return [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
+
+    def tests(self) -> list[Test]:
+        """The tests that have a verdict. Raises `UsageError` where the expression cannot be read or matches none."""
+        tests = [test for test in selected(TESTS, self.expression) if test.decides]
+        if not tests:
+            known = ", ".join(test.id for test in TESTS if test.decides)
+            raise NoVerdictError(f"no test with a verdict matches -k {self.expression!r}; known: {known}")
+        return tests
+
+
+class NoVerdictError(UsageError):
+    """`-k` matches no test that has a verdict."""
+
+    code = 5
+
+
+Run = dict[str, Outcomes]  # by answerer
+Place = tuple[int, int]  # the number of the table, the number of its run
+
+
+def measure(study: Study, tell: Tell) -> dict[str, object]:
+    """The measured rates as JSON holds them. Raises `UsageError` before anything is asked."""
+    tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
+    runs: dict[Place, Run] = {}
+    for place, run in _runs(study, tables, tests, serializer):
+        runs[place] = run
+        tell(len(runs), len(tables) * study.runs)
+    ordered = [[runs[place, number] for number in range(study.runs)] for place in range(len(tables))]
+    return {
+        "schema": 1,
+        "alpha": study.alpha,
+        "runs": study.runs,
+        "seed": study.seed,
+        "serializer": serializer.name,
+        "answerers": list(ANSWERERS),
+        "datasets": [_dataset(table, tests, own) for table, own in zip(tables, ordered, strict=True)],
+    }
+
+
+def _runs(
+    study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer
+) -> Iterator[tuple[Place, Run]]:
+    """Every run with its place; side by side where that pays."""
+    places = list(product(range(len(tables)), range(study.runs)))
+    while places:
+        place, number = places.pop(0)
+        began = perf_counter()
+        run = run_once(tables[place], tests, serializer, _seed(study, number), study.alpha)
+        took = perf_counter() - began
+        yield (place, number), run
+        # The first run of a table also finds out what all of its runs share.
+        if number and took * len(places) > WORTH:
+            yield from _side_by_side(study, tests, places)
+            return
+
+
+def _seed(study: Study, number: int) -> int:
+    return study.seed * APART + number
+
+
+def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Run:
+    """The outcomes of one plan for every answerer."""
+    plan_of_all = planned(table, tests, serializer, seed, alpha)
+    return {answerer: outcomes_of(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
+
+
+def _side_by_side(study: Study, tests: Sequence[Test], places: Sequence[Place]) -> Iterator[tuple[Place, Run]]:
+    """Runs in as many processes as there are processors, in whatever order they end."""
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    # Not forked: a library that computes in threads may hang in the copy.
+    with ProcessPoolExecutor(None, get_context("spawn"), _Worker.open, (study, tests)) as pool:
+        try:
+            jobs = {pool.submit(_Worker.run, *each): each for each in places}
+            for job in as_completed(jobs):
+                yield jobs[job], job.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Worker:
+    """A process of its own, with its own copy of the tables."""
+
+    study: Study
+    tests: Sequence[Test]
+    tables: Sequence[Table]
+
+    @classmethod
+    def open(cls, study: Study, tests: Sequence[Test]) -> None:
+        """Load the tables; Ctrl-C is the first process's business."""
+        import signal
+
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        cls.study, cls.tests, cls.tables = study, tests, study.tables()
+
+    @classmethod
+    def run(cls, place: int, number: int) -> Run:
+        """One run."""
+        study = cls.study
+        serializer = load_serializer(study.serializer)
+        return run_once(cls.tables[place], cls.tests, serializer, _seed(study, number), study.alpha)
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How many of so many runs were found contaminated."""
+
+    found: int
+    runs: int
+
+    def fields(self) -> dict[str, float | int | None]:
+        """With the rate and its exact upper limit at 95 % confidence (Clopper and Pearson 1934)."""
+        if not self.runs:
+            return {"found": 0, "runs": 0, "rate": None, "upper": None}
+        upper = clopper_pearson(self.found, self.runs, 0.9)[1]
+        return {"found": self.found, "runs": self.runs, "rate": self.found / self.runs, "upper": upper}
+
+
+def rate(runs: Sequence[Run], answerers: Sequence[str], test: str) -> Rate:
+    """How often a test finds any of these answerers, over the runs in which it is asked."""
+    asked = [run[answerer][test] for run in runs for answerer in answerers if run[answerer][test].queries]
+    return Rate(sum(each.verdict is Verdict.CONTAMINATED for each in asked), len(asked))
+
+
+def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[Run]) -> dict[str, object]:
+    rows = [test for test in tests if test.of_rows]
+    return {
+        "dataset": table.name,
+        "edition": table.edition,
+        "rows": len(table.rows),
+        "columns": len(table.columns),
+        "tests": [_measured(test.id, test.of_rows, runs) for test in tests],
+        "table": _measured(TOGETHER, True, runs) if rows else None,
+    }
+
+
+def _measured(test: str, of_rows: bool, runs: Sequence[Run]) -> dict[str, object]:
+    """What a test, or the table, is worth: of words the expert is to be found, of rows the memorisers alone."""
+    first = [next(iter(run.values()))[test] for run in runs]
+    idle = Counter((str(each.verdict), each.reason) for each in first if not each.queries)
+    ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]
+    ignorant = (*IGNORANT, EXPERT) if of_rows else IGNORANT
+    return {
+        "test": test,
+        "of_rows": of_rows,
+        "queries": max((each.queries for each in first), default=0),
+        "asked": len(first) - sum(idle.values()),
+        "not_asked": verdict,
+        "reason": reason,
+        "false_positives": rate(runs, ignorant, test).fields()
+        | {"by": {answerer: rate(runs, [answerer], test).found for answerer in ignorant}},
+        "expert": None if of_rows else rate(runs, [EXPERT], test).fields(),
+        "power": _power(test, runs) if of_rows else None,
+    }
+
+
+def _power(test: str, runs: Sequence[Run]) -> Mapping[str, Mapping[str, float | int | None]]:
+    """By the share of rows that the answerer remembers."""
+    return {f"{share:g}": rate(runs, [answerer], test).fields() for answerer, share in MEMORISERS.items()}

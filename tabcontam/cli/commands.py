@@ -1,0 +1,376 @@
+"""Commands: read arguments, call, print; nothing else.
+
+Everything heavy is imported where a command needs it, so that `--help` and `list` start at once.
+"""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
+from tabcontam.errors import Exit, UsageError
+from tabcontam.verdicts.rules import ALPHA, RULES
+from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tabcontam.runs.run import Outcome, Request, Run
+    from tabcontam.verdicts.gate import Judgement
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; its exit code."""
+    options = parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
+    try:
+        return COMMANDS[options.command](options)
+    except UsageError as error:
+        print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
+        return error.code
+    except KeyboardInterrupt:
+        print("tabcontam: interrupted; the same command with the same --out continues", file=sys.stderr)
+        return Exit.INTERRUPTED
+    except BrokenPipeError:
+        _read_no_more()
+        return Exit.DONE
+    except Exception:
+        import traceback
+
+        traceback.print_exc()
+        print(f"tabcontam {__version__}: internal error; please report the lines above", file=sys.stderr)
+        return Exit.INTERNAL_ERROR
+
+
+def _read_no_more() -> None:
+    """`| head` closed the pipe: nobody reads on, nothing is wrong."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _run(options: argparse.Namespace) -> int:
+    _check_gate(options)
+    from tabcontam.runs.run import prepare
+
+    if options.dry_run:
+        _print_plan(prepare(_request(options)), options.json)
+        return Exit.DONE
+    outcome = _executed(options, quiet=options.quiet > 0)
+    try:
+        _print_document(outcome.document, outcome.folder, options)
+    except BrokenPipeError:  # which must not become exit code 0
+        _read_no_more()
+    ended = _ended(outcome)
+    if ended is not Exit.DONE or not options.gate:
+        return ended
+    return _judged(options, outcome.document, file=sys.stderr if options.json else sys.stdout)
+
+
+def _check_gate(options: argparse.Namespace) -> None:
+    """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
+    if not options.gate and (options.fail_on or options.min_power is not None):
+        raise UsageError(f"{'--fail-on' if options.fail_on else '--min-power'} is a condition of --gate; add --gate")
+    if options.gate and options.dry_run:
+        raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
+
+
+def _request(options: argparse.Namespace) -> "Request":
+    from tabcontam.asking.plan import Options
+    from tabcontam.runs.run import Request
+
+    return Request(
+        llms=tuple(options.llm),
+        datasets=tuple(options.dataset),
+        serializers=tuple(options.serializer),
+        expression=options.expression,
+        options=Options(
+            seed=options.seed or 0,
+            rules=options.rules or RULES[0],
+            alpha=options.alpha or ALPHA,
+            queries=options.queries,
+            connections=options.max_connections,
+            stop_at_first=options.stop,
+            retry_unanswered=options.retry_unanswered,
+            most_requests=options.max_requests,
+            most_dollars=options.max_cost,
+        ),
+        controls=not options.no_controls,
+        out=options.out,
+        target=options.target,
+        name=options.name,
+        send_rows=options.send_rows,
+        form=options.form or FORMS[0],
+        batch_size=options.batch_size or BATCH_SIZE,
+        prices=options.prices,
+        cache=not options.no_cache,
+        command=_command_line(),
+    )
+
+
+def _executed(options: argparse.Namespace, quiet: bool) -> "Outcome":
+    from tabcontam.report.github import summarize
+    from tabcontam.report.progress import progress
+    from tabcontam.runs.run import execute, prepare
+
+    outcome = execute(prepare(_request(options)), progress(quiet=quiet))
+    summarize(outcome.document)
+    return outcome
+
+
+def _ended(outcome: "Outcome") -> Exit:
+    """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
+    if outcome.document["run"]["interrupted"]:
+        print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
+        return Exit.INTERRUPTED
+    if outcome.failure:
+        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+    return Exit.DONE
+
+
+def _gate(options: argparse.Namespace) -> int:
+    if options.folder is not None:
+        from tabcontam.report.github import summarize
+        from tabcontam.runs.folder import load
+
+        if given := asked(options):
+            raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
+        document = load(options.folder)
+        summarize(document)
+        return _judged(options, document, options.llm, options.dataset)
+    if not options.llm or not options.dataset:
+        raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
+    if options.dry_run:
+        raise UsageError("--dry-run asks nothing, so that the gate cannot tell; type run --dry-run to see the plan")
+    outcome = _executed(options, quiet=False)
+    print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
+    ended = _ended(outcome)
+    return ended if ended is not Exit.DONE else _judged(options, outcome.document)
+
+
+def _judged(
+    options: argparse.Namespace,
+    document: dict[str, Any],
+    llms: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    file: TextIO | None = None,
+) -> int:
+    """Say what the gate decides, and exit as it does."""
+    from tabcontam.report.github import annotate
+    from tabcontam.verdicts.gate import judge
+
+    judgement = judge(document, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
+    try:
+        annotate(judgement)
+        _print_judgement(judgement, options, file or sys.stdout)
+    except BrokenPipeError:  # the exit code is what a script reads
+        _read_no_more()
+    return judgement.exit_code
+
+
+def _print_judgement(judgement: "Judgement", options: argparse.Namespace, file: TextIO) -> None:
+    if options.command == "gate" and options.json:
+        _print_json(judgement.document())
+        return
+    if options.command == "gate" and options.verbose:
+        for finding in judgement.findings:
+            print(f"{finding.conclusion}: {finding}")
+    print(judgement, file=file, flush=True)
+
+
+def _print_json(value: object, default: Callable[[Any], object] | None = None) -> None:
+    import json
+
+    print(json.dumps(value, ensure_ascii=False, indent=1, default=default), flush=True)
+
+
+def _command_line() -> str:
+    import shlex
+
+    return shlex.join(["python", "-m", "tabcontam", *sys.argv[1:]])
+
+
+def _print_plan(run: "Run", as_json: bool) -> None:
+    from tabcontam.asking.plan import rows_shown
+    from tabcontam.report.plan import plan_document, plan_text
+    from tabcontam.runs.run import survey
+
+    estimates, leaving = survey(run), rows_shown(run.cells)
+    if as_json:
+        _print_json(plan_document(run.cells, estimates, leaving))
+    else:
+        print(plan_text(run.cells, estimates, leaving))
+
+
+def _console(color: str = "auto") -> "Console":
+    from rich.console import Console
+
+    class ReportConsole(Console):
+        """A console whose reader may leave before the end, as `head` does."""
+
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError
+
+    system: Any = {"auto": "auto", "always": "standard", "never": None}[color]
+    return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
+
+
+def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
+    from tabcontam.report.github import plain_log
+    from tabcontam.report.terminal import print_header, print_report
+    from tabcontam.runs.folder import as_json, last_lines
+
+    if options.json:
+        print(as_json(document), end="", flush=True)
+        return
+    console, verbosity = _console(options.color), options.verbose - options.quiet
+    with plain_log():
+        print_header(console, document, verbosity)
+        print_report(
+            console,
+            document,
+            last_lines(folder, document),
+            verbosity,
+            index=folder / "index.html",
+            summary=options.summary,
+            durations=options.durations or 0,
+        )
+
+
+def _rescore(options: argparse.Namespace) -> int:
+    from tabcontam.runs.folder import rescore
+
+    _print_document(rescore(options.run, options.rules), options.run, options)
+    return Exit.DONE
+
+
+def _report(options: argparse.Namespace) -> int:
+    from datetime import datetime
+
+    from tabcontam.report.github import summarize
+    from tabcontam.runs.folder import load_all, merge, new_folder
+
+    if options.format:
+        if options.json:
+            raise UsageError("--json prints results.json; leave it or --format out")
+        _write_format(load_all(options.runs), options.format, options.out)
+        return Exit.DONE
+    out = options.out or new_folder(datetime.now())
+    document = merge(options.runs, out)
+    _print_document(document, out, options)
+    summarize(document)
+    return Exit.DONE
+
+
+def _write_format(document: dict[str, Any], form: str, out: Path | None) -> None:
+    """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
+    from tabcontam.asking.trials import replace_file
+    from tabcontam.report.formats import FORMATS
+
+    if out is None:
+        if form == "pdf" and sys.stdout.isatty():
+            raise UsageError("a PDF is nothing for a terminal; add --out FILE")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(FORMATS[form](document))
+        sys.stdout.buffer.flush()
+        return
+    file = out.resolve()  # a link stays a link
+    if file.exists() and not file.is_file():
+        raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
+    try:
+        replace_file(file, FORMATS[form](document))
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
+
+
+def _replay(options: argparse.Namespace) -> int:
+    from tabcontam.reading.words import english
+    from tabcontam.replay import differences, read_records, replay, replay_calibrated
+    from tabcontam.report.replay_text import render_replay
+    from tabcontam.runs.folder import as_json, record_replay, replay_document
+    from tabcontam.verdicts.rules import PAPER
+
+    records, dictionary = read_records(options.records), english()
+    cells = replay(records, dictionary, PAPER) if options.rules == PAPER else []
+    by_rules: list[dict[str, Any]] = []
+    if options.differences or options.rules != PAPER:
+        calibrated, by_rules = replay_calibrated(records, dictionary)
+        cells = cells or calibrated
+    found = differences(records, dictionary) if options.differences else None
+    document = replay_document(cells, found, by_rules, options.rules, dictionary.name, _command_line())
+    if options.out:
+        record_replay(options.out, document)
+    if options.json:
+        print(as_json(document), end="")
+    else:
+        print(render_replay(document))
+    return Exit.DONE
+
+
+def _power(options: argparse.Namespace) -> int:
+    from tabcontam.calibration.power import Study, measure
+    from tabcontam.report.power_text import print_power, telling
+    from tabcontam.runs.folder import as_json
+    from tabcontam.runs.run import DATASETS
+    from tabcontam.tables.serializers import DEFAULT
+
+    study = Study(
+        datasets=tuple(options.dataset) or DATASETS,
+        serializer=options.serializer or DEFAULT,
+        expression=options.expression,
+        alpha=options.alpha,
+        runs=options.runs,
+        seed=options.seed,
+        target=options.target,
+        name=options.name,
+    )
+    try:
+        document = measure(study, telling(sys.stderr))
+    except KeyboardInterrupt:
+        print("tabcontam: interrupted; nothing was kept", file=sys.stderr)
+        return Exit.INTERRUPTED
+    if options.json:
+        print(as_json(document), end="")
+    else:
+        print_power(_console(), document)
+    return Exit.DONE
+
+
+def _list(options: argparse.Namespace) -> int:
+    from tabcontam.cli.listing import as_text, listed
+
+    items = listed(options.what)
+    if options.json:
+        _print_json(items, default=sorted)
+    else:
+        print(as_text(items, verbose=options.verbose))
+    return Exit.DONE
+
+
+def _cache(options: argparse.Namespace) -> int:
+    from tabcontam.asking.replies import ReplyStore
+    from tabcontam.report.cache_text import cache_text
+
+    store = ReplyStore.open()
+    try:
+        dropped = store.clear() if options.clear else 0
+        facts = store.facts()
+    finally:
+        store.close()
+    if options.json:
+        _print_json(facts, default=str)
+        return Exit.DONE
+    if options.clear:
+        print(f"{dropped} stored replies dropped")
+    print(cache_text(facts))
+    return Exit.DONE
+
+
+COMMANDS = {
+    "run": _run, "list": _list, "replay": _replay, "power": _power, "rescore": _rescore, "report": _report,
+    "gate": _gate, "cache": _cache,
+}  # fmt: skip

@@ -1,0 +1,135 @@
+"""`list datasets|llms|tests|serializers`: what there is to name, read from TOML and docstrings alone."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.catalogue import Entry
+    from tabcontam.subjects.prices import Price
+
+Item = dict[str, Any]
+
+
+def listed(what: str) -> list[Item]:
+    """The things of one kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`."""
+    return {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers}[what]()
+
+
+def tests() -> list[Item]:
+    """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
+    from tabcontam.evidence.registry import TESTS
+
+    items = []
+    for test in TESTS:
+        about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
+        number = f"test {test.number}, " if test.number else ""
+        about = " ".join(about.split())
+        items.append({"name": test.id, "about": f"({number}{test.kind}) {about}", "text": text})
+    return items
+
+
+def serializers() -> list[Item]:
+    """Every shipped serializer."""
+    from tabcontam.tables.serializers import load_serializers
+
+    return [
+        {"name": item.name, "about": item.about, "text": item.row(["age", "sex"], ["39", "Male"])}
+        for item in load_serializers().values()
+    ]
+
+
+def llms() -> list[Item]:
+    """How an LLM is named: by a word of the catalogue, or by its provider."""
+    from tabcontam.subjects.catalogue import load_catalogue
+    from tabcontam.subjects.known.simulated import KINDS
+    from tabcontam.subjects.prices import load_prices, price_of
+    from tabcontam.subjects.registry import forms
+
+    kinds = {"simulated:KIND": f"kinds: {', '.join(KINDS)}"}
+    prices = load_prices()
+    return [
+        *(_named(entry, price_of(entry.asked, False, prices)) for entry in load_catalogue().values()),
+        *({"name": form, "about": about, "text": kinds.get(form, "")} for form, about in forms().items()),
+        *_plugins(),
+    ]
+
+
+def _named(entry: "Entry", price: "Price | None") -> Item:
+    about = asdict(entry) | {"retired": entry.retired and entry.retired.isoformat(), "price": price and asdict(price)}
+    cutoff = f"cut-off {entry.cutoff}" if entry.cutoff else "cut-off not stated"
+    size = f"{entry.size:g}B" if entry.size else "size not stated"
+    retired = ""
+    if entry.retired:
+        word = "retired" if entry.gone(datetime.now(UTC).date()) else "retires"
+        retired = f"; {word} {entry.retired}, then {entry.successor}"
+    served = ", ".join(entry.served)
+    lines = [
+        f"{entry.title}: {entry.variant}" + ("; one of the paper's fifteen" if entry.paper else ""),
+        f"names: {', '.join(entry.names)}",
+        f"family {entry.family}, number {entry.order} of those listed",
+        cutoff + (f" ({entry.cutoff_source})" if entry.cutoff_source else ""),
+    ]
+    if entry.reasons:
+        lines.append("thinks before it answers, unless it is told not to")
+    if price:
+        lines.append(f"${price.input:g} for a million tokens of prompts, ${price.output:g} for a million written")
+    if entry.ollama_variant:
+        lines.append(f"Ollama's {entry.ollama[0]} is the {entry.ollama_variant} model")
+    facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"
+    return {"name": entry.name, "about": facts, "text": "\n".join(lines), "entry": about}
+
+
+def _plugins() -> list[Item]:
+    """Providers of other packages. A broken one is a line on standard error."""
+    from tabcontam.subjects.plugins import package
+    from tabcontam.subjects.registry import loaded
+
+    return [
+        {
+            "name": f"{point.name}:MODEL",
+            "about": f"from the package {package(point)}",
+            "text": inspect.getdoc(opener) or "",
+        }
+        for point, opener in loaded()
+    ]
+
+
+def datasets() -> list[Item]:
+    """Every dataset card with its editions."""
+    from tabcontam.tables.cards import load_cards
+
+    items = []
+    for card in load_cards().values():
+        editions = ", ".join(edition.name for edition in card.editions)
+        lines = [
+            f"aliases: {', '.join(card.aliases)}",
+            f"not: {', '.join(card.not_aliases)}",
+            f"released {card.released}; licence {card.licence}; DOI {card.doi or 'none'}",
+            *(
+                f"{card.name}@{edition.name}: {edition.file}, sha256 {edition.sha256}, target {edition.target}, "
+                f"order {edition.order}"
+                for edition in card.editions
+            ),
+        ]
+        about = {"name": card.name, "about": f"{card.title} ({editions})", "text": "\n".join(lines)}
+        items.append(about | {"card": asdict(card)})
+    return items
+
+
+def as_text(items: Sequence[Item], verbose: bool) -> str:
+    """The items as aligned lines; with `verbose`, each with its text below."""
+    width = max(len(item["name"]) for item in items)
+    lines = []
+    for item in items:
+        if verbose and item["text"]:
+            lines += [f"{item['name']}: {item['about']}", *_indented(item["text"]), ""]
+        else:
+            lines.append(f"{item['name']:<{width}}  {item['about']}")
+    return "\n".join(lines)
+
+
+def _indented(text: str) -> list[str]:
+    return [f"    {line}".rstrip() for line in text.splitlines()]

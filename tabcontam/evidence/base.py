@@ -1,0 +1,316 @@
+"""The words of the suite: query, trial, measurement, result, verdict.
+
+One direction: a test writes `Query`s and judges `Trial`s. It never calls a model and never knows which LLM answers.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from random import Random
+from typing import TYPE_CHECKING, ClassVar, Protocol
+
+from tabcontam.guesser.chance import Guess
+
+if TYPE_CHECKING:
+    from tabcontam.reading.words import Dictionary
+    from tabcontam.tables.serializers import Serializer
+    from tabcontam.tables.table import Table
+
+
+class Kind(StrEnum):
+    """What a test measures."""
+
+    KNOWLEDGE = "knowledge"
+    MEMORIZATION = "memorization"
+    MEMBERSHIP = "membership"
+    CLASSIFICATION = "classification"
+
+
+class Family(StrEnum):
+    """The tests that share a kind of evidence."""
+
+    KNOWLEDGE = "knowledge"  # the dataset is known
+    ROWS = "rows"  # its rows were seen
+    SCORE = "score"  # how well the LLM does on it: no verdict on contamination
+
+
+class Verdict(StrEnum):
+    """The five words of a judged cell; never fold one into another."""
+
+    CONTAMINATED = "contaminated"
+    NOT_DETECTED = "not detected"
+    UNINFORMATIVE = "uninformative"
+    NO_ANSWER = "no answer"
+    SKIPPED = "skipped"
+
+
+DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
+
+
+class State(StrEnum):
+    """What became of a request.
+
+    ok          usable, also when it ran into the token limit but the asked item was complete before it
+    truncated   cut before the asked item was complete
+    refused     a fact of the protocol: content filter, refusal field, safety block
+    empty       no text
+    failed      no reply at all; the only state that is not paid for
+    """
+
+    OK = "ok"
+    TRUNCATED = "truncated"
+    REFUSED = "refused"
+    EMPTY = "empty"
+    FAILED = "failed"
+
+
+class Capability(StrEnum):
+    """What a test can need from an LLM."""
+
+    GENERATE = "generate"
+    CHAT = "chat"  # takes messages with roles
+    COMPLETION = "completion"  # goes on with a text
+    SCORE = "score"  # log-probabilities of given text
+    SEED = "seed"  # is told a seed for its sampling
+    INSTRUCTIONS = "instructions"  # understands a question; a control does not
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message: role is "system", "user" or "assistant"."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """One query in its three renderings: chat, completion (base models), sequence-to-sequence.
+
+    `stop` holds the stop strings of the completion rendering.
+    """
+
+    chat: tuple[Message, ...]
+    completion: str
+    seq2seq: str
+    stop: tuple[str, ...] = ("\n",)
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One prompt, what was asked and the expected answer.
+
+    `write` writes the prompt, the same each time; the query keeps none, since a plan has many queries. Two queries are
+    equal by all the rest.
+    `asked` and `expected` run in parallel for row tests (feature, value; None is a missing value); for the others
+    `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
+    `paper` says that the query is one of the paper's own; `rows` are the table rows that stand in the prompt, whole or
+    in part; `not_expected` are names that must not count (Wine Quality, where Wine is expected).
+    `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
+    chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
+    A query with `decoy_of` asks the same as the query of that id about something else, for comparison.
+    """
+
+    id: str
+    write: Callable[[], Prompt] = field(compare=False, repr=False)
+    asked: tuple[str, ...]
+    expected: tuple[str | None, ...]
+    max_tokens: int
+    paper: bool = True
+    rows: tuple[int, ...] = ()
+    not_expected: tuple[str, ...] = ()
+    chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
+    decoy_of: str = ""
+
+    @property
+    def prompt(self) -> Prompt:
+        """The prompt, written anew."""
+        return self.write()
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a server charged for a reply, over all requests it took: the prompts', and all that was written."""
+
+    prompt: int
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """Text and state. `detail` says why a reply is not ok; `tokens` counts the answer's tokens, where known.
+
+    `usage` is what the server says it charged, thinking included; None where it says nothing. `seconds` is how long
+    the answer took, without the wait for its turn; None where it was not asked for now.
+    """
+
+    text: str
+    state: State
+    detail: str = ""
+    tokens: int | None = None
+    usage: Usage | None = None
+    seconds: float | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How one reply was read.
+
+    `parsed` is what was understood; `readable` whether it was an answer at all (a text that declines is none); `hit`
+    the decision by what was understood; `paper_hit` the published algorithm's on the text as it came. `right` are the
+    asked features whose cells are the row's, or the expected words and names that the answer holds.
+    """
+
+    parsed: Mapping[str, str | None] | str | None
+    hit: bool
+    paper_hit: bool
+    readable: bool
+    right: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A query with the model's reply and, once judged, its reading."""
+
+    query: Query
+    reply: Reply
+    reading: Reading | None = None
+    cached: bool = False
+
+    @property
+    def readable(self) -> bool:
+        """Whether it was read, and is an answer."""
+        return self.reading is not None and self.reading.readable
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """What a test found, before any verdict.
+
+    `hits` among the `trials`, of which `answered` could be read, by the answers as understood; `paper_hits` by the
+    published algorithm. `detected` and `paper_detected` say whether that is enough, and are None where the paper has
+    only a score. `claim` says what a hit is, in the words that follow "3 of 5".
+    """
+
+    trials: tuple[Trial, ...]
+    hits: int
+    paper_hits: int
+    answered: int
+    detected: bool | None
+    paper_detected: bool | None
+    claim: str
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the answers weigh against the null, before any verdict.
+
+    `statistic` is its name, `value` what it came to and `expected` what the null expects; `null` says in words what is
+    drawn anew under it. `hits` of `asked` queries (decoys aside), with `expected_hits` by the null. `p_value` is None
+    where there is only a score. `interval` has a confidence of 95 % and is of what `interval_of` says. `share` is the
+    smallest share of remembered rows that would have been found at the level with 95 % power, None where none would.
+    `sentence` is what a person can check.
+    """
+
+    statistic: str
+    value: float
+    null: str
+    sentence: str
+    hits: int
+    asked: int
+    answered: int
+    p_value: float | None = None
+    expected: float | None = None
+    expected_hits: float | None = None
+    interval: tuple[float, float] | None = None
+    interval_of: str = ""
+    recalled_bits: float | None = None
+    share: float | None = None
+
+
+class Test(Protocol):
+    """A contamination test: a frozen dataclass whose docstring is its page.
+
+    `number` is the paper's Table 1 id, None for tests that are not in it. `title` names the test in words. `measure`
+    is the column of the ranking that its score goes into, empty where it goes into none.
+    """
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    number: ClassVar[int | None]
+    kind: ClassVar[Kind]
+    family: ClassVar[Family]
+    measure: ClassVar[str]
+    needs: ClassVar[frozenset[Capability]]
+    shows_rows: ClassVar[bool]  # whether the serializer matters
+    by_feature: ClassVar[bool]  # whether `asked` and `expected` of its queries run in parallel
+    decides: ClassVar[bool]  # whether the calibrated rules give a verdict; else there is only a score
+    of_rows: ClassVar[bool]  # whether it can show that rows were seen: a row test
+
+    def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
+        """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""
+        ...
+
+    def complete(self, query: Query, text: str, serializer: "Serializer") -> bool:
+        """Whether a text that was cut at the token limit held the whole asked item before it."""
+        ...
+
+    def read(self, query: Query, reply: Reply, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
+        """One reply, read and decided."""
+        ...
+
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
+        """What the published rules count: the read trials of the paper's own queries, perhaps fewer than planned."""
+        ...
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What all read trials of a cell, decoys among them, weigh against the null.
+
+        `level` is the p-value that a cell of this grid must reach at most; the detectable share is stated for it.
+        """
+        ...
+
+    def counts(self, trial: Trial) -> bool:
+        """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
+        ...
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why the queries could not tell memory from guessing at this level; None where they could.
+
+        Known before anything is asked: from what the prompts show, never from the hidden values.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a test says of itself to those who show or count its results, and who need not have the test at hand.
+
+    `row_test`: it can show that rows were seen. `decides`: it has a verdict, else only a score.
+    """
+
+    id: str
+    title: str
+    number: int | None
+    kind: Kind
+    family: Family
+    row_test: bool
+    decides: bool
+    shows_rows: bool
+    measure: str
+
+
+def facts_of(test: Test) -> Facts:
+    """What the test says of itself."""
+    return Facts(
+        test.id,
+        test.title,
+        test.number,
+        test.kind,
+        test.family,
+        test.of_rows,
+        test.decides,
+        test.shows_rows,
+        test.measure,
+    )

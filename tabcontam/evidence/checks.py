@@ -1,0 +1,127 @@
+"""What is checked before a query is sent: nothing that is asked may stand in its prompt, or follow from it.
+
+A query that fails is drawn again; where that does not help the cell is `skipped` with the reason.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from operator import itemgetter
+from random import Random
+from typing import TypeVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Prompt
+from tabcontam.reading.words import PLAIN, pieces, without_note
+from tabcontam.tables import draws
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Table
+
+TRIES = 200
+PREFIX = 3  # from this length on, the beginning of a shown word gives a word away (wine in diluted_wines)
+Item = TypeVar("Item")
+
+
+def rendered(prompt: Prompt) -> str:
+    """Everything that any rendering of a prompt says."""
+    said = (*(message.content for message in prompt.chat), prompt.completion, prompt.seq2seq)
+    return "\n".join(dict.fromkeys(said))
+
+
+def given_away(word: str, text: str) -> bool:
+    """Whether a word stands in a text, or all its pieces do (`sepal width` where `sepal length, petal width` stand)."""
+    word = without_note(word)
+    folded, shown = _taken_apart(text)
+    if len(word) > PREFIX and word.casefold() in folded:
+        return True
+    if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", text, re.IGNORECASE):
+        return True
+    return bool(PLAIN.fullmatch(word)) and all(
+        piece in shown or (len(piece) > PREFIX and any(other.startswith(piece) for other in shown))
+        for piece in pieces(word)
+    )
+
+
+@lru_cache(maxsize=1)  # one text is asked about many words in a row
+def _taken_apart(text: str) -> tuple[str, frozenset[str]]:
+    return text.casefold(), frozenset(pieces(text))
+
+
+def hidden(words: Iterable[str], text: str) -> tuple[str, ...]:
+    """The words that a text does not give away."""
+    return tuple(word for word in words if not given_away(word, text))
+
+
+def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> Item:
+    """What `draw` returns at last. Raises `Skip` with the reason when it returns None every time."""
+    for _ in range(tries):
+        if (item := draw()) is not None:
+            return item
+    raise Skip(reason)
+
+
+def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
+    """The rows that no other row fits in the shown cells with another answer in the asked ones."""
+    return cached_fact(table, ("determined", tuple(shown), tuple(asked)), lambda: _determined(table, shown, asked))
+
+
+def _determined(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
+    shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
+    answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
+    open_ended = set()
+    for row in table.rows:
+        key, answer = shown_of(row), asked_of(row)
+        if answers.setdefault(key, answer) != answer:
+            open_ended.add(key)
+    return [index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended]
+
+
+def alone_rows(table: Table, column: int) -> list[int]:
+    """The rows that no other row shares all cells before a column with: which they are hangs on no cell from it on."""
+    shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
+    return [row for row in range(len(table.rows)) if row not in shared]
+
+
+def _shared_beginnings(table: Table) -> list[frozenset[int]]:
+    """For each column the rows that have the cells before it in common with another row."""
+    found = []
+    groups = [list(range(len(table.rows)))]
+    for place in range(len(table.columns)):
+        found.append(frozenset(row for group in groups for row in group))
+        groups = [part for group in groups for part in _parted(table, group, place) if len(part) > 1]
+    return found
+
+
+def _parted(table: Table, group: Iterable[int], place: int) -> Iterable[list[int]]:
+    parts: dict[object, list[int]] = {}
+    for row in group:
+        parts.setdefault(table.rows[row][place], []).append(row)
+    return parts.values()
+
+
+def shown_rows(
+    table: Table,
+    rng: Random,
+    count: int,
+    asked: int,
+    allowed: Callable[[int, int], bool],
+    distinct: int | None = None,
+) -> list[int] | None:
+    """`count` random rows that may stand beside the asked one; None where a fair number of draws finds too few.
+
+    Never a duplicate of the asked row; with `distinct`, no two of the same cell in that column and none without one.
+    """
+    order = draws.by_content(table)
+    chosen: list[int] = []
+    for _ in range(TRIES):
+        index = order[rng.randrange(len(order))]
+        row = table.rows[index]
+        rival = any(
+            other == index or (distinct is not None and table.rows[other][distinct] == row[distinct])
+            for other in chosen
+        ) or (distinct is not None and table.is_missing(row[distinct]))
+        if not rival and row != table.rows[asked] and allowed(asked, index):
+            chosen.append(index)
+        if len(chosen) == count:
+            return chosen
+    return None

@@ -1,0 +1,106 @@
+"""Decoys: what tests 1 to 6 ask beside the true question, to see how often the same words are said of something else.
+
+They are made of the shipped cards alone, so that nothing of one user's file is shown in the questions of another.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
+from random import Random
+
+from tabcontam.evidence.base import Prompt, Query
+from tabcontam.evidence.checks import given_away, hidden, rendered
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.words import english, pieces, stands_in
+from tabcontam.tables.cards import Card, load_cards
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Table
+
+INFERRED = 0.5  # the chance of a word that a reader may infer from the topic
+
+
+def other_cards(table: Table) -> tuple[Card, ...]:
+    """The cards of other data: none of whose names holds one of the table's, and that share few features with it."""
+    return cached_fact(
+        table, "other cards", lambda: tuple(card for card in load_cards().values() if _is_other(card, table))
+    )
+
+
+def _is_other(card: Card, table: Table) -> bool:
+    ours = (*table.names, *table.not_names, table.title)
+    theirs = (*card.names, *card.not_aliases)
+    if any(stands_in(mine, name) or stands_in(name, mine) for mine in ours for name in theirs):
+        return False
+    shared = {_spelling(name) for name in features_of(card)} & {_spelling(name) for name in table.columns}
+    return 2 * len(shared) <= min(len(table.columns), len(features_of(card)))
+
+
+def features_of(card: Card) -> tuple[str, ...]:
+    """The features of the first edition whose card lists them; none where the file alone names them."""
+    return next((edition.columns for edition in card.editions if edition.columns), ())
+
+
+def other_titles(table: Table, count: int, rng: Random) -> list[str]:
+    """The titles of at most so many other cards."""
+    titles = [card.title for card in other_cards(table)]
+    return rng.sample(titles, min(count, len(titles)))
+
+
+def listed_cards(table: Table, count: int, rng: Random) -> list[Card]:
+    """At most so many other cards whose features are known."""
+    cards = [card for card in other_cards(table) if features_of(card)]
+    return rng.sample(cards, min(count, len(cards)))
+
+
+def other_features(table: Table) -> list[str]:
+    """The features of other cards, but for those that the table has too or that hold one of its names."""
+    ours = {_spelling(name) for name in table.columns}
+    names = {_spelling(name): name for card in other_cards(table) for name in features_of(card)}
+    return [
+        name
+        for spelling, name in sorted(names.items())
+        if spelling not in ours and not any(given_away(other, name) for other in table.names)
+    ]
+
+
+def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = ()) -> Query:
+    """The query that asks the same as the true one about something else.
+
+    What its own prompt shows or implies is not looked for in its answer, as in the true one.
+    """
+    return Query(
+        f"{true.id}-decoy-{number}",
+        write,
+        true.asked,
+        hidden((word for word in true.expected if word is not None), rendered(write())),
+        true.max_tokens,
+        paper=False,
+        rows=tuple(rows),
+        not_expected=true.not_expected,
+        decoy_of=true.id,
+    )
+
+
+def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, Guess]:
+    """For each expected word, the least chance that it is said of the true table by one who knows nothing of it.
+
+    One half where a reader may infer it from the topic: its pieces are English, or it is of a user's own file, whose
+    names may be of any language. Else one in all queries that look for it.
+    """
+    chances = {}
+    for word in expected:
+        if word is not None:
+            asked = 1 + sum(word in query.expected for query in decoys)
+            chance = max(INFERRED, 1 / asked) if private or is_english(word) else 1 / asked
+            chances[word] = Guess({word: chance}, chance)
+    return chances
+
+
+@lru_cache(maxsize=10_000)
+def is_english(word: str) -> bool:
+    """Whether all pieces of a word are English words or numbers; a sign without any is no name."""
+    knows = english().knows
+    return all(piece.isdigit() or any(map(knows, (piece, piece.capitalize(), piece.upper()))) for piece in pieces(word))
+
+
+def _spelling(name: str) -> str:
+    return " ".join(pieces(name)) or name

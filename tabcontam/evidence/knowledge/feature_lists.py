@@ -1,0 +1,143 @@
+"""Tests 1 and 2: does the LLM know the names of the features?"""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence import prompts
+from tabcontam.evidence.base import Kind, Query
+from tabcontam.evidence.checks import drawn, hidden, rendered
+from tabcontam.evidence.knowledge.decoys import decoy, features_of, floors, listed_cards, other_titles
+from tabcontam.evidence.knowledge.words import WordTest
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+MAX_TOKENS = 256
+FEWEST = 2  # names to be left; a single one such as `target` is too easily guessed
+UNIT = "names of features"
+
+
+@dataclass(frozen=True)
+class FeatureListInformed(WordTest):
+    """Given the dataset's name and some of its features, the LLM must name the others.
+
+    Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
+
+    Queries: three, each with five random features, as the authors' code does; tables of few features show fewer, so
+    that two remain. A name that the prompt gives away (`sepal width` where `sepal length` and `petal width` are shown)
+    is not expected, at least two others are, and the draws are seeded. Each query has four decoys: two show the same
+    features under another dataset's title, so that what they imply is said there too, and two the features of another
+    dataset under its own title. Decoys are made of the cards alone, and only of some are the features known without
+    their files.
+
+    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. One answer holds an expected name that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: three features or more, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Names that follow from the topic count little, but an LLM that infers nearly all
+    of them is found. Where few names are expected not even all of them reach a cell's level: `uninformative`.
+
+    Source: test 1 of Ronval et al. 2024, section 3.1; decided by Algorithm 1, section 3.2. The feature list without the
+    given names is from Bordt et al. 2024.
+
+    Example: `Dataset: Adult Census Income / Features: sex, race, income,` goes on with `fnlwgt`.
+    """
+
+    id: ClassVar[str] = "feature_list_informed"
+    title: ClassVar[str] = "Feature list, informed"
+    number: ClassVar[int | None] = 1
+    kind: ClassVar[Kind] = Kind.KNOWLEDGE
+    shows_rows: ClassVar[bool] = False
+    claim: ClassVar[str] = "answers name features of the table that the prompt does not"
+    unit: ClassVar[str] = UNIT
+    repeats: int = 3
+    shown: int = 5
+    decoys: int = 4
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Three subsets, each followed by its decoys. Raises `Skip` where every subset gives the rest away."""
+        count = min(self.shown, len(table.columns) - 2)
+        if count < 1:
+            raise Skip("too few features: some must be shown and two be left to name")
+        asked: list[Query] = []
+        for number in range(self.repeats):
+            true, shown = self._query(table, count, number, rng)
+            decoys = self._decoys(table, true, shown, rng)
+            asked += [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
+        return asked
+
+    def _query(self, table: Table, count: int, number: int, rng: Random) -> tuple[Query, list[str]]:
+        def draw() -> tuple[Query, list[str]] | None:
+            shown = rng.sample(sorted(table.columns), count)
+            write = partial(prompts.feature_list, table.title, shown)
+            expected = hidden((name for name in table.columns if name not in shown), rendered(write()))
+            if len(expected) < FEWEST:
+                return None
+            return Query(f"{self.id}-{number}", write, (), expected, MAX_TOKENS), shown
+
+        return drawn(draw, "the features that are shown give the names of all others away")
+
+    def _decoys(self, table: Table, true: Query, shown: list[str], rng: Random) -> list[Query]:
+        titles = other_titles(table, self.decoys // 2, rng)
+        asked = [(title, shown) for title in titles]
+        for card in listed_cards(table, self.decoys - len(titles), rng):
+            names = features_of(card)
+            asked.append((card.title, rng.sample(names, min(len(shown), len(names)))))
+        return [
+            decoy(true, number, partial(prompts.feature_list, title, names))
+            for number, (title, names) in enumerate(asked)
+        ]
+
+
+@dataclass(frozen=True)
+class FeatureListUninformed(WordTest):
+    """Given the dataset's name alone, the LLM must name its features.
+
+    Measures: whether the names of the table's features are known. A page that describes the dataset is enough to pass.
+
+    Queries: one, with six decoys that ask the same of other datasets. Names that the dataset's own name gives away are
+    not expected. A changed title of the same data is no decoy: what could be meant by it but the data?
+
+    Null: a name is as likely to be said of the table as of its decoys; a name that a reader may infer from the topic
+    has at least one chance in two. Contaminated: the names are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. The answer holds an expected name that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: a name for the table that an LLM may know, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Where few names are expected not even all of them reach a cell's level:
+    `uninformative`.
+
+    Source: test 2 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
+
+    Example: `Dataset: Titanic / Features:` goes on with `PassengerId, Survived, Pclass`.
+    """
+
+    id: ClassVar[str] = "feature_list_uninformed"
+    title: ClassVar[str] = "Feature list, uninformed"
+    number: ClassVar[int | None] = 2
+    kind: ClassVar[Kind] = Kind.KNOWLEDGE
+    shows_rows: ClassVar[bool] = False
+    claim: ClassVar[str] = "answers name features of the table"
+    unit: ClassVar[str] = UNIT
+    decoys: int = 6
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query and its decoys. Raises `Skip` where the dataset's name gives every feature away."""
+        write = partial(prompts.feature_list, table.title, ())
+        expected = hidden(table.columns, rendered(write()))
+        if not expected:
+            raise Skip("the dataset's name gives the names of all features away")
+        true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
+        decoys = [
+            decoy(true, number, partial(prompts.feature_list, title, ()))
+            for number, title in enumerate(other_titles(table, self.decoys, rng))
+        ]
+        return [replace(true, chance=floors(expected, decoys, table.private)), *decoys]

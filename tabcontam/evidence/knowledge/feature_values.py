@@ -1,0 +1,196 @@
+"""Tests 5 and 6: does the LLM know which values a feature takes?"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence import prompts
+from tabcontam.evidence.base import Kind, Prompt, Query
+from tabcontam.evidence.checks import drawn, hidden, rendered
+from tabcontam.evidence.knowledge.decoys import decoy, floors, other_titles
+from tabcontam.evidence.knowledge.words import WordTest
+from tabcontam.tables.draws import by_content
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+MAX_TOKENS = 128
+FEATURES = 2
+EXAMPLES = 4
+FEWEST = 3  # of two values one shown gives the other away
+DECOYS = 4
+MADE_UP = ("type A", "type B", "type C", "type D")  # categories that say nothing
+UNIT = "values"
+
+
+@dataclass(frozen=True)
+class FeatureValuesInformed(WordTest):
+    """Given the dataset's name, a categorical feature and four rows, the LLM must name the feature's other values.
+
+    Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
+
+    Queries: one for each of up to two features, as in the authors' code (the card's own, or those of most values).
+    Expected are the values that the rows do not show and do not give away; at least two are left, since a single one
+    follows from the shown ones. In the authors' code the rows that were shown and the values that were struck off were
+    not the same, so that answers stood in the prompt. Each query has four decoys under other datasets' titles, whose
+    rows hold the asked feature alone: by the other features a model that knows the dataset would recognize it, and its
+    knowledge would count against it. Two keep the feature's cells, so that what the shown values imply is said there
+    too (`9th` beside `10th`); in two they are made up, so that what the feature's name implies is (`Divorced` for
+    marital-status).
+
+    Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
+    one chance in two. Contaminated: the values are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: a feature with 3 to 30 values that are words, four rows that leave two of them to name, and an LLM that
+    generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Two features of few values seldom reach a cell's level: expect `uninformative`
+    on most tables.
+
+    Source: test 5 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
+
+    Example: four rows of bank, `Values of job: services, technician,` goes on with `blue-collar`.
+    """
+
+    id: ClassVar[str] = "feature_values_informed"
+    title: ClassVar[str] = "Feature values, informed"
+    number: ClassVar[int | None] = 5
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    shows_rows: ClassVar[bool] = True
+    claim: ClassVar[str] = "answers name values that the rows shown do not"
+    unit: ClassVar[str] = UNIT
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query a feature, with its decoys. Raises `Skip` where none is categorical or the rows give all away."""
+        queries: list[Query] = []
+        reasons: list[str] = []
+        for number, feature in enumerate(_features(table, fewest=FEWEST)):
+            try:
+                true = self._query(table, serializer, feature, number, rng)
+            except Skip as skip:
+                reasons.append(str(skip))
+            else:
+                decoys = _altered(table, serializer, true, rng)
+                queries += [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
+        if not queries:
+            raise Skip(reasons[0])
+        return queries
+
+    def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
+        values, cells = sorted(table.distinct(feature)), table.column(feature)
+        rows_of = cached_fact(table, ("rows of", feature), lambda: _rows_by_value(table, feature))
+
+        def draw() -> Query | None:
+            # Which values may be shown is drawn first, so that two values are always left to name.
+            shown = rng.sample(values, min(EXAMPLES, len(values) - 2))
+            candidates = list(chain.from_iterable(rows_of[value] for value in shown))
+            if len(candidates) < EXAMPLES:
+                return None
+            rows = tuple(rng.sample(candidates, EXAMPLES))
+            seen = tuple(dict.fromkeys(str(cells[index]) for index in rows))
+            write = partial(_prompt, table, serializer, feature, rows, seen)
+            expected = hidden((value for value in values if value not in seen), rendered(write()))
+            if len(expected) < 2:
+                return None
+            return Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS, rows=rows)
+
+        return drawn(draw, f"four rows give away all values of {feature}, or all but one")
+
+
+def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Query]:
+    """Decoys of test 5: half with the asked feature's cells, half with made-up ones, each under another title."""
+    (feature,), cells = true.asked, table.column(true.asked[0])
+    known = [str(cells[row]) for row in true.rows]
+    renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
+    made_up = [renamed[value] for value in known]
+    decoys = []
+    for number, title in enumerate(other_titles(table, DECOYS, rng)):
+        values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
+        texts = [serializer.row((feature,), (value,)) for value in values]
+        write = partial(prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
+        decoys.append(decoy(true, number, write, rows))
+    return decoys
+
+
+@dataclass(frozen=True)
+class FeatureValuesUninformed(WordTest):
+    """Given the dataset's name and a categorical feature, the LLM must name the feature's values.
+
+    Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
+
+    Queries: one for each of up to two features, as in the authors' code. Four decoys each ask for the same feature
+    under other datasets' titles, so that what its name implies is said there too.
+
+    Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
+    one chance in two. Contaminated: the values are said of this table oftener than that explains.
+
+    Published rule: Algorithm 1. One answer holds an expected value that is no English word or, where all of them are
+    English, holds them all.
+
+    Needs: a feature with 2 to 30 values that are words, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that any row was seen. Two features of few values seldom reach a cell's level: expect `uninformative`
+    on most tables.
+
+    Source: test 6 of Ronval et al. 2024, section 3.1, after Bordt et al. 2024; decided by Algorithm 1, section 3.2.
+
+    Example: `Dataset: Adult Census Income / Values of income:` goes on with `<=50K, >50K`.
+    """
+
+    id: ClassVar[str] = "feature_values_uninformed"
+    title: ClassVar[str] = "Feature values, uninformed"
+    number: ClassVar[int | None] = 6
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    shows_rows: ClassVar[bool] = False
+    claim: ClassVar[str] = "answers name values of the feature"
+    unit: ClassVar[str] = UNIT
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""
+        queries: list[Query] = []
+        for number, feature in enumerate(_features(table, fewest=2)):
+            write = partial(prompts.feature_values, table.title, feature, (), ())
+            if expected := hidden(sorted(table.distinct(feature)), rendered(write())):
+                true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS)
+                decoys = [
+                    decoy(true, place, partial(prompts.feature_values, title, feature, (), ()))
+                    for place, title in enumerate(other_titles(table, DECOYS, rng))
+                ]
+                queries += [replace(true, chance=floors(expected, decoys, table.private)), *decoys]
+        if not queries:
+            raise Skip("the prompt gives away the values of every categorical feature")
+        return queries
+
+
+def _rows_by_value(table: Table, feature: str) -> Mapping[Cell, list[int]]:
+    """The rows of each value, by what they hold: the same in any order of the table's rows."""
+    cells, rows = table.column(feature), defaultdict[Cell, list[int]](list)
+    for index in by_content(table):
+        rows[cells[index]].append(index)
+    return dict(rows)
+
+
+def _prompt(table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]) -> Prompt:
+    texts = [serializer.row(table.columns, table.rows[index]) for index in rows]
+    return prompts.feature_values(table.title, feature, texts, seen)
+
+
+def _features(table: Table, fewest: int) -> list[str]:
+    """The card's features for these tests, else those with most values; Algorithm 1 is for words, not numbers."""
+    hinted = (table.hints or {}).get("feature_values", ())
+    categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
+    wanted = [name for name in hinted if name in categorical]
+    others = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
+    ranked = list(dict.fromkeys([*wanted, *others]))
+    chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:FEATURES]
+    if not chosen:
+        raise Skip(f"no feature has between {fewest} and 30 values that are words")
+    return chosen

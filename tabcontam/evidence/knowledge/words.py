@@ -1,0 +1,216 @@
+"""What tests 1 to 6 share: an answer is a list of words or a name, decided by Algorithm 1, or weighed against decoys.
+
+The published algorithm looks for a word anywhere in the text, `ATA` in `dataset` too; a hit of ours is a whole word.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from statistics import median
+from typing import ClassVar
+
+from tabcontam.evidence.base import Capability, Evidence, Family, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.sentences import few, out_of_reach, stated
+from tabcontam.reading.answers import FILLER, NOTHING, PREFIX
+from tabcontam.reading.reading import answer_line, declines, plain
+from tabcontam.reading.words import (
+    Dictionary,
+    Found,
+    WordDecision,
+    appears,
+    decide_words,
+    pieces,
+    stands_in,
+    without_note,
+)
+from tabcontam.tables.serializers import Serializer
+
+READ = (State.OK, State.TRUNCATED)
+ITEMS = re.compile(r"[,;\n|]")
+LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
+EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
+CLAUSE_END = re.compile(r"(?<=[.!?;:,])\s+|\n|\s(?=but\s)")
+LONGEST_ITEM = 6  # words
+MORE = "x"  # added to an answer that was cut, to see which of its words could have gone on
+
+
+@dataclass(frozen=True)
+class Word:
+    """An expected word, whether the true answer says it, and the chance that it would by saying it as decoys do."""
+
+    said: bool
+    chance: float
+
+
+class WordTest:
+    """Reads a list of words, decides it by Algorithm 1 (Ronval et al. 2024, section 3.2) or weighs it against decoys.
+
+    Weighed, each expected word is a trial. Said in `s` of the answers about the table and its `D` decoys, it is as
+    likely to be in any of them under the null: its chance for the true one is `s / (D + 1)`, more where that is the
+    longer answer, and never less than a reader's who knows the topic alone (`Query.chance`). It counts by its bits, as
+    in the likelihood ratio against a model that knows.
+    """
+
+    claim: ClassVar[str]
+    unit: ClassVar[str]  # what is counted: names of features
+    family: ClassVar[Family] = Family.KNOWLEDGE
+    measure: ClassVar[str] = ""
+    by_feature: ClassVar[bool] = False
+    decides: ClassVar[bool] = True
+    of_rows: ClassVar[bool] = False
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """A cut answer is complete once the line that holds it has ended; of a list of lines more may have come."""
+        line = answer_line(text)
+        ended = answer_line(text + MORE) == line
+        return ended and self.is_answer(line) and not LIST_LINE.match(line)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """Which of the expected words the answer holds, as whole words and as Algorithm 1 looks for them."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        text = undeclined(reply.text)
+        hit, right = self.decision(query, text, dictionary, stands_in).detected, self.named(query, text)
+        if reply.state is State.TRUNCATED:
+            hit = hit and self.decision(query, text + MORE, dictionary, stands_in).detected
+            right = tuple(word for word in right if word in self.named(query, text + MORE))
+        answer = reply.state is State.OK and not declines(reply.text) and self.is_answer(reply.text)
+        published = self.decision(query, reply.text, dictionary, appears).detected
+        readable = hit or bool(right) or answer
+        return Reading(", ".join(right) or None, hit, published, readable=readable, right=right)
+
+    def named(self, query: Query, text: str) -> tuple[str, ...]:
+        """The expected words that stand in a text as whole words."""
+        return tuple(word for word in query.expected if word and stands_in(without_note(word), text))
+
+    def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
+        """Algorithm 1 on the expected words."""
+        return decide_words(text, query.expected, dictionary, found)
+
+    def is_answer(self, text: str) -> bool:
+        """Whether a text could be a list: what stands between its commas is short, and it is no talk."""
+        line = answer_line(text)
+        if not line or FILLER.match(line) or NOTHING.match(line):
+            return False
+        lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
+        return bool(lengths) and median(lengths) <= LONGEST_ITEM
+
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
+        """Detected if at least one answer passes."""
+        return measured(trials, needed=1, claim=self.claim)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """How much oftener the expected words are said of the table than of its decoys."""
+        from tabcontam.statistics.exact import UNIT, clopper_pearson, units, weighted_tail
+
+        asked = len({key for trial in true_ones(trials) for key in map(_key, trial.query.expected)})
+        words = self.words([trial for trial in trials if self.counts(trial)])
+        chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
+        hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
+        p_value = weighted_tail(weights, chances, observed)
+        explained = f"where answers about decoys explain {few(sum(chances))}"
+        return Evidence(
+            statistic="bits of the words said",
+            value=observed / UNIT,
+            null="each word is as likely to be said of the table as of its decoys, or as a reader infers it",
+            sentence=f"{hits} of {len(words)} {self.unit} said, {explained} ({stated(p_value)})",
+            hits=hits,
+            asked=asked,
+            answered=len(words),
+            p_value=p_value,
+            expected=sum(weight * chance for weight, chance in zip(weights, chances, strict=True)) / UNIT,
+            expected_hits=sum(chances),
+            interval=clopper_pearson(hits, len(words)) if words else None,
+            interval_of=f"the share of {self.unit} said",
+        )
+
+    def words(self, trials: Sequence[Trial]) -> list[Word]:
+        """Each distinct word, in the first true answer that is to hold it. All trials are readable.
+
+        A word that no readable decoy looks for cannot be compared.
+        """
+        found: dict[str, Word] = {}
+        lengths = {trial.query.id: _length(trial) for trial in trials}
+        for trial in true_ones(trials):
+            decoys = [other for other in trials if other.query.decoy_of == trial.query.id]
+            for word in filter(None, trial.query.expected):
+                compared = [decoy for decoy in decoys if word in decoy.query.expected]
+                if compared and _key(word) not in found:
+                    found[_key(word)] = _weighed(word, [trial, *compared], lengths)
+        return list(found.values())
+
+    def counts(self, trial: Trial) -> bool:
+        """An answer that could be read."""
+        return trial.readable
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Whether even all words, said of the table alone, would be too little."""
+        chances: dict[str, float] = {}
+        for query in queries:
+            for word, guess in query.chance.items():
+                beside = sum(other.decoy_of == query.id and word in other.expected for other in queries)
+                chances.setdefault(_key(word), max(guess.surest, 1 / (1 + beside)))
+        least = prod(chances.values())
+        if least <= level:
+            return None
+        return out_of_reach(f"even if all {len(chances)} {self.unit} were said of this table alone", least, level)
+
+
+def undeclined(text: str) -> str:
+    """A text without its clauses that decline: `I have no access to the class labels` names no feature."""
+    if not declines(text):
+        return text
+    return "\n".join(clause for clause in CLAUSE_END.split(text) if not declines(clause))
+
+
+def true_ones(trials: Iterable[Trial]) -> list[Trial]:
+    """The trials about the table itself."""
+    return [trial for trial in trials if not trial.query.decoy_of]
+
+
+def _key(word: str | None) -> str:
+    return (word or "").casefold()
+
+
+def _weighed(word: str, trials: Sequence[Trial], lengths: Mapping[str, int]) -> Word:
+    """A word of the first trial, a true one, against the others, its decoys."""
+    true = trials[0]
+    times, length = sum(_says(trial, word) for trial in trials), sum(lengths[trial.query.id] for trial in trials)
+    share = max(1 / len(trials), lengths[true.query.id] / length)  # a longer answer holds more of any words
+    return Word(_says(true, word), min(1.0, max(true.query.chance[word].surest, times * share)))
+
+
+def _says(trial: Trial, word: str) -> bool:
+    return trial.reading is not None and word in trial.reading.right
+
+
+def _length(trial: Trial) -> int:
+    """How many different words an answer has, the lines aside that only announce it: they would hide a longer list."""
+    lines = plain(trial.reply.text).splitlines()
+    said = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
+    return max(1, len(set(pieces("\n".join(said or lines)))))
+
+
+def _items(text: str) -> list[str]:
+    """What could be items of a list: between commas or, of lines that explain theirs, what stands before that."""
+    lines = text.splitlines()
+    explained = [EXPLAINED.split(line, maxsplit=1)[0] for line in lines if LIST_LINE.match(line)]
+    return explained if len(explained) > 1 else ITEMS.split(text)
+
+
+def measured(trials: Sequence[Trial], needed: float | None, claim: str) -> Measurement:
+    """The measurement of read trials: detected from `needed` hits on; never, where the paper has only a score."""
+    readings = [trial.reading for trial in trials if trial.reading is not None]
+    hits = sum(reading.hit for reading in readings)
+    paper_hits = sum(reading.paper_hit for reading in readings)
+    return Measurement(
+        trials=tuple(trials),
+        hits=hits,
+        paper_hits=paper_hits,
+        answered=sum(reading.readable for reading in readings),
+        detected=None if needed is None else hits >= needed,
+        paper_detected=None if needed is None else paper_hits >= needed,
+        claim=claim,
+    )

@@ -1,0 +1,82 @@
+"""What membership and classification share: an answer is one of a closed list, invalid ones are counted apart."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import ClassVar
+
+from tabcontam.evidence.base import Evidence, Family, Measurement, Query, Reading, Reply, Trial
+from tabcontam.evidence.knowledge.words import MORE, READ, measured
+from tabcontam.reading.reading import chosen
+from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.exact import Discrimination
+from tabcontam.tables.serializers import Serializer
+
+YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re.IGNORECASE)}
+KEPT = 3  # characters of a Yes/No answer that the authors' code looks at
+
+
+class ChoiceTest:
+    """Reads which of the possible answers was given; invalid answers are counted apart from wrong ones."""
+
+    claim: ClassVar[str]
+    family: ClassVar[Family] = Family.ROWS
+    measure: ClassVar[str] = ""
+    by_feature: ClassVar[bool] = False
+    decides: ClassVar[bool] = False
+    of_rows: ClassVar[bool] = False
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """A cut answer is complete once it names a choice, whatever comes after it."""
+        return chosen(text, query.asked) is not None and chosen(f"{text} {MORE}", query.asked) is not None
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The answer given, if it is one."""
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        answer, truth = chosen(reply.text, query.asked), str(query.expected[0])
+        return Reading(answer, answer == truth, published_choice(reply.text, truth), readable=answer is not None)
+
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
+        """A score, no detection."""
+        return measured(trials, needed=None, claim=self.claim)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """What the answers weigh; invalid ones are no trial."""
+        raise NotImplementedError
+
+    def counts(self, trial: Trial) -> bool:
+        """An answer that could be read."""
+        return trial.readable
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Never: there is only a score."""
+        return None
+
+
+def given(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
+    """The trials with a valid answer, and which it is."""
+    read = ((trial, trial.reading.parsed) for trial in trials if trial.reading is not None)
+    return [(trial, answer) for trial, answer in read if isinstance(answer, str)]
+
+
+def discrimination(trials: Sequence[Trial]) -> Discrimination:
+    """How well valid answers tell Yes from No."""
+    counts = Counter((trial.query.expected[0], answer) for trial, answer in given(trials))
+    return Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
+
+
+def leaning(trials: Sequence[Trial]) -> str:
+    """The d' of Yes/No answers and the share of Yes, which is bias; what was no valid answer is counted."""
+    answers = [answer for _, answer in given(trials)]
+    yes = f", {answers.count('Yes') / len(answers):.0%} said Yes" if answers else ""
+    invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
+    return f"d' {discrimination(trials).d_prime:.1f}{yes}{invalid}"
+
+
+def published_choice(text: str, truth: str) -> bool:
+    """Whether the authors' code counts an answer as right: Yes or No in its first characters, a class name anywhere."""
+    pattern = YES_NO.get(truth.casefold())
+    if pattern is None:
+        return truth.casefold() in text.casefold()
+    return pattern.search(text.strip()[:KEPT]) is not None

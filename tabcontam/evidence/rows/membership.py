@@ -1,0 +1,161 @@
+"""Example membership: can the LLM tell rows of the table from perturbed copies?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import ClassVar, NamedTuple
+
+from tabcontam.errors import Skip
+from tabcontam.evidence import prompts
+from tabcontam.evidence.base import Capability, Evidence, Kind, Prompt, Query, Trial
+from tabcontam.evidence.checks import drawn
+from tabcontam.evidence.rows.choices import ChoiceTest, discrimination, given, leaning
+from tabcontam.tables.draws import by_content
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+Row = tuple[Cell, ...]
+QUERIES = 40
+
+
+class Swap(NamedTuple):
+    """A row with one column's value taken from another row; from itself, where it stays as it is."""
+
+    row: int
+    column: int
+    donor: int
+
+    def cells(self, table: Table) -> Row:
+        """The row as it is after the swap."""
+        row, cell = table.rows[self.row], table.rows[self.donor][self.column]
+        return (*row[: self.column], cell, *row[self.column + 1 :])
+
+
+@dataclass(frozen=True)
+class Membership(ChoiceTest):
+    """Shown one row and its perturbed copy with their labels, the LLM must say whether another row is original.
+
+    Measures: the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether rows look plausible
+    as much as whether they were seen.
+
+    Queries: 40 random rows (the paper has 100), half of them perturbed. A row is perturbed as in the text: the value of
+    one feature is swapped for that of another row; the authors' code swaps all but three features, and leaves rows with
+    missing values as they are. A perturbed row is never a row of the table.
+
+    Null: a coin. There is a score with a 95 % interval, the share of Yes and d', and no verdict.
+
+    Published rule: none; the paper reports the share of right answers.
+
+    Needs: three rows or more, and an LLM that understands a question; the controls take no part.
+
+    Cannot show: that rows were seen: a swapped value is often one that does not fit the others, which a reader who
+    never saw the table can tell. `matched_membership` is the test that can.
+
+    Source: example membership of Ronval et al. 2024, section 3.1; its scores are in their Table 2.
+
+    Example: `Row: The age is 39, ... / Part of the dataset:` goes on with `Yes`.
+    """
+
+    id: ClassVar[str] = "membership"
+    title: ClassVar[str] = "Membership"
+    measure: ClassVar[str] = "membership"
+    number: ClassVar[int | None] = None
+    kind: ClassVar[Kind] = Kind.MEMBERSHIP
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    shows_rows: ClassVar[bool] = True
+    claim: ClassVar[str] = "rows were told right from wrong (half of them by chance)"
+    max_tokens: ClassVar[int] = 4
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """40 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
+        known = cached_fact(table, "rows", lambda: set(table.rows))
+        count = min(QUERIES, len(table.rows) - 1) // 2 * 2
+        if count < 2:
+            raise Skip("too few rows: one is shown and two are asked")
+        asked = rng.sample(by_content(table), count)
+        labels = balanced(count, rng)
+        return [
+            self._query(table, serializer, known, number, row, label, yes_first, rng)
+            for number, (row, (label, yes_first)) in enumerate(zip(asked, labels, strict=True))
+        ]
+
+    def _query(
+        self,
+        table: Table,
+        serializer: Serializer,
+        known: set[Row],
+        number: int,
+        asked: int,
+        label: str,
+        yes_first: bool,
+        rng: Random,
+    ) -> Query:
+        swap = Swap(asked, 0, asked) if label == "Yes" else perturbed(table, asked, known, rng)
+        row = swap.cells(table)
+
+        def draw() -> Swap | None:
+            example = rng.choice(by_content(table))
+            copy = perturbed(table, example, known, rng)
+            return None if table.rows[example] == table.rows[asked] or copy.cells(table) == row else copy
+
+        copy = drawn(draw, "every row that could be shown is the asked one")
+        write = partial(written, table, serializer, copy, swap, yes_first)
+        rows = (copy.row, copy.donor, swap.donor, asked)
+        return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""
+        told, answers = discrimination(trials), given(trials)
+        hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
+        low, high = told.auc_interval()
+        return Evidence(
+            statistic="AUC",
+            value=told.auc,
+            expected=0.5,
+            null="a coin",
+            sentence=(
+                f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
+                f"{leaning(trials)}; a coin gets {len(answers) / 2:g}"
+            ),
+            hits=hits,
+            asked=len(trials),
+            answered=len(answers),
+            expected_hits=len(answers) / 2,
+            interval=(low, high),
+            interval_of="AUC",
+        )
+
+
+def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
+    """Labels, and whether the example of Yes stands first: each of the four equally often, among any four in a row."""
+    four = [("Yes", True), ("No", False), ("Yes", False), ("No", True)]
+    labels: list[tuple[str, bool]] = []
+    while len(labels) < count:
+        block = four[: count - len(labels)]
+        rng.shuffle(block)
+        labels += block
+    return labels
+
+
+def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
+    """The asked row behind another one, as it is and altered."""
+    texts = [
+        serializer.row(table.columns, cells) for cells in (table.rows[copy.row], copy.cells(table), asked.cells(table))
+    ]
+    examples = [(texts[0], "Yes"), (texts[1], "No")]
+    return prompts.membership(table.title, examples if yes_first else examples[::-1], texts[2])
+
+
+def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> Swap:
+    """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
+
+    def draw() -> Swap | None:
+        column, other = table.columns.index(rng.choice(sorted(table.columns))), rng.choice(by_content(table))
+        before, after = table.rows[index][column], table.rows[other][column]
+        swap = Swap(index, column, other)
+        blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change
+        return None if blank or swap.cells(table) in known else swap
+
+    return drawn(draw, "swapping one value of a row makes another row of the table every time")

@@ -1,0 +1,361 @@
+"""What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
+from typing import TYPE_CHECKING, ClassVar
+
+from tabcontam.evidence.base import Capability, Evidence, Family, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.knowledge.words import READ, measured
+from tabcontam.evidence.sentences import few, hardly_found, stated
+from tabcontam.guesser.chance import Guess, bits
+from tabcontam.reading.answers import (
+    FILLER,
+    Sort,
+    answers,
+    bare,
+    first_value,
+    fits,
+    is_number,
+    is_table,
+    number_in,
+    read_json,
+    read_list,
+    read_named,
+    read_short,
+    read_table,
+    spelling,
+)
+from tabcontam.reading.reading import declines, is_mark, plain, same_value
+from tabcontam.reading.values import decide_values
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Cell, Table
+
+if TYPE_CHECKING:
+    from tabcontam.statistics.power import Odds
+
+MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
+Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
+EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
+OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
+NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
+SHARE = 0.5  # of the rows that a model remembers
+POWER = 0.5  # with which it has to be found
+HALF = 0.5  # of the asked features have to be read before a text counts as an answer
+
+
+class RowTest(ABC):
+    """Reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
+
+    claim: ClassVar[str]
+    whole: ClassVar[str]  # what a hit is, after "3 of 5"
+    family: ClassVar[Family] = Family.ROWS
+    measure: ClassVar[str] = ""
+    by_feature: ClassVar[bool] = True
+    decides: ClassVar[bool] = True
+    of_rows: ClassVar[bool] = True
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """A cut answer is complete if every asked feature was over before the cut."""
+        return len(self._uncut(query, text, serializer)) == len(query.asked)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The cells that the answer gives, and whether they are the row's.
+
+        What Algorithm 2 makes of the text is decided for the paper's queries alone.
+        """
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        cut = reply.state is State.TRUNCATED
+        cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
+        truth = dict(zip(query.asked, query.expected, strict=True))
+        paper = query.paper and self._published(reply.text, truth, cells)
+        known = [feature for feature, value in truth.items() if value is not None]
+        right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
+        hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
+        whole = len(cells) == len(query.asked)
+        answer = whole or (len(cells) >= HALF * len(query.asked) and not declines(reply.text))
+        readable = hit or (not cut and bool(cells) and answer)
+        return Reading(cells or None, hit, paper, readable, right)
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
+        text = fresh(plain(text), query)
+        sorts = sorts_of(query)
+        if is_table(text):
+            return read_table(text, query.asked)
+        row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
+        if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
+            return row
+        named = named_cells(text, sorts, serializer)
+        if len(named) == len(query.asked):
+            return values_bare(named, sorts)
+        # A base model goes on after `The age is`: the first value stands without its name.
+        goes_on = {} if query.asked[0] in named else serializer.read_on(text, query.asked)
+        if named and goes_on and len(goes_on) <= len(named):  # the others follow in another shape
+            goes_on = {query.asked[0]: first_value(text), **named}
+        if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
+            goes_on = {}  # talk stands there
+        listed = read_list(text, query.asked, sorts)
+        return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
+
+    def _published(self, text: str, truth: Mapping[str, Cell], cells: Mapping[str, Cell]) -> bool:
+        missing = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
+        return decide_values(self.published_line(text), truth, missing_shown=missing).detected
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
+        # numpy is imported where something is weighed: reading and replaying go without
+        from tabcontam.statistics.exact import share_interval, units, weighted_tail
+        from tabcontam.statistics.power import detectable_share
+
+        rows = [answered(trial) for trial in trials if trial.query.chance]
+        cells = [cell for row in rows for cell in row.given]
+        weights = [units(cell.chance) for cell in cells]
+        reached = sum(weight for weight, cell in zip(weights, cells, strict=True) if cell.right)
+        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached)
+        recalled = sum(bits(cell.chance) for cell in cells if cell.right)
+        expected = sum(cell.chance * bits(cell.chance) for cell in cells)
+        chances = [row.chance for row in rows]
+        readable = [row.odds for row in rows if row.readable]  # no memory would have been seen in the others
+        hits = sum(row.hit for row in rows)
+        counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
+        gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance ({stated(p_value)})"
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{counted}: {gained}",
+            hits=hits,
+            asked=len(rows),
+            answered=sum(row.readable for row in rows),
+            p_value=p_value,
+            expected=expected,
+            expected_hits=sum(chances),
+            interval=share_interval(chances, hits) if rows else None,
+            interval_of="of the rows remembered",
+            recalled_bits=recalled,
+            share=detectable_share(readable, level) if readable else None,
+        )
+
+    def counts(self, trial: Trial) -> bool:
+        """An answer that could be read."""
+        return trial.readable
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
+        from tabcontam.statistics.power import row_power
+
+        rows = [list(query.chance.values()) for query in queries if query.chance]
+        if not rows:
+            return "no row that is asked has a cell for which guessing and remembering could be told apart"
+        power = row_power(rows, share=SHARE, level=level)
+        return None if power >= POWER else hardly_found(power, level)
+
+    @abstractmethod
+    def published_line(self, text: str) -> str:
+        """The part of the answer that the authors' code keeps."""
+
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
+        """Detected if at least one row is a hit."""
+        return measured(trials, needed=1, claim=self.claim)
+
+    def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The cells that would stay as they are if the answer went on."""
+        ended = "\n" if text.rstrip(" ").endswith("|") else ""  # the bar that closes a row of a table
+        longer = self.cells(query, text + ended + MORE, serializer)
+        cells = self.cells(query, text, serializer).items()
+        return {feature: cell for feature, cell in cells if feature in longer and longer[feature] == cell}
+
+
+class OneCellTest(RowTest):
+    """A row test that asks for a single cell, whose answer may be the bare value."""
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The one asked cell, named or bare."""
+        text = fresh(plain(text), query)
+        (feature,), sorts = query.asked, sorts_of(query)
+        if is_table(text):
+            return read_table(text, query.asked)
+        if named := named_cells(text, sorts, serializer):
+            return values_bare(named, sorts)
+        below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
+        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in below or text.splitlines()]
+        value = read_short(lines, sorts[feature])
+        return {} if value is None else values_bare({feature: value}, sorts)
+
+
+@dataclass(frozen=True)
+class Given:
+    """An answered cell: the guesser's chance of the answer, and whether it is right."""
+
+    chance: float
+    right: bool
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A row as it was answered: the cells given, whether all of its cells are right, and the chance that they are."""
+
+    given: tuple[Given, ...]
+    hit: bool
+    chance: float
+    readable: bool
+    odds: "tuple[Odds, ...]"
+
+
+def answered(trial: Trial) -> Answered:
+    """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
+    query, reading = trial.query, trial.reading
+    parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
+    truth = dict(zip(query.asked, query.expected, strict=True))
+    given: dict[str, Given] = {}
+    for name, guess in query.chance.items():
+        cell = parsed.get(name)
+        if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
+            right = reading is not None and name in reading.right
+            given[name] = Given(min(1.0, guess.of(cell)), right)
+    known = [name for name in query.chance if truth[name] is not None]
+    return Answered(
+        given=tuple(given.values()),
+        hit=bool(known) and all(name in given and given[name].right for name in known),
+        chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
+        readable=trial.readable,
+        odds=tuple(_odds(guess, truth[name]) for name, guess in query.chance.items()),
+    )
+
+
+def _odds(guess: Guess, truth: Cell) -> "Odds":
+    from tabcontam.statistics.power import Odds
+
+    known = None if truth is None else min(1.0, guess.of(truth))
+    return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, truth))
+
+
+def sorts_of(query: Query) -> dict[str, Sort]:
+    """What sort of values the asked features have: by what the guesser lists, for want of that by the hidden value."""
+    return {
+        name: Sort(query.chance[name].values if name in query.chance else (), value)
+        for name, value in zip(query.asked, query.expected, strict=True)
+    }
+
+
+def could_be(cell: Cell, sort: Sort) -> bool:
+    """Whether a cell that an answer begins with is a value of this sort, and no talk."""
+    return cell is None or fits(number_in(cell) if sort.numeric else cell, sort)
+
+
+def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, Cell]:
+    """The cells without the words that follow a number, or a value that the guesser lists: explanations."""
+    return {name: _value_bare(cell, sorts[name]) if cell else cell for name, cell in cells.items()}
+
+
+def _value_bare(cell: str, sort: Sort) -> str:
+    if is_number(cell):
+        return cell
+    if sort.numeric:
+        return number_in(cell)
+    if sort.likely and (explained := EXPLAINED.search(cell)) and not sort.has(cell):
+        value = bare(cell[: explained.start()])
+        return value if sort.has(value) else cell
+    return cell
+
+
+def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
+    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
+    asked = tuple(sorts)
+    folded = text.casefold()
+    if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
+        return {}
+    best: dict[str, Cell] = {}
+    mixed = 0
+    for read in _readers(serializer):
+        cells = answers(read(text, asked), sorts)
+        if not cells or len(cells) < len(best) or cells == best:
+            continue
+        now_mixed = _mixed(cells, asked)
+        if len(cells) > len(best) or now_mixed < mixed:
+            best, mixed = cells, now_mixed
+        if len(best) == len(asked) and not mixed:
+            break
+    return best
+
+
+def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
+    """A row of the asked features just as it was asked for, which most answers are; nothing where there is none.
+
+    It is a line in the words of the serializer, or one that goes on after the first feature's name; or it is JSON.
+    """
+    if text.startswith("{"):
+        cells = read_json(text, asked)
+        return cells if len(cells) == len(asked) else {}
+    lead = serializer.lead(asked[0])
+    lines = text.splitlines()
+    row = next((line[line.index(lead) :] for line in lines if lead in line), None)
+    if row is None and lines:
+        row = f"{lead} {lines[0].removeprefix(' ')}"
+    try:
+        values = serializer.parse(row or "", asked)
+    except ValueError:
+        return {}
+    cells = {name: (value and value.strip()) or None for name, value in zip(asked, values, strict=True)}
+    ended = serializer.feature_separator not in (values[-1] or "")  # else another feature may follow
+    ended = ended and not any(value and OTHER_SIGN.match(value) for value in values)
+    return cells if ended and not _mixed(cells, asked) else {}
+
+
+@lru_cache(maxsize=64)
+def _first_pieces(asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Of each name what stands in any text that names the feature, however its words are separated."""
+    return tuple(re.split(r"[-_ .(]", name, maxsplit=1)[0].casefold() for name in asked)
+
+
+@lru_cache(maxsize=16)
+def _readers(serializer: Serializer) -> tuple[Reader, ...]:
+    # `The age is equal to 39` holds the marks of `is` too: the longest separator reads first
+    templates = dict.fromkeys((serializer, *load_serializers().values()))
+    longest_first = sorted(templates, key=lambda item: -len(item.value_separator))
+    return (*(template.read for template in longest_first), read_json, read_named)
+
+
+def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
+    """How many cells hold the name of another asked feature: a value that was not ended where the next one began."""
+    text = "\n".join(filter(None, cells.values())).casefold()
+    names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
+    folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []
+    return sum(
+        any(other != name and part in cell and pattern.search(cell) for other, (part, pattern) in names.items())
+        for name, cell in folded
+    )
+
+
+@lru_cache(maxsize=64)
+def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]]]:
+    folded = {name: name.casefold() for name in asked}
+    return {name: (part, re.compile(rf"(?<!\w){re.escape(part)}(?!\w)")) for name, part in folded.items()}
+
+
+def fresh(text: str, query: Query) -> str:
+    """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
+
+    A single line is the answer, whatever it repeats, announced or not.
+    """
+    if "\n" not in text:
+        return text
+    prompt = query.prompt
+    shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
+    shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
+    lines = text.splitlines()
+    new = [line for line in lines if line.strip() not in shown]
+    announced = all(line.endswith(":") or FILLER.match(line) for line in new)
+    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
+
+
+def without_missing(query: Query, table: Table) -> Query:
+    """The query with None for every expected value that is one of the table's missing marks."""
+    return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))

@@ -1,0 +1,261 @@
+"""Classification: how well does the LLM do the task itself?"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
+
+from tabcontam.errors import Skip
+from tabcontam.evidence import prompts
+from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Prompt, Query, Trial
+from tabcontam.evidence.checks import drawn
+from tabcontam.evidence.rows.choices import ChoiceTest, given
+from tabcontam.guesser.chance import Guess
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.tables.draws import by_content, pool, seeded
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Question, Table
+
+QUERIES = 100
+POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
+SHOTS = 16  # rows of each class that the few-shot baseline has
+DRAWS = 5  # of them
+USUAL = 20  # values of a feature that the baseline tells apart
+YES_NO_TOKENS = 4
+CLASS_TOKENS = 16  # the name of a class is longer than Yes
+
+
+class ClassificationTest(ChoiceTest):
+    """100 random rows with the card's question, after TabLLM (Hegselmann et al. 2023)."""
+
+    id: ClassVar[str]
+    title: ClassVar[str]
+    family: ClassVar[Family] = Family.SCORE
+    measure: ClassVar[str]
+    kind: ClassVar[Kind] = Kind.CLASSIFICATION
+    number: ClassVar[int | None] = None
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    shows_rows: ClassVar[bool] = True
+    claim: ClassVar[str] = "rows were classified right"
+    shots: ClassVar[int]
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """100 queries, fewer for a smaller table. Raises `Skip` where there is no question or a class has one row."""
+        if table.target is None:
+            raise Skip("no classification question: a FILE needs --target with a column of 2 to 10 values")
+        if table.question is None:
+            number = len(table.distinct(table.target))
+            raise Skip(f"no classification question: --target needs 2 to 10 values, {table.target} has {number:,}")
+        target, question = table.target, table.question
+        answers = _answers(question)
+        labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
+        classes = cached_fact(table, "classes", lambda: _by_label(labels, answers))
+        write = partial(_prompt, table, serializer, question, labels)
+        candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
+        with threadpool_limits(1):
+            guessed = cached_fact(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
+        majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
+        rows = rng.sample(candidates, min(QUERIES, len(candidates)))
+        short = all(answer.casefold() in ("yes", "no") for answer in answers)
+        queries = []
+        for number, asked in enumerate(rows):
+            examples = [self._example(table, classes[answer], asked, rng) for answer in answers * self.shots]
+            shown = (*examples, asked)
+            queries.append(
+                Query(
+                    id=f"{self.id}-{number}",
+                    write=partial(write, shown),
+                    asked=answers,
+                    expected=(labels[asked],),
+                    max_tokens=YES_NO_TOKENS if short else CLASS_TOKENS,
+                    rows=shown,
+                    chance={"majority": majority} | ({"few-shot": guessed[asked]} if asked in guessed else {}),
+                )
+            )
+        return queries
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
+        answers = given(trials)
+        hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
+        low, high = clopper_pearson(hits, len(answers))
+        score = hits / len(answers) if answers else 0.0
+        asked = [trial.query for trial, _ in answers]
+        majority, few = _baseline(asked, "majority"), _baseline(asked, "few-shot")
+        gets = f"; the majority class gets {majority:.2f}" if majority is not None else ""
+        gets += f", logistic regression on {SHOTS} rows a class {few:.2f}" if few is not None else ""
+        invalid = len(trials) - len(answers)
+        none = f"; {invalid} {'answer was' if invalid == 1 else 'answers were'} none of the classes" if invalid else ""
+        return Evidence(
+            statistic="share of valid answers right",
+            value=score,
+            expected=majority,
+            null="always the majority class",
+            sentence=f"{hits} of {len(answers)} valid answers right: {score:.2f} [{low:.2f}, {high:.2f}]{gets}{none}",
+            hits=hits,
+            asked=len(trials),
+            answered=len(answers),
+            expected_hits=None if majority is None else majority * len(answers),
+            interval=(low, high),
+            interval_of="share of valid answers right",
+        )
+
+    def _example(self, table: Table, candidates: list[int], asked: int, rng: Random) -> int:
+        if not candidates:
+            raise Skip("a class of the question has no row to show")
+
+        def draw() -> int | None:
+            row = rng.choice(candidates)
+            return row if table.rows[row] != table.rows[asked] else None
+
+        return drawn(draw, "no other row of the asked row's class could be shown")
+
+
+def _answers(question: Question) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(question.answers.values()))
+
+
+def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
+    """The answer of every row that has one, whatever the order of the rows."""
+    column = table.column(target)
+    cells = ((row, column[row]) for row in by_content(table))
+    return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
+
+
+def _by_label(labels: Mapping[int, str], answers: Sequence[str]) -> dict[str, list[int]]:
+    return {answer: [row for row, label in labels.items() if label == answer] for answer in answers}
+
+
+def _baseline(queries: Sequence[Query], name: str) -> float | None:
+    """The share of right answers that a baseline gets, of the queries that it has one for."""
+    chances = [query.chance[name].of(str(query.expected[0])) for query in queries if name in query.chance]
+    return sum(chances) / len(chances) if chances else None
+
+
+def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
+    """How often each class is the answer of logistic regression on a few rows of each class, none equal to the asked.
+
+    Five seeded draws of 16 rows of a class, or half of the class; a row that each of them holds has no answer.
+    """
+    from sklearn.linear_model import LogisticRegression
+
+    described, rng = _described(table, target, rows), seeded(table, "few-shot")
+    by_label: dict[str, list[int]] = {}
+    for place, row in enumerate(rows):
+        by_label.setdefault(labels[row], []).append(place)
+    said: list[list[str]] = [[] for _ in rows]
+    for _ in range(DRAWS):
+        shots = [
+            place
+            for label in sorted(by_label)
+            for place in rng.sample(by_label[label], min(SHOTS, (len(by_label[label]) + 1) // 2))
+        ]
+        answers = [labels[rows[place]] for place in shots]
+        if len(by_label) > 1:
+            model = LogisticRegression(max_iter=1000).fit(described[shots], answers)
+            predicted = model.predict(described).tolist()
+        else:
+            predicted = answers[:1] * len(rows)
+        shown = {table.rows[rows[place]] for place in shots}
+        for place, row in enumerate(rows):
+            if table.rows[row] not in shown:
+                said[place].append(predicted[place])
+    counted = ((row, Counter(answers)) for row, answers in zip(rows, said, strict=True) if answers)
+    return {
+        row: Guess({label: count / counts.total() for label, count in sorted(counts.items())}, 0.0)
+        for row, counts in counted
+    }
+
+
+def _described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.float64]:
+    """The rows' features but the target: numbers standardised, the usual ones of other values each a column."""
+    columns = []
+    for name in sorted(set(table.columns) - {target}):
+        cells = [table.column(name)[row] for row in rows]
+        known = [None if cell is None or table.is_missing(cell) else cell for cell in cells]
+        if table.is_numeric(name):
+            numbers = np.array([np.nan if cell is None else float(cell) for cell in known])
+            if not np.isnan(numbers).all() and (spread := np.nanstd(numbers)) > 0:
+                columns.append(np.nan_to_num((numbers - np.nanmean(numbers)) / spread))
+        else:
+            counts = Counter(cell for cell in known if cell is not None)
+            usual = sorted((value for value in counts if counts[value] > 1), key=lambda value: (-counts[value], value))
+            columns += [np.array([float(cell == value) for cell in known]) for value in usual[:USUAL]]
+    return np.column_stack(columns) if columns else np.zeros((len(rows), 1))
+
+
+def _prompt(
+    table: Table, serializer: Serializer, question: Question, labels: Mapping[int, str], rows: Sequence[int]
+) -> Prompt:
+    """The last row as a question, behind the others with their answers."""
+    shown = [index for index, name in enumerate(table.columns) if name != table.target]
+    columns = [table.columns[index] for index in shown]
+    texts = [serializer.row(columns, [table.rows[row][index] for index in shown]) for row in rows]
+    shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
+    return prompts.classification(shots, texts[-1], question.text, _answers(question))
+
+
+@dataclass(frozen=True)
+class Classification0Shot(ClassificationTest):
+    """Shown a row without its target, the LLM must give the class.
+
+    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
+
+    Queries: 100 random rows with the card's question.
+
+    Null: always the majority class, which stands beside the score, and so does logistic regression on 16 rows of each
+    class. There is a score with an exact 95 % interval, and no verdict.
+
+    Published rule: none; the paper reports the share of right answers.
+
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), and an LLM that understands a
+    question; the controls take no part.
+
+    Cannot show: contamination. A high share may be skill; it stands in the ranking beside what the other tests found.
+
+    Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
+
+    Example: `The age is 39, ... Does this person earn more than 50K a year? / Answer:` goes on with `No`.
+    """
+
+    id: ClassVar[str] = "classification_0shot"
+    title: ClassVar[str] = "Classification, 0-shot"
+    measure: ClassVar[str] = "zero_shot"
+    shots: ClassVar[int] = 0
+
+
+@dataclass(frozen=True)
+class Classification1Shot(ClassificationTest):
+    """Shown one row of each class with its answer, the LLM must give the class of another row.
+
+    Measures: the share of right answers among valid ones. An answer that is none of the classes is counted apart.
+
+    Queries: 100 random rows with the card's question. The rows shown are random and never the asked one; the authors'
+    code shows the first row of each class every time, which may be the asked one.
+
+    Null: always the majority class, which stands beside the score, and so does logistic regression on 16 rows of each
+    class. There is a score with an exact 95 % interval, and no verdict.
+
+    Published rule: none; the paper reports the share of right answers.
+
+    Needs: a target with a question (a FILE: `--target` with a column of 2 to 10 values), two rows of each class or
+    more, and an LLM that understands a question; the controls take no part.
+
+    Cannot show: contamination. A high share may be skill; it stands in the ranking beside what the other tests found.
+
+    Source: Ronval et al. 2024, section 4.3, after TabLLM (Hegselmann et al. 2023).
+
+    Example: a row and `Answer: Yes`, a row and `Answer: No`, a row and `Answer:`, which goes on with `No`.
+    """
+
+    id: ClassVar[str] = "classification_1shot"
+    title: ClassVar[str] = "Classification, 1-shot"
+    measure: ClassVar[str] = "one_shot"
+    shots: ClassVar[int] = 1

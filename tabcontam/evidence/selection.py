@@ -1,0 +1,69 @@
+"""`-k EXPR`: test ids matched as pytest matches names."""
+
+import re
+from collections.abc import Callable, Sequence
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Test
+
+Matcher = Callable[[str], bool]
+TOKEN = re.compile(r"\s*(\(|\)|[^\s()]+)")
+
+
+def selected(tests: Sequence[Test], expression: str | None) -> list[Test]:
+    """The tests whose id the expression matches. Raises `UsageError` where it cannot be read."""
+    if not expression or not expression.strip():
+        return list(tests)
+    matches = _Parser(expression).parse()
+    return [test for test in tests if matches(test.id.casefold())]
+
+
+class _Parser:
+    """expr = and ("or" and)*; and = not ("and" not)*; not = "not" not | "(" expr ")" | part of an id."""
+
+    def __init__(self, expression: str) -> None:
+        self.expression = expression
+        self.tokens = TOKEN.findall(expression)
+
+    def parse(self) -> Matcher:
+        matcher = self._either()
+        if self.tokens:
+            raise self._error(self.tokens[0])
+        return matcher
+
+    def _either(self) -> Matcher:
+        parts = [self._both()]
+        while self._take("or"):
+            parts.append(self._both())
+        return lambda name: any(part(name) for part in parts)
+
+    def _both(self) -> Matcher:
+        parts = [self._negated()]
+        while self._take("and"):
+            parts.append(self._negated())
+        return lambda name: all(part(name) for part in parts)
+
+    def _negated(self) -> Matcher:
+        if self._take("not"):
+            inner = self._negated()
+            return lambda name: not inner(name)
+        if self._take("("):
+            inner = self._either()
+            if not self._take(")"):
+                raise self._error("end of the expression")
+            return inner
+        if not self.tokens or self.tokens[0] in (")", "and", "or"):
+            raise self._error(self.tokens[0] if self.tokens else "end of the expression")
+        part = self.tokens.pop(0).casefold()
+        return lambda name: part in name
+
+    def _take(self, token: str) -> bool:
+        if self.tokens and self.tokens[0] == token:
+            self.tokens.pop(0)
+            return True
+        return False
+
+    def _error(self, where: str) -> UsageError:
+        return UsageError(
+            f"-k {self.expression!r} cannot be read at {where!r}; write for example 'feature and not list'"
+        )

@@ -1,0 +1,167 @@
+"""Columns of strings as a guesser uses them: codes, numbers, ranks, and the grid of values that a number may have."""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.guesser.chance import Cell
+from tabcontam.reading.reading import value_key
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+MISSING = ""  # the key of a missing cell
+NUMERIC = 0.95  # of a column's cells have to be numbers
+MOST_DECIMALS = 6
+LARGEST = 1e12  # larger numbers are texts: an exact difference needs whole numbers that a float holds
+BINS = 8
+FEW = 12  # values of a column that is used as it is
+MANY = 20  # values of a text from which its words are looked at
+WORD = re.compile(r"[^\W_]+")
+
+
+@dataclass(frozen=True, eq=False)
+class Column:
+    """The cells of one column: by key (equal values have one), by code (0 is missing), and as numbers, if they are."""
+
+    name: str
+    cells: tuple[Cell, ...]
+    keys: tuple[str, ...]
+
+    @cached_property
+    def texts(self) -> dict[str, str]:
+        """How each value is mostly written."""
+        counts = Counter(zip(self.keys, self.cells, strict=True))
+        ordered = sorted(counts.items(), key=lambda item: (item[1], item[0][1] or ""))
+        return {key: cell for (key, cell), _ in ordered if key != MISSING and cell is not None}
+
+    @cached_property
+    def codes(self) -> Ints:
+        """Whole numbers from 1 in the order of the keys; 0 is missing."""
+        known = {key: place + 1 for place, key in enumerate(sorted(set(self.keys) - {MISSING}))}
+        return np.array([known.get(key, 0) for key in self.keys], dtype=np.int64)
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """The cells as numbers, NaN where missing or none; None where the column is of texts."""
+        known = {key: as_number(key) for key in set(self.keys)}
+        found = np.array([known[key] for key in self.keys], dtype=np.float64)
+        present = sum(key != MISSING for key in self.keys)
+        return found if present and np.isfinite(found).sum() >= NUMERIC * present else None
+
+    @cached_property
+    def decimals(self) -> int:
+        """The decimals that nearly all of the values need at most."""
+        needed = sorted(_decimals(key) for key in set(self.keys) if np.isfinite(as_number(key)))
+        return min(MOST_DECIMALS, needed[int(0.98 * (len(needed) - 1))]) if needed else 0
+
+    @cached_property
+    def ranks(self) -> Floats:
+        """The numbers by rank, from 0 to 1; NaN where missing. For texts the codes."""
+        if self.numbers is None:
+            return self.codes.astype(np.float64)
+        present = np.sort(self.numbers[np.isfinite(self.numbers)])
+        low, high = np.searchsorted(present, self.numbers), np.searchsorted(present, self.numbers, "right")
+        return np.where(np.isfinite(self.numbers), (low + high) / (2 * len(present)), np.nan)
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many values there are, the missing ones counted as one."""
+        return len(set(self.keys))
+
+    @cached_property
+    def binned(self) -> Ints:
+        """A number's eighth, a text's code among the most frequent ones; 0 is missing."""
+        if self.distinct <= FEW + 1:
+            return self.codes
+        if self.numbers is not None:
+            eighths = 1 + np.floor(np.nan_to_num(self.ranks) * BINS * 0.9999)
+            known: Ints = np.where(np.isfinite(self.ranks), eighths, 0).astype(np.int64)
+            return known
+        counts = np.bincount(self.codes)
+        counts[0] = 0
+        kept = np.argsort(-counts, kind="stable")[:FEW]
+        places = np.full(len(counts), FEW + 1, dtype=np.int64)
+        places[kept] = np.arange(1, len(kept) + 1)
+        places[0] = 0
+        found: Ints = places[self.codes]
+        return found
+
+
+def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
+    """A column of these cells, of which None and the missing marks count as one value."""
+    keys = (MISSING if cell is None or cell in missing else value_key(cell) for cell in cells)
+    return Column(name, tuple(cells), tuple(keys))
+
+
+def with_words(columns: Iterable[Column]) -> list[Column]:
+    """The columns, and the first, second and last word of those that hold many texts: families, titles, prefixes."""
+    found: list[Column] = []
+    for one in columns:
+        found.append(one)
+        if one.numbers is None and one.distinct > MANY:
+            words = [
+                WORD.findall(cell) if key else [] for key, cell in zip(one.keys, map(_text, one.cells), strict=True)
+            ]
+            for name, place in (("first", 0), ("second", 1), ("last", -1)):
+                least = max(place + 1, 2)
+                cells = [row[place] if len(row) >= least else None for row in words]
+                more = column(f"{one.name} {name}", cells)
+                if 1 < more.distinct < one.distinct:
+                    found.append(more)
+    return found
+
+
+def scaled(numbers: Floats, decimals: int) -> Ints:
+    """Numbers as whole counts of their last decimal; NaN gives 0."""
+    whole: Ints = np.rint(np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST)) * 10**decimals).astype(np.int64)
+    return whole
+
+
+def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
+    """The edges of ranges of equally many numbers, and in each range the step that nearly all are multiples of."""
+    edges = np.unique(np.quantile(numbers, np.linspace(0, 1, 7)))
+    places = np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, max(len(edges) - 2, 0))
+    whole = scaled(numbers, decimals)
+    everywhere = _step(whole, 1)
+    found = [_step(whole[places == place], everywhere) for place in range(max(len(edges) - 1, 1))]
+    return edges, np.array(found) / 10**decimals
+
+
+def _step(whole: Ints, otherwise: int) -> int:
+    """The largest round step that 95 % of the values are multiples of; with less than ten values, the other one."""
+    values = np.unique(whole[whole != 0])
+    if len(values) < 10:
+        return otherwise
+    sizes = [base * 10**power for power in range(8) for base in (1, 2, 5)]
+    fitting = [size for size in sizes if np.mean(values % size == 0) >= 0.95]
+    return max(fitting, default=1)
+
+
+def written(whole: int, decimals: int) -> str:
+    """A whole count of the last decimal as a number is written."""
+    return format(Decimal(whole).scaleb(-decimals), "f")
+
+
+def _text(cell: Cell) -> str:
+    return cell or ""
+
+
+def as_number(key: str) -> float:
+    """The number that a key writes; NaN where it is none, or too large."""
+    try:
+        number = float(key)
+    except ValueError:
+        return float("nan")
+    return number if abs(number) < LARGEST else float("nan")
+
+
+def _decimals(key: str) -> int:
+    exponent = Decimal(key).as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0

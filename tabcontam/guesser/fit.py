@@ -1,0 +1,133 @@
+"""What a predictor of hidden cells sees, and the two forms of what it gives: probabilities of a list of values."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints, as_number, scaled, steps, written
+from tabcontam.reading.reading import value_key
+
+NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
+SPIKE = 0.04  # of the rows have to have a number before it is taken for itself
+LEFT = 0.3  # rows that all other predictors count for beside each value of close rows
+GRID = 1000  # steps of a column's precision up to which each value between them has a probability
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """What one fit sees: `train` and `predicted` are places in the columns; the target is seen in `train` alone."""
+
+    target: Column
+    shown: tuple[Column, ...]  # the most informative first
+    scores: tuple[float, ...]  # bits that each tells about the target
+    train: Ints
+    predicted: Ints
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """What has a probability: missing, a new value, those seen, and those between them on the number's grid."""
+        seen = {self.target.keys[row] for row in self.train} - {MISSING}
+        return (MISSING, NOVEL, *sorted(seen | set(self._grid)))
+
+    @cached_property
+    def place(self) -> dict[str, int]:
+        """The place of each value among the keys."""
+        return {key: place for place, key in enumerate(self.keys)}
+
+    @cached_property
+    def codes(self) -> Ints:
+        """The place of each trained row's value."""
+        return np.array([self.place[self.target.keys[row]] for row in self.train], dtype=np.int64)
+
+    @cached_property
+    def counts(self) -> Floats:
+        """How often each value occurs."""
+        return np.bincount(self.codes, minlength=len(self.keys)).astype(np.float64)
+
+    @cached_property
+    def marginal(self) -> Floats:
+        """The frequency of each value for one more row; a new one is as likely as those seen once (Good 1953)."""
+        once = (self.counts == 1) & (not self.gridded)
+        kept = np.where(once, 0.1, self.counts)
+        found: Floats = kept / (len(self.train) + 1)
+        found[1] = 1 - found.sum()
+        return found
+
+    @cached_property
+    def numbers(self) -> Floats | None:
+        """The numbers of the trained rows, NaN where missing; None for texts and for a column with few numbers."""
+        numbers = self.target.numbers
+        if numbers is None or np.isfinite(numbers[self.train]).sum() < 10:
+            return None
+        found: Floats = numbers[self.train]
+        return found
+
+    @cached_property
+    def spikes(self) -> NDArray[np.bool_]:
+        """Which values are so frequent in a column of many numbers that they are no part of its distribution."""
+        if self.numbers is None or (self.counts > 0).sum() <= FEW:
+            return np.zeros(len(self.keys), dtype=np.bool_)
+        return np.asarray(self.counts >= max(10, SPIKE * len(self.train)), dtype=np.bool_)
+
+    @cached_property
+    def positions(self) -> Floats:
+        """The number of each key, NaN where it is none."""
+        return np.array([as_number(key) for key in self.keys], dtype=np.float64)
+
+    def step(self, numbers: Floats) -> Floats:
+        """The distance to the next value of the column's own precision, around each of these numbers."""
+        edges, found = self._steps
+        size: Floats = found[np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(found) - 1)]
+        return size
+
+    @cached_property
+    def _steps(self) -> tuple[Floats, Floats]:
+        assert self.numbers is not None  # noqa: S101 - asked of numbers alone
+        return steps(self.numbers[np.isfinite(self.numbers)], self.target.decimals)
+
+    @cached_property
+    def _grid(self) -> list[str]:
+        if self.numbers is None:
+            return []
+        edges, sizes = self._steps
+        if len(edges) < 2 or np.sum(np.diff(edges) / sizes) > GRID:
+            return []
+        decimals = self.target.decimals
+        wholes: set[int] = set()
+        for low, high, size in zip(edges[:-1], edges[1:], sizes, strict=True):
+            unit = max(1, round(size * 10**decimals))
+            first, last = int(scaled(np.array([low]), decimals)[0]), int(scaled(np.array([high]), decimals)[0])
+            wholes.update(range(-(-first // unit) * unit, last + 1, unit))
+        return [value_key(written(whole, decimals)) for whole in sorted(wholes)]
+
+    @property
+    def gridded(self) -> bool:
+        """Whether the values between those seen have a probability too."""
+        return bool(self._grid)
+
+
+@dataclass(frozen=True, eq=False)
+class Dense:
+    """Probabilities of the listed values, by predicted row and key."""
+
+    matrix: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Counted:
+    """Probabilities by cases that are like a row; `left` is what remains in each row for all other predictors.
+
+    So a predictor that knows a few rows well and nothing of the others counts in those.
+    """
+
+    matrix: Floats
+    left: Floats
+
+
+def counted(counts: Floats, escape: float) -> Counted:
+    """Frequencies that leave the more for others the more different values there are (Witten and Bell 1991)."""
+    left = escape * np.maximum(1, (counts > LEFT).sum(axis=1))
+    total = counts.sum(axis=1)
+    return Counted(counts / (total + left)[:, None], left / (total + left))

@@ -1,0 +1,116 @@
+"""Predictors by counting: how often each value occurs, alone and beside the values of shown columns."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from tabcontam.guesser.columns import Column, Floats, Ints
+from tabcontam.guesser.fit import Counted, Dense, Fit, counted
+
+SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
+ESCAPES = (0.3, 0.1, 0.03, 1.0)
+PAIRED = 4  # shown columns of which all pairs are tried
+MANY = 20  # values of a column that is more than a class
+
+
+def informative(target: Column, shown: Sequence[Column], train: Ints, most: int) -> list[tuple[Column, float]]:
+    """The shown columns that tell most about the target, with the bits they tell, by frequencies left one out."""
+    classes = target.binned[train]
+    alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
+    told: list[tuple[Column, float]] = []
+    for one in shown:
+        gain = max(left_out(codes[train], classes) for codes in codings(one)) - alone
+        told.append((one, gain))
+    told.sort(key=lambda item: (-item[1], item[0].name))
+    return told[:most]
+
+
+def frequencies(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:
+    """Marginal frequencies, those given the best shown column, those given the best pair, and given a text's value."""
+    dense = {"marginal": Dense(np.tile(fit.marginal, (len(fit.predicted), 1)))}
+    counted = {}
+    singles = [
+        (left_out(codes[fit.train], fit.codes), place, number, codes)
+        for place, one in enumerate(fit.shown)
+        for number, codes in enumerate(codings(one))
+    ]
+    singles.sort(key=lambda item: (-item[0], item[1:3]))
+    if singles:
+        dense["single"], counted["single"] = _given(fit, singles[0][3])
+    many = [codes for _, _, _, codes in singles if codes.max() > MANY]
+    if many:
+        counted["many"] = _given(fit, many[0])[1]
+    pairs = [
+        (left_out(both[fit.train], fit.codes), one[1:3], other[1:3], both)
+        for one, other in combinations(singles[:PAIRED], 2)
+        if one[1] != other[1]
+        for both in [paired(one[3], other[3])]
+    ]
+    if pairs:
+        dense["pair"], counted["pair"] = _given(fit, min(pairs, key=lambda item: (-item[0], *item[1:3]))[3])
+    return dense, counted
+
+
+def codings(one: Column) -> list[Ints]:
+    return [one.codes] if one.binned is one.codes else [one.binned, one.codes]
+
+
+def left_out(given: Ints, target: Ints, counted: "np.ndarray[tuple[int], np.dtype[np.bool_]] | None" = None) -> float:
+    """The mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks."""
+    total = len(target)
+    if total < 2:
+        return 0.0
+    pairs = given * (int(target.max()) + 1) + target
+    _, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
+    matching, group = both[places] - 1, np.bincount(given)[given] - 1
+    prior = (np.bincount(target)[target] - 1) / (total - 1)
+    best = -np.inf
+    for shrink in SHRINKS:
+        chance = np.maximum((matching + shrink * prior) / (group + shrink), 1 / total)
+        logs = np.log2(chance)
+        best = max(best, float(np.mean(logs if counted is None else np.where(counted, logs, 0.0))))
+    return best
+
+
+def paired(one: Ints, other: Ints) -> Ints:
+    codes: Ints = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1]
+    return codes
+
+
+def _shrink(given: Ints, fit: Fit) -> float:
+    total = len(fit.train)
+    pairs = given[fit.train] * len(fit.keys) + fit.codes
+    _, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
+    matching, group = both[places] - 1, np.bincount(given[fit.train])[given[fit.train]] - 1
+    prior = (fit.counts[fit.codes] - 1) / max(1, total - 1)
+    return max(
+        SHRINKS,
+        key=lambda size: float(np.mean(np.log2(np.maximum((matching + size * prior) / (group + size), 1 / total)))),
+    )
+
+
+def _given(fit: Fit, codes: Ints) -> tuple[Dense, Counted]:
+    from scipy.sparse import csr_matrix
+
+    shape = (int(codes.max()) + 1, len(fit.keys))
+    counts = csr_matrix((np.ones(len(fit.train)), (codes[fit.train], fit.codes)), shape=shape)
+    shrink = _shrink(codes, fit)
+    matrix: Floats = np.asarray(counts[codes[fit.predicted]].todense(), dtype=np.float64)
+    dense = Dense((matrix + shrink * fit.marginal) / (matrix.sum(axis=1, keepdims=True) + shrink))
+    return dense, counted(matrix, _escape(codes[fit.train], fit))
+
+
+def _escape(given: Ints, fit: Fit) -> float:
+    """How much a different value counts for what is left: what makes the trained rows likeliest, left one out."""
+    pairs = given * len(fit.keys) + fit.codes
+    kinds, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
+    matching, group = both[places] - 1, np.bincount(given)[given] - 1
+    different = np.maximum(1, np.bincount(kinds // len(fit.keys))[given] - (matching == 0))
+    prior = np.maximum((fit.counts[fit.codes] - 1) / len(given), 1 / len(given))
+
+    def likelihood(size: float) -> float:
+        left = size * different
+        return float(np.log((matching + left * prior) / (group + left)).sum())
+
+    return max(ESCAPES, key=likelihood)

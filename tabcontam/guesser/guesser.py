@@ -1,0 +1,314 @@
+"""The guesser: a mixture of predictors, each fitted on other rows than those it predicts.
+
+A large table has one fit, on rows that are never asked; a small one is cut into folds, and each is predicted from the
+others. How much each predictor counts is found by expectation and maximisation on rows held out from its fit, and that
+were not asked with the row in question: never by an answer. All of it is deterministic.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from tabcontam.guesser.chance import LISTED, Cell, Guess, marginal
+from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, as_number, column, with_words
+from tabcontam.guesser.fit import Counted, Fit
+from tabcontam.guesser.frequencies import frequencies, informative
+from tabcontam.guesser.laws import Follows, follows, surprise
+from tabcontam.guesser.neighbours import neighbours
+from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
+from tabcontam.guesser.weighing import LEAST, Bools, Predicted, own_places, what_is_told
+
+MOST_ROWS = 2000  # that a guesser is fitted on
+HELD = 500  # of them, to weigh the predictors
+LOOKED_AT = 12  # columns that may be hardest to guess
+FOLDS = 5
+LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
+SHOWN = 14  # shown columns that are looked at, the most informative ones
+POWERS = (1.0, 1.1, 1.2, 1.35)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
+
+    rows: tuple[int, ...]
+    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
+    groups: Ints
+
+
+def guess_chain(
+    columns: Mapping[str, Sequence[Cell]],
+    shown: Sequence[str],
+    asked: Sequence[str],
+    rows: Sequence[int],
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+) -> list[list[Guess]]:
+    """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
+
+    `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
+    default the table's: with one drawn by content, the table's order does not matter.
+    """
+    drawn = list(order) if order is not None else list(range(len(columns[asked[0]])))
+    sample = _sample(drawn, rows)
+    if sample is None:
+        return [[_alone(columns[name], row, drawn, missing) for name in asked] for row in rows]
+    names = sorted({*shown, *asked})
+    taken = {name: column(name, [columns[name][row] for row in sample.rows], missing) for name in names}
+    places = {row: place for place, row in enumerate(sample.rows)}
+    wanted = np.array([places[row] for row in rows], dtype=np.int64)
+    worded = with_words(taken[name] for name in sorted(set(shown)))
+    chains = []
+    with threadpool_limits(1):  # sums do not depend on the machine's cores, and so small ones are no slower
+        for place, name in enumerate(asked):
+            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given.sort(key=lambda one: one.name)
+            chains.append(_guesses(taken[name], given, sample, wanted))
+    return [list(chain) for chain in zip(*chains, strict=True)]
+
+
+def least_sure_of(
+    columns: Mapping[str, Sequence[Cell]],
+    shown: Sequence[str],
+    candidates: Sequence[str],
+    count: int,
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+    apart: bool = False,
+) -> list[str]:
+    """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
+
+    With `apart` each is asked by itself and the choice of one tells nothing about another. By the mean bits of a cell
+    under simple frequencies of rows left out, in at most 2,000 rows: no predictor is fitted. A missing cell counts for
+    none. Of many candidates only those are looked at that vary most.
+    """
+    rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
+    names = sorted({*shown, *candidates})
+    taken = {name: column(name, [columns[name][row] for row in rows], missing) for name in names}
+    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
+    lacking = {
+        name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
+        for name in varied[: max(LOOKED_AT, count)]
+    }
+    found: list[str] = []
+    while lacking and len(found) < count:
+        best = min(lacking, key=lambda name: (-lacking[name], name))
+        found.append(best)
+        del lacking[best]
+        for name in [] if apart else list(lacking):
+            lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
+    return found
+
+
+def _sample(drawn: Sequence[int], rows: Sequence[int]) -> _Sample | None:
+    asked = set(rows)
+    others = [row for row in drawn if row not in asked]
+    if len(others) >= MOST_ROWS - HELD // 2:
+        others = others[:MOST_ROWS]
+        held = np.arange(len(others) - HELD, len(others))
+        final = np.arange(len(others), len(others) + len(asked))
+        taken = (*others, *(row for row in drawn if row in asked))
+        groups = np.where(np.arange(len(taken)) < len(others), 0, 1)
+        return _Sample(taken, ((np.arange(len(others) - HELD), np.concatenate([held, final])),), groups)
+    room = max(0, MOST_ROWS - len(asked))
+    kept = asked | set(others[:room])
+    taken = tuple(row for row in drawn if row in kept)
+    if len(taken) < LEAST_ROWS:
+        return None
+    groups = np.arange(len(taken)) % FOLDS
+    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
+    return _Sample(taken, fits, groups)
+
+
+def _alone(cells: Sequence[Cell], row: int, drawn: Sequence[int], missing: Collection[str]) -> Guess:
+    return marginal([cells[other] for other in drawn if other != row], missing)
+
+
+def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints) -> list[Guess]:
+    """The guesses of the wanted places."""
+    predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
+    peaks = _with_errors(target, predicted, sample)
+    told = what_is_told(predicted, len(sample.rows))
+    guesses: dict[int, Guess] = {}
+    for group in sorted({int(group) for group in sample.groups[wanted]}):
+        others = told.known & (sample.groups != group)
+        weights = told.weights(others)
+        mixed = [_mixed(one, weights) for one in predicted]
+        mixed = _sharpened(predicted, mixed, others)
+        extra = told.beside(others, _base(predicted, mixed, len(sample.rows)))
+        members = set(wanted[sample.groups[wanted] == group].tolist())
+        for one, matrix in zip(predicted, mixed, strict=True):
+            whole = _with_added(one, matrix, extra)
+            for number, row in enumerate(one.fit.predicted.tolist()):
+                if row in members:
+                    followed = _followed(one, number, extra)
+                    guesses[row] = _guess(one, whole[number], followed, peaks[row], int(others.sum()))
+    return [guesses[row] for row in wanted.tolist()]
+
+
+def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> Predicted:
+    told = informative(target, given, train, SHOWN)
+    fit = Fit(target, tuple(one for one, _ in told), tuple(max(0.0, gain) for _, gain in told), train, places)
+    common, counted = frequencies(fit)
+    near, close = neighbours(fit)
+    matrices = {name: one.matrix for name, one in (common | near).items()}
+    if (found := boosted(fit)) is not None:
+        matrices["boosted"] = found.matrix
+    numbers = regressed(fit)
+    # a law between columns is looked for in all of them
+    laws = follows(Fit(target, tuple(given), (), train, places))
+    added: dict[str, Counted | Follows] = {**counted, **close}
+    added |= {f"law {number}": law for number, law in enumerate(laws)}
+    return Predicted(fit, matrices, added, None if numbers is None else numbers.numbers)
+
+
+def _mixed(one: Predicted, weights: Mapping[str, float]) -> Floats:
+    mixed = np.zeros_like(one.dense["marginal"])
+    for name, weight in weights.items():
+        mixed += weight * one.dense.get(name, one.dense["marginal"])
+    return mixed
+
+
+def _sharpened(predicted: Sequence[Predicted], mixed: Sequence[Floats], others: Bools) -> list[Floats]:
+    """The mixtures to the power that makes the other rows likeliest: a mean of guesses is less sure than each."""
+    truths = [own_places(one.fit)[others[one.fit.predicted]] for one in predicted]
+    held = [matrix[others[one.fit.predicted]] for one, matrix in zip(predicted, mixed, strict=True)]
+
+    def likelihood(power: float) -> float:
+        found = (
+            _power(matrix, power)[np.arange(len(matrix)), truth] for matrix, truth in zip(held, truths, strict=True)
+        )
+        return sum(float(np.log(np.maximum(chances, LEAST)).sum()) for chances in found)
+
+    best = max(POWERS, key=likelihood)
+    return [_power(matrix, best) for matrix in mixed]
+
+
+def _power(matrix: Floats, power: float) -> Floats:
+    if power == 1:
+        return matrix
+    found = np.maximum(matrix, 1e-12) ** power
+    result: Floats = found / found.sum(axis=1, keepdims=True)
+    return result
+
+
+def _base(predicted: Sequence[Predicted], mixed: Sequence[Floats], rows: int) -> Floats:
+    """The mixture's chance of each row's own value."""
+    found = np.full(rows, np.nan)
+    for one, matrix in zip(predicted, mixed, strict=True):
+        found[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
+    return found
+
+
+def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
+    """The mixture with what is counted in it, less what follows."""
+    base = np.full(len(mixed), extra[""])
+    total = np.zeros_like(mixed)
+    for name, weight in extra.items():
+        added = one.added.get(name)
+        if isinstance(added, Counted):
+            total += weight * added.matrix
+            base += weight * added.left
+        elif isinstance(added, Follows):
+            base += weight * added.left
+        elif name:
+            base += weight
+    found: Floats = total + base[:, None] * mixed
+    return found
+
+
+def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
+    """The guess of one row: the mixture, no value below one that was never seen among as many rows.
+
+    Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
+    """
+    floor = 1 / (len(one.fit.train) + 1)
+    likely = np.flatnonzero(chances + np.sqrt(chances / rows) > floor)
+    best = likely[np.argsort(-chances[likely], kind="stable")][: LISTED + len(followed) + 3].tolist() or [2]
+    found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
+    for key, share in followed.items():
+        found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
+    ranked = sorted(((key, _raised(chance, rows)) for key, chance in found.items() if key), key=_order)
+    rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
+    texts = one.fit.target.texts
+    listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
+    values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
+    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
+
+
+def _order(item: tuple[str, float]) -> tuple[float, str]:
+    return -item[1], item[0]
+
+
+def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
+    """What follows from the shown cells of a row, by key."""
+    found: dict[str, float] = {}
+    for name, added in one.added.items():
+        if isinstance(added, Follows):
+            for key, share in added.values[number].items():
+                found[key] = found.get(key, 0.0) + extra[name] * share
+    return found
+
+
+def _raised(chance: float, rows: int) -> float:
+    bounded = min(1.0, max(0.0, chance))
+    return min(1.0, bounded + sqrt(bounded * (1 - bounded) / rows))
+
+
+def _plain(key: str) -> str:
+    """A number's key without its exponent; any other as it is."""
+    number = as_number(key)
+    if not isfinite(number):
+        return key
+    return str(int(number)) if number == int(number) else repr(number)
+
+
+def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample) -> Floats:
+    """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
+    peaks = np.zeros(len(sample.rows))
+    if target.numbers is None or any(one.regressed is None for one in predicted):
+        return peaks
+    guess = np.full(len(sample.rows), np.nan)
+    for one in predicted:
+        assert one.regressed is not None  # noqa: S101 - looked at above
+        guess[one.fit.predicted] = one.regressed
+    weighed = np.isfinite(guess) & np.isfinite(target.numbers)
+    if len(predicted) == 1:
+        weighed &= sample.groups == 0
+    if weighed.sum() < LEAST_ROWS:
+        return peaks
+    fit = predicted[0].fit
+    spikes = {key for key, spike in zip(fit.keys, fit.spikes, strict=True) if spike}
+    weighed &= np.array([key not in spikes for key in target.keys])
+    if weighed.sum() < LEAST_ROWS:
+        return peaks
+    share = weighed.sum() / np.isin(sample.groups, sample.groups[weighed]).sum()
+    errors = Errors(
+        guess[weighed], target.numbers[weighed] - guess[weighed], float(np.median(fit.step(guess[weighed])))
+    )
+    own = np.where(weighed, target.numbers, np.nan)
+    for one in predicted:
+        rows = one.fit.predicted
+        if fit.gridded and one.fit.gridded:
+            _add_distribution(one, errors, guess[rows], own[rows])
+        else:
+            peaks[rows] = errors.peak(guess[rows], one.fit.step(guess[rows])) * share
+    return peaks
+
+
+def _add_distribution(one: Predicted, errors: "Errors", guess: Floats, own: Floats) -> None:
+    """What has its own chance keeps it: missing cells, and numbers that are far more frequent than those around."""
+    fit, near = one.fit, one.dense["near"]
+    apart = fit.spikes.copy()
+    apart[:2] = True
+    remaining = 1 - near[:, apart].sum(axis=1, keepdims=True)
+    densities = np.nan_to_num(errors.density(guess, fit.positions, own) * fit.step(fit.positions))
+    densities[:, apart] = 0
+    for name, factor in (("regressed", np.ones(len(fit.keys))), ("heaped", heaped(fit))):
+        matrix = densities * factor
+        total = matrix.sum(axis=1, keepdims=True)
+        matrix *= remaining / np.maximum(total, LEAST)
+        one.dense[name] = np.where(total > LEAST, np.where(apart, near, matrix), near)

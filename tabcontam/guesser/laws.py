@@ -1,0 +1,162 @@
+"""What follows from a shown cell: a copy, a number one higher, 250 times another column."""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, scaled, written
+from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.frequencies import codings, left_out, paired
+from tabcontam.reading.reading import value_key
+
+RATIOS = 4  # multiples of the most frequent kinds that are followed
+FOLLOWED = 8  # values that may follow from one shown cell
+DIGITS = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, eq=False)
+class Follows:
+    """The values that follow from a shown cell, with their probabilities: for each predicted row, by key."""
+
+    values: list[dict[str, float]]
+    left: Floats
+
+
+def follows(fit: Fit, most: int = 2) -> list[Follows]:
+    """What follows from a shown cell by a difference, a ratio, or by counting on the numbers in a text."""
+    scored = [
+        (score, number, one.name, relation)
+        for one in fit.shown
+        for number, (score, relation) in enumerate(_relations(fit.target, one, fit.train))
+    ]
+    scored.sort(key=lambda item: (-item[0], item[1:3]))
+    least = left_out(np.zeros(len(fit.train), dtype=np.int64), fit.codes)
+    kept = [relation for score, _, _, relation in scored if score > least][:most]
+    found = [[relation.values(row) for row in fit.predicted] for relation in kept]
+    return [Follows(values, np.array([1 - sum(one.values()) for one in values])) for values in found]
+
+
+def surprise(target: Column, given: Sequence[Column]) -> float:
+    """The mean bits of a cell of the target for the best of simple predictors given one column, left one out."""
+    rows = np.arange(len(target.keys))
+    none = np.zeros(len(rows), dtype=np.int64)
+    scores = [left_out(none, target.codes, target.codes > 0)]
+    for one in given:
+        scores += [left_out(codes, target.codes, target.codes > 0) for codes in codings(one)]
+        scores += [score for score, _ in _relations(target, one, rows)]
+    return -max(scores)
+
+
+@dataclass(frozen=True, eq=False)
+class _Relation:
+    """How a target's values follow from a shown column: the constants with their frequencies."""
+
+    target: Column
+    shown: Column
+    constants: tuple[tuple[object, float], ...]
+
+    def values(self, row: int) -> dict[str, float]:
+        """The values that follow in this row."""
+        found: dict[str, float] = {}
+        if self.shown.keys[row] == MISSING:
+            return found
+        for constant, share in self.constants:
+            text = self._value(row, constant)
+            if text is not None:
+                key = value_key(text)
+                found[key] = found.get(key, 0.0) + share
+        return found
+
+    def _value(self, row: int, constant: object) -> str | None:
+        if isinstance(constant, tuple):
+            return _counted_on(self.shown.cells[row] or "", constant)
+        number = self.shown.numbers[row] if self.shown.numbers is not None else np.nan
+        if not np.isfinite(number):
+            return None
+        if isinstance(constant, int):
+            decimals = max(self.target.decimals, self.shown.decimals)
+            return written(int(scaled(np.array([number]), decimals)[0]) + constant, decimals)
+        if isinstance(constant, float):
+            product = scaled(np.array([number * constant]), self.target.decimals)
+            return written(int(product[0]), self.target.decimals)
+        return None
+
+
+def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
+    """The ways in which the target may follow from a shown column, each with its mean log2 left one out."""
+    if target.numbers is not None and shown.numbers is not None:
+        found = [_differences(target, shown, train), _ratios(target, shown, train)]
+    elif target.numbers is None and shown.numbers is None:
+        found = [_counts(target, shown, train)]
+    else:
+        found = []
+    total = len(train)
+    relations = []
+    for counts in found:
+        common = sorted(counts.items(), key=lambda item: (-item[1], str(item[0])))[:FOLLOWED]
+        common = [(constant, count) for constant, count in common if count > 0.02 * total]
+        if common:
+            score = sum(count * np.log2(max(1, count - 1) / total) for _, count in common)
+            score += (total - sum(count for _, count in common)) * np.log2(1 / total)
+            constants = tuple((constant, count / (total + 1)) for constant, count in common)
+            relations.append((float(score) / total, _Relation(target, shown, constants)))
+    return relations
+
+
+def _both(target: Column, shown: Column, train: Ints) -> tuple[Floats, Floats]:
+    assert target.numbers is not None  # noqa: S101 - the caller has looked
+    assert shown.numbers is not None  # noqa: S101 - at both
+    return target.numbers[train], shown.numbers[train]
+
+
+def _differences(target: Column, shown: Column, train: Ints) -> dict[object, int]:
+    y, x = _both(target, shown, train)
+    decimals = max(target.decimals, shown.decimals)
+    known = np.isfinite(y) & np.isfinite(x)
+    values, counts = np.unique(scaled(y[known], decimals) - scaled(x[known], decimals), return_counts=True)
+    return {int(value): int(count) for value, count in zip(values, counts, strict=True) if count > 1}
+
+
+def _ratios(target: Column, shown: Column, train: Ints) -> dict[object, int]:
+    y, x = _both(target, shown, train)
+    known = np.isfinite(y) & np.isfinite(x) & (np.nan_to_num(x) != 0) & (np.nan_to_num(y) != 0)
+    with np.errstate(over="ignore"):
+        ratios = np.round(y[known] / x[known], 6)
+    values, counts = np.unique(ratios[np.isfinite(ratios)], return_counts=True)
+    order = np.argsort(-counts, kind="stable")[:RATIOS]
+    return {float(values[place]): int(counts[place]) for place in order if counts[place] > 1}
+
+
+def _counts(target: Column, shown: Column, train: Ints) -> dict[object, int]:
+    counts: Counter[object] = Counter()
+    pairs = paired(shown.codes, target.codes)[train]
+    _, places, numbers = np.unique(pairs, return_index=True, return_counts=True)
+    for row, number in zip(train[places], numbers.tolist(), strict=True):
+        if target.codes[row] and shown.codes[row]:
+            change = _counting(shown.cells[row] or "", target.cells[row] or "")
+            if change is not None:
+                counts[change] += number
+    return dict(counts)
+
+
+def _counting(before: str, after: str) -> tuple[int, ...] | None:
+    """How much higher each number in a text is than in another that is alike but for its numbers."""
+    if before == after:
+        return ()
+    if len(before) > 60 or len(after) > 60 or DIGITS.sub("0", before) != DIGITS.sub("0", after):
+        return None
+    pairs = zip(DIGITS.findall(before), DIGITS.findall(after), strict=True)
+    return tuple(int(new) - int(old) for old, new in pairs)
+
+
+def _counted_on(text: str, change: tuple[int, ...]) -> str | None:
+    if not change:
+        return text
+    numbers = DIGITS.findall(text)
+    if len(numbers) != len(change) or len(text) > 60:
+        return None
+    higher = iter([str(max(0, int(old) + more)).zfill(len(old)) for old, more in zip(numbers, change, strict=True)])
+    return DIGITS.sub(lambda _: next(higher), text)

@@ -1,0 +1,83 @@
+"""Predictors by the rows that are most like the one in question."""
+
+import numpy as np
+
+from tabcontam.guesser.columns import Floats
+from tabcontam.guesser.fit import LEFT, Counted, Dense, Fit, counted
+from tabcontam.guesser.regression import LEAST_NUMBERS, bandwidth, spread_over
+
+
+def neighbours(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:
+    """The values of rows like this one: of the nearest three and twenty, and of those that are close indeed."""
+    if not fit.shown:
+        return {}, {}
+    alike, by_score = _distances(fit)
+    near = _nearest(by_score, min(20, len(fit.train) - 1))
+    dense = {"near": _by_weights(fit, near)[0]}
+    dense["few"] = _by_weights(fit, _nearest(by_score, min(3, len(fit.train) - 1)))[0]
+    if fit.gridded:
+        dense["smoothed"] = _smoothed(fit, near)
+    counted = {"alike": _by_weights(fit, _close(alike))[1], "close": _by_weights(fit, _close(by_score))[1]}
+    return dense, counted
+
+
+def _distances(fit: Fit) -> tuple[Floats, Floats]:
+    """The distances of each predicted row to each trained one: the shown columns alike, and by what they tell."""
+    scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
+    alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
+    by_score = np.zeros_like(alike)
+    for one, weight in zip(fit.shown, np.sqrt(scores / scores.sum()), strict=True):
+        values = one.ranks.astype(np.float32)
+        here, there = values[fit.predicted][:, None], values[fit.train][None, :]
+        apart = (here != there).astype(np.float32) if one.numbers is None else np.abs(here - there)
+        if np.isnan(values).any():
+            apart[np.isnan(apart)] = 1
+            apart[np.isnan(here) & np.isnan(there)] = 0
+        alike += apart
+        by_score += np.float32(weight) * apart
+    return alike.astype(np.float64), by_score.astype(np.float64)
+
+
+def _nearest(distances: Floats, count: int) -> Floats:
+    """Weights that fall with the distance, by the reach of so many nearest ones."""
+    reach = np.partition(distances, count, axis=1)[:, count : count + 1] + 1e-9
+    found: Floats = np.exp(-0.5 * (distances / (0.6 * reach)) ** 2) * (distances <= 2 * reach)
+    return found
+
+
+def _close(distances: Floats) -> Floats:
+    """Weights by the distance alone: a row without a close one has none."""
+    reach = 0.5 * float(np.median(distances.min(axis=1))) + 1e-3
+    found: Floats = np.exp(-0.5 * (distances / reach) ** 2)
+    return found
+
+
+def _by_weights(fit: Fit, weights: Floats) -> tuple[Dense, Counted]:
+    total = weights.sum(axis=1, keepdims=True)
+    counts = _shares(fit, weights)
+    return Dense((counts + fit.marginal) / (total + 1)), counted(counts, LEFT)
+
+
+def _smoothed(fit: Fit, weights: Floats) -> Dense:
+    """The neighbours' numbers, each spread over the values around it."""
+    assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    matrix = _shares(fit, weights / weights.sum(axis=1, keepdims=True))
+    if known.sum() < LEAST_NUMBERS:
+        return Dense(matrix)
+    numbers, places = np.unique(fit.numbers[known], return_index=True)
+    spread = spread_over(fit, numbers, 0.5 * bandwidth(fit.numbers[known]))
+    seen = fit.codes[known][places]
+    smooth = (matrix[:, seen].astype(np.float32) @ spread.astype(np.float32)).astype(np.float64)
+    matrix[:, seen] = 0
+    return Dense(matrix + smooth)
+
+
+def _shares(fit: Fit, weights: Floats) -> Floats:
+    """The weight of each value among the trained rows."""
+    from scipy.sparse import csr_matrix
+
+    shape = (len(fit.train), len(fit.keys))
+    values = csr_matrix((np.ones(len(fit.train)), (np.arange(len(fit.train)), fit.codes)), shape)
+    found: Floats = np.asarray((values.T @ weights.T).T)
+    return found

@@ -1,0 +1,167 @@
+"""Predictors by gradient boosting: of classes, and of numbers with the distribution of their errors."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.guesser.columns import FEW, Floats, Ints
+from tabcontam.guesser.fit import Dense, Fit
+
+LEAST_NUMBERS = 40  # of which a distribution is made
+ROWS_A_CLASS = 40  # below, boosting takes long and learns nothing that neighbours do not tell
+
+
+@dataclass(frozen=True, eq=False)
+class Regressed:
+    """Predicted numbers, in predicted rows. The errors of rows held out make them a distribution."""
+
+    numbers: Floats
+
+
+def boosted(fit: Fit) -> Dense | None:
+    """Gradient boosting of the frequent values; the others share what is left by their frequencies."""
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    order = np.argsort(-fit.counts, kind="stable")[:FEW]
+    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
+    kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
+    if not fit.shown or not len(kept) or len(fit.train) < ROWS_A_CLASS * len(kept):
+        return None
+    classes = np.full(len(fit.keys), len(kept))
+    classes[kept] = np.arange(len(kept))
+    if len(set(classes[fit.codes])) < 2:
+        return None
+    model = HistGradientBoostingClassifier(
+        max_iter=40 if len(kept) <= 4 else 25,
+        max_leaf_nodes=8,
+        l2_regularization=1.0,
+        early_stopping=False,
+        random_state=0,
+    )
+    features = _design(fit)
+    model.fit(features[fit.train], classes[fit.codes])
+    given = model.predict_proba(features[fit.predicted])
+    spread = np.zeros((len(model.classes_), len(fit.keys)))
+    for place, label in enumerate(model.classes_):
+        members = (classes == label) & (fit.marginal > 0)
+        spread[place, members] = fit.marginal[members] / fit.marginal[members].sum()
+    return Dense(given @ spread)
+
+
+def regressed(fit: Fit) -> Regressed | None:
+    """Least squares, and gradient boosting of what it leaves; None where not worth it for a number."""
+    from sklearn.ensemble import HistGradientBoostingRegressor
+
+    if fit.numbers is None or not fit.shown:
+        return None
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    rows, numbers = fit.train[known], fit.numbers[known]
+    if len(np.unique(numbers)) <= FEW or len(rows) < LEAST_NUMBERS:
+        return None
+    linear = _linear(fit, rows, numbers)
+    left = numbers - linear[rows]
+    spread = float(np.quantile(left, 0.75) - np.quantile(left, 0.25))
+    if spread > 20 * len(rows) * float(np.median(fit.step(numbers))):
+        return None  # no value would be likelier than one that was never seen
+    model = HistGradientBoostingRegressor(
+        max_iter=60, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
+    )
+    features = _design(fit)
+    model.fit(features[rows], left)
+    found: Floats = linear[fit.predicted] + model.predict(features[fit.predicted])
+    return Regressed(found)
+
+
+class Errors:
+    """The errors of predicted numbers, by their size around a prediction and, so scaled, their distribution."""
+
+    def __init__(self, guess: Floats, errors: Floats, step: float) -> None:
+        order = np.argsort(guess, kind="stable")
+        window = max(10, len(guess) // 6)
+        sizes = np.convolve(np.abs(errors[order]), np.ones(window) / window, mode="valid")
+        self.at = np.convolve(guess[order], np.ones(window) / window, mode="valid")
+        self.sizes = np.maximum(sizes, max(0.1 * step, 0.02 * float(np.abs(errors).mean())))
+        self.width = max(0.3 * step / float(np.median(self.sizes)), 0.02)
+        self.count = len(errors)
+        self.scaled = np.clip(errors / self._size(guess), -30, 30)
+
+    def density(self, guess: Floats, values: Floats, own: Floats) -> Floats:
+        """The density of each value in each row, by the errors of all rows but its own."""
+        size = self._size(guess)[:, None]
+        width = max(0.7 * bandwidth(self.scaled), self.width)
+        axis = np.arange(-32, 32, width / 4)
+        table = np.histogram(self.scaled, np.append(axis, axis[-1] + width / 4) - width / 8)[0]
+        smooth = np.convolve(table, kernel(np.arange(-16, 17) * width / 4, width), mode="same")
+        places = (values[None, :] - guess[:, None]) / size
+        found = np.interp(places, axis, smooth, left=0, right=0)
+        mine = (own[:, None] - guess[:, None]) / size
+        held = np.isfinite(mine)
+        found = found - np.where(held, kernel(places - np.where(held, mine, 0), width), 0)
+        result: Floats = np.maximum(found, 0) / (self.count - held) / size
+        return result
+
+    def peak(self, guess: Floats, step: Floats) -> Floats:
+        """The most probability that any value has, which is a multiple of the step."""
+        width = max(bandwidth(self.scaled), self.width)
+        axis = np.arange(-3, 3, width / 4)
+        most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
+        found: Floats = np.minimum(1.0, most * step / self._size(guess))
+        return found
+
+    def _size(self, guess: Floats) -> Floats:
+        found: Floats = np.interp(guess, self.at, self.sizes)
+        return found
+
+
+def heaped(fit: Fit) -> Floats:
+    """How much more frequent each listed value is than its surroundings make likely: numbers heap at round ones."""
+    assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
+    known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
+    numbers, counts = np.unique(fit.numbers[known], return_counts=True)
+    smooth = (counts / counts.sum()) @ spread_over(fit, numbers, bandwidth(fit.numbers[known]) or 1.0)
+    found: Floats = (0.9 * fit.counts / counts.sum() + 0.1 * smooth) / np.maximum(smooth, 1e-12)
+    found[:2] = 0
+    return found
+
+
+def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
+    """For each number the probabilities of the listed values around it."""
+    sizes = fit.step(fit.positions)
+    found = np.nan_to_num(
+        kernel(fit.positions[None, :] - numbers[:, None], max(width, 0.5 * float(sizes.min()))) * sizes
+    )
+    found /= np.maximum(found.sum(axis=1, keepdims=True), 1e-12)
+    return found
+
+
+def kernel(distances: Floats, width: float) -> Floats:
+    """The density of a normal distribution at these distances."""
+    found: Floats = np.exp(-0.5 * (distances / width) ** 2) / (width * np.sqrt(2 * np.pi))
+    return found
+
+
+def bandwidth(numbers: Floats) -> float:
+    """Silverman's rule of thumb for a kernel's width (Density Estimation, 1986, section 3.4.2)."""
+    spread = min(float(np.std(numbers)), float(np.subtract(*np.quantile(numbers, (0.75, 0.25)))) / 1.34)
+    return float(0.9 * (spread or float(np.std(numbers))) * len(numbers) ** -0.2)
+
+
+def _design(fit: Fit) -> Floats:
+    columns = [one.numbers if one.numbers is not None else one.binned.astype(np.float64) for one in fit.shown]
+    return np.column_stack(columns)
+
+
+def _linear(fit: Fit, rows: Ints, numbers: Floats) -> Floats:
+    """The least-squares prediction of all rows, slightly shrunk."""
+    parts: list[Floats] = []
+    for one in fit.shown:
+        if one.numbers is not None:
+            filled = np.nan_to_num(one.numbers, nan=float(np.nanmean(one.numbers)))
+            parts.append(((filled - filled.mean()) / (filled.std() or 1.0))[:, None])
+        elif int(one.binned.max()) <= FEW + 1:
+            parts.append((one.binned[:, None] == np.arange(1, int(one.binned.max()) + 1)[None, :]).astype(np.float64))
+    design = np.column_stack([*parts, np.ones(len(fit.target.keys))]) if parts else np.ones((len(fit.target.keys), 1))
+    there, mean = design[rows], float(numbers.mean())
+    square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
+    found: Floats = mean + design @ np.linalg.solve(square, there.T @ (numbers - mean))
+    return found

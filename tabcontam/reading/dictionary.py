@@ -1,0 +1,126 @@
+"""The English dictionary of Algorithm 1 (Ronval et al., section 3.2): the same answer on every machine.
+
+pyenchant where its C library is present, over the word files in `english/`; the portable reader of the same files
+otherwise. What a machine's own dictionaries and a user's own word lists say never counts.
+"""
+
+import os
+import secrets
+import shutil
+import tempfile
+import unicodedata
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from tabcontam.reading import english as files
+from tabcontam.reading.english.reader import WordFiles
+
+# The authors took these three out of their dictionary by hand, to get the answers of enchant 2.3.2 (reference 1a).
+REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
+
+LONGEST = 100  # bytes; longer words are cut off at different places by different versions of enchant
+
+# Tells our files read by hunspell from another dictionary or another reader of the same files.
+PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "22th": False, "jobs.": True}
+
+
+class Dictionary(Protocol):
+    """Says whether a word is English. `name` stands in the report."""
+
+    @property
+    def name(self) -> str:
+        """The word files and what reads them, with their versions."""
+        ...
+
+    def knows(self, word: str) -> bool:
+        """Whether the whole of `word`, spaces included, is one English word."""
+        ...
+
+
+class _Checker(Protocol):
+    def knows(self, word: str) -> bool: ...
+
+
+@dataclass(frozen=True)
+class English:
+    """en_US over the pinned files, without the words that the authors removed."""
+
+    name: str
+    checker: _Checker
+
+    def knows(self, word: str) -> bool:
+        """Whether the whole of `word` is one English word."""
+        word = unicodedata.normalize("NFC", word)
+        if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST:
+            return False
+        return word.lower() not in REMOVED and self.checker.knows(word)
+
+
+@dataclass(frozen=True)
+class Enchant:
+    """A pyenchant dictionary; the broker must outlive it."""
+
+    broker: Any
+    dictionary: Any
+
+    def knows(self, word: str) -> bool:
+        """Ask the C library."""
+        return bool(self.dictionary.check(word))
+
+
+@cache
+def english(portable: bool = False) -> Dictionary:
+    """The dictionary of Algorithm 1; `portable` asks for the reader that needs no C library."""
+    pinned = f"en_US {files.VERSION} (SCOWL)"
+    found = None if portable else _enchant()
+    if found is not None:
+        import enchant
+
+        return English(f"{pinned}, pyenchant {enchant.__version__}/hunspell", found)
+    return English(f"{pinned}, portable reader", WordFiles.read(files.AFFIXES, files.WORDS))
+
+
+def _enchant() -> Enchant | None:
+    """pyenchant over our files, or None where its C library, or hunspell in it, is missing or reads them otherwise."""
+    try:
+        import enchant
+    except ImportError:  # pyenchant raises it too when there is no C library
+        return None
+    tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
+    with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
+        _lay_out(Path(folder), tag)
+        with _config_folder(folder):
+            try:
+                broker = enchant.Broker()
+                broker.set_ordering(tag, "hunspell")
+                found = Enchant(broker, broker.request_dict(tag))
+            except enchant.errors.Error:
+                return None
+    if found.dictionary.provider.name != "hunspell":
+        return None
+    return found if all(found.knows(word) is known for word, known in PROBES.items()) else None
+
+
+def _lay_out(folder: Path, tag: str) -> None:
+    """Our files where enchant's hunspell looks first, under a language that nobody else has."""
+    (folder / "hunspell").mkdir()
+    shutil.copyfile(files.AFFIXES, folder / "hunspell" / f"{tag}.aff")
+    shutil.copyfile(files.WORDS, folder / "hunspell" / f"{tag}.dic")
+
+
+@contextmanager
+def _config_folder(folder: str) -> Iterator[None]:
+    """enchant's user folder is `folder` inside: personal and exclude lists are read and made there."""
+    before = os.environ.get("ENCHANT_CONFIG_DIR")
+    os.environ["ENCHANT_CONFIG_DIR"] = folder
+    try:
+        yield
+    finally:
+        if before is None:
+            del os.environ["ENCHANT_CONFIG_DIR"]
+        else:
+            os.environ["ENCHANT_CONFIG_DIR"] = before

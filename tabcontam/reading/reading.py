@@ -1,0 +1,112 @@
+"""How an answer is read before it is decided: preambles and fences stripped, declining texts told apart."""
+
+import re
+from decimal import Context, Decimal
+from functools import lru_cache
+
+from tabcontam.reading.answers import FILLER, is_number, ungrouped
+
+FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
+DIGITS = Context(prec=12)
+MISSING = re.compile(r"\?|na|n/a|nan|null|none|-|missing", re.IGNORECASE)
+MARKS = "\"'`*"  # around a value
+SHORT_CHOICE = 3  # letters; Yes and No stand in too many sentences
+DECLINES = re.compile(
+    r"\b(?:i(?: a|')m (?:sorry|unable|not able)|i (?:cannot|can't|can not|do not|don't|couldn't|could not)|unable to"
+    r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
+    r"|i apologi[sz]e|beyond what i"
+    r"|(?:cannot|can't|could not) be (?:determined|known)"
+    r"|(?:does|do) not (?:mention|contain|provide|specify|have (?:access|enough)))",
+    re.IGNORECASE,
+)
+
+
+def declines(text: str) -> bool:
+    """Whether a text says that it cannot answer."""
+    return DECLINES.search(text.replace("\u2019", "'")) is not None
+
+
+def plain(text: str) -> str:
+    """A text without code fences and the marks of emphasis around its lines."""
+    if text.isprintable() and "`" not in text and "*" not in text:  # a single line without marks
+        return text.strip()
+    lines = (line.strip() for line in FENCE.sub("", text).splitlines())
+    bare = (line if line.startswith("* ") else line.strip("*`").strip() for line in lines)
+    return "\n".join(line for line in bare if line)
+
+
+def answer_line(text: str) -> str:
+    """The line that holds a short answer: the first that does not announce one."""
+    lines = plain(text).splitlines()
+    said = (line for line in lines if not line.endswith(":") and not (FILLER.match(line) and len(lines) > 1))
+    return next(said, lines[0] if lines else "")
+
+
+def same_value(answer: str | None, expected: str | None) -> bool:
+    """Whether two values are one: numbers as numbers, other texts without case, outer spaces, quotes and full stop."""
+    if answer is None or expected is None:
+        return False
+    return value_key(answer) == value_key(expected)
+
+
+def is_mark(cell: str | None) -> bool:
+    """Whether a cell is how an answer writes a missing value."""
+    return cell is None or MISSING.fullmatch(cell.strip("\"'`*. ")) is not None
+
+
+@lru_cache(maxsize=100_000)
+def value_key(text: str) -> str:
+    """What equal values share: `256`, `256.0` and `2.56e2` have one key, and `No.` has that of `no`."""
+    bare = _bare(text)
+    if not is_number(bare):
+        return bare
+    try:
+        number = DIGITS.plus(Decimal(ungrouped(bare)))  # no more digits than a float holds
+    except ArithmeticError:  # beyond what even a decimal holds
+        return bare
+    if not number.is_finite():
+        return bare
+    return format(number.normalize(), "e") if number else "0"
+
+
+def _bare(text: str) -> str:
+    bare = " ".join(text.split()).strip(MARKS).casefold()
+    return bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
+
+
+def chosen(text: str, choices: tuple[str, ...]) -> str | None:
+    """The one of the possible answers that a text gives: it begins or ends with it, and names no other.
+
+    A longer answer may stand anywhere, if it is the only one and not denied.
+    """
+    line = answer_line(text).strip("\"'*` ")
+    if declines(line):
+        return None
+    named = [choice for choice in sorted(choices, key=len, reverse=True) if _names(line, choice)]
+    # "very good" names "good" too
+    apart = [choice for choice in named if not any(choice in other for other in named if other != choice)]
+    if _names_two(line, named):
+        return None
+    for choice in apart:
+        answer = re.escape(choice)
+        if re.match(rf"{answer}(?!\w)(?!\s+or\b)", line, re.IGNORECASE):
+            return choice
+        if len(apart) == 1 and re.search(rf"(?:\bis|:)[\s\"'*]*{answer}[\"'*.!]*\s*\}}?$", line, re.IGNORECASE):
+            return choice
+    only = apart[0] if len(apart) == 1 else ""
+    denied = re.search(rf"\b(?:not|no|n't)\s+(?:an?\s+)?{re.escape(only)}", line, re.IGNORECASE)
+    return only if len(only) > SHORT_CHOICE and not denied else None
+
+
+def _names(line: str, choice: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", line, re.IGNORECASE) is not None
+
+
+def _names_two(line: str, choices: list[str]) -> bool:
+    """Whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
+    either = "|".join(map(re.escape, choices)) or "$"
+    between = rf"(?:[/|&]|,?\s*\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
+    return (
+        re.search(rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)", line, re.IGNORECASE)
+        is not None
+    )

@@ -1,0 +1,82 @@
+"""Algorithm 1: decide from words (Ronval et al., section 3.2), as the authors' last code has it.
+
+A "word" is a whole feature name or value, spaces included. Words that no English dictionary knows are specific to the
+dataset: one of them in the answer is enough. Where there are none, all expected words have to appear.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tabcontam.reading.dictionary import Dictionary, english
+
+__all__ = ["Dictionary", "WordDecision", "decide_names", "decide_words", "english"]
+
+
+Found = Callable[[str, str], bool]
+PIECES = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_]+|\d+")
+PLAIN = re.compile(r"[\w .\-/]*[^\W_][\w .\-/]*")  # a name that may be spelled in another case style
+MATCH_CASE = frozenset({"MathE"})  # the authors' one exception: any "mathe..." would name that dataset
+
+
+@dataclass(frozen=True)
+class WordDecision:
+    """What Algorithm 1 found: each word it looked for, in order, and whether it appeared; which of them are unknown."""
+
+    detected: bool
+    looked_for: dict[str, bool]
+    unknown: tuple[str, ...]
+
+
+def decide_words(
+    output: str, expected: Sequence[str | None], dictionary: Dictionary, found: Found | None = None
+) -> WordDecision:
+    """Algorithm 1. None, a missing value, counts as appeared, as the authors count it; alone it shows nothing.
+
+    `found` says whether a word is in the output, by default as the authors look for it.
+    """
+    found = found or appears
+    words = [word for word in dict.fromkeys(expected) if word]
+    unknown = tuple(without_note(word) for word in words if not dictionary.knows(word))
+    wanted = unknown or tuple(without_note(word) for word in words)
+    looked_for = {word: found(word, output) for word in wanted}
+    combine: Callable[[Sequence[bool]], bool] = any if unknown else all
+    return WordDecision(bool(looked_for) and combine(list(looked_for.values())), looked_for, unknown)
+
+
+def decide_names(output: str, names: Sequence[str], dictionary: Dictionary, found: Found | None = None) -> WordDecision:
+    """Recognition: Algorithm 1 on each name by itself, the long ones first, up to the first that is found."""
+    looked_for: dict[str, bool] = {}
+    unknown: list[str] = []
+    for name in names:
+        decision = decide_words(output, [name], dictionary, found)
+        looked_for |= decision.looked_for
+        unknown += decision.unknown
+        if decision.detected:
+            return WordDecision(True, looked_for, tuple(unknown))
+    return WordDecision(False, looked_for, tuple(unknown))
+
+
+def appears(word: str, output: str) -> bool:
+    """Whether `word` is a substring of `output`; "_" in names also stands for "." and a space (reference 1a)."""
+    if word not in MATCH_CASE:
+        word, output = word.lower(), output.lower()
+    return word.replace("_", " ") in output.replace("_", " ") or word in output.replace("_", ".")
+
+
+def stands_in(word: str, output: str) -> bool:
+    """Whether `output` holds `word` as a whole: not `ATA` in `dataset`, but `PassengerId` in `passenger_id`."""
+    if re.search(rf"(?<![^\W_]){re.escape(word)}(?![^\W_])", output, re.IGNORECASE):
+        return True
+    return PLAIN.fullmatch(word) is not None and f" {' '.join(pieces(word))} " in f" {' '.join(pieces(output))} "
+
+
+def pieces(text: str) -> list[str]:
+    """The words of a name or text, in lower case: snake_case, camelCase and dotted.names fall into their parts."""
+    return [piece.casefold() for piece in PIECES.findall(text)]
+
+
+def without_note(word: str) -> str:
+    """The name without what stands in parentheses: `sepal length (cm)` is looked for as `sepal length`."""
+    before, bracket, _ = word.partition("(")
+    return before.strip() if bracket and before.strip() else word

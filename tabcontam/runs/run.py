@@ -1,0 +1,383 @@
+"""A run from names to a folder: open what was named, plan, ask, judge, record."""
+
+import asyncio
+import contextlib
+import signal
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.limiter import CEILING
+from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
+from tabcontam.asking.progress import Progress, Unheard
+from tabcontam.asking.replies import NoStore, ReplyStore, Store
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder, replace_file
+from tabcontam.errors import Unavailable, UsageError
+from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.selection import selected
+from tabcontam.reading.words import Dictionary, english
+from tabcontam.runs.folder import as_json, cell_key, load, new_folder, record
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.catalogue import catalogued
+from tabcontam.subjects.missing import MissingModel
+from tabcontam.subjects.prices import Price, load_prices, price_of
+from tabcontam.subjects.registry import CONTROLS, Settings, resolve
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.table import Table, load_table
+from tabcontam.verdicts.judge import Result, results
+from tabcontam.version import __version__
+
+DATASETS = ("iris", "wine")
+LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the command line asks for."""
+
+    llms: tuple[str, ...] = ()
+    datasets: tuple[str | Table, ...] = ()
+    serializers: tuple[str, ...] = ()
+    expression: str | None = None
+    options: Options = field(default_factory=Options)
+    controls: bool = True
+    out: Path | None = None
+    target: str | None = None
+    name: str | None = None
+    send_rows: bool = False
+    form: str = "auto"
+    batch_size: int = 16
+    prices: Path | None = None
+    cache: bool = True
+    command: str = ""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that was planned: its subjects, tables and cells; `resolved` has what a name of an LLM stands for."""
+
+    request: Request
+    subjects: tuple[Subject, ...]
+    tables: tuple[Table, ...]
+    serializers: tuple[Serializer, ...]
+    cells: tuple[PlannedCell, ...]
+    dictionary: Dictionary
+    prices: Mapping[str, Price]
+    resolved: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so."""
+
+    folder: Path
+    document: Result
+    failure: str | None
+
+
+class NothingSelectedError(UsageError):
+    """`-k` matches no test."""
+
+    code = 5
+
+
+def prepare(request: Request) -> Run:
+    """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
+    tests = selected(TESTS, request.expression)
+    if not tests:
+        raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
+    serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
+    prices = load_prices(request.prices)
+    settings = Settings(
+        request.options.connections or CEILING,
+        serializers,
+        request.batch_size,
+        request.form,
+        needs=frozenset().union(*(test.needs for test in tests)),
+        seed=request.options.seed,
+    )
+    opened = {spec: _opened(spec, settings) for spec in _specs(request)}
+    named = request.llms or CONTROLS
+    subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
+    if request.options.most_dollars is not None:
+        _check_prices(subjects, prices)
+    tables = _tables(request)
+    _tell_apart(tables, serializers)
+    cells = tuple(plan(subjects, tables, serializers, tests, request.options))
+    stands_for = {spec: found for spec, (_, found) in opened.items()}
+    return Run(request, subjects, tables, serializers, cells, english(), prices, stands_for)
+
+
+def _tables(request: Request) -> tuple[Table, ...]:
+    """The tables as they are named, each once; one that is given as it is has its target and name."""
+    named = {each if isinstance(each, str) else id(each): each for each in request.datasets or DATASETS}
+    if request.target or request.name:
+        for table in named.values():
+            if not isinstance(table, str):
+                raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
+    return tuple(
+        each if isinstance(each, Table) else load_table(each, target=request.target, name=request.name)
+        for each in named.values()
+    )
+
+
+def _specs(request: Request) -> tuple[str, ...]:
+    """The LLMs of the run as they are named, the controls that join it first."""
+    named = tuple(dict.fromkeys(request.llms or CONTROLS))
+    return (*(spec for spec in CONTROLS if request.controls and spec not in named), *named)
+
+
+def _opened(spec: str, settings: Settings) -> tuple[Model, str]:
+    """An LLM and what its name stands for; one that is not to be had here says so when it is to be reached."""
+    try:
+        resolved = resolve(spec)
+    except Unavailable as error:
+        return MissingModel(spec, error), spec
+    return resolved.open(settings), str(resolved.found)
+
+
+def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
+    """Raises `UsageError` for an LLM whose cost cannot be bounded."""
+    for subject in subjects:
+        model = subject.model
+        if model.identity and price_of(model.identity, model.local, prices) is None:
+            raise UsageError(f"--max-cost: no price is known for {model.spec}; give it in a file behind --prices")
+
+
+def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> None:
+    for kind, names in (
+        ("datasets", [f"{table.name}@{table.edition}" for table in tables]),
+        ("serializers", [serializer.name for serializer in serializers]),
+    ):
+        if twice := {name for name in names if names.count(name) > 1}:
+            raise UsageError(f"two {kind} of one run are both named {min(twice)}; leave one out or rename it")
+
+
+def check_rows_may_leave(run: Run) -> None:
+    """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
+    for (llm, dataset), rows in rows_shown(run.cells).items():
+        if not run.request.send_rows:
+            raise UsageError(f"{dataset}: {rows} rows would be shown to {llm}; add --send-rows if they may leave")
+
+
+def execute(run: Run, progress: Progress) -> Outcome:
+    """Ask everything and record it. Raises `UsageError`; never loses an answer."""
+    check_rows_may_leave(run)
+    started, clock = datetime.now(UTC), time.monotonic()
+    folder = run.request.out or new_folder(started)
+    _check_same_run(folder, run)
+    session = _session(run, Journal(folder), progress)
+
+    def document(finished: bool) -> Result:
+        about = describe(run, started, session.used()) | {
+            "seconds": round(time.monotonic() - clock, 2),
+            "finished": finished and session.limit() is None,
+            "interrupted": session.stopping,
+            "limit": session.limit(),
+            "durations": session.durations(),
+        }
+        options = run.request.options
+        return results(about, session.results(), options.rules, options.alpha)
+
+    try:
+        _completed(_ask(session, folder, document), session.stop)
+    finally:
+        session.journal.rescue()
+    final = record(folder, document(not session.stopping))
+    return Outcome(folder, final, session.failures())
+
+
+def survey(run: Run) -> list[Estimate]:
+    """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
+    session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), Unheard())
+
+    async def look() -> list[Estimate]:
+        try:
+            with contextlib.suppress(UsageError):  # each LLM that cannot be reached says so in its own line
+                await session.connect()
+            session.recall()
+            return session.estimates()
+        finally:
+            await session.close()
+            session.store.close()
+
+    return asyncio.run(look())
+
+
+def _session(run: Run, journal: Journal, progress: Progress) -> Session:
+    store: Store = ReplyStore.open() if run.request.cache else NoStore()
+    return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
+
+
+def _completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Do it to the end, in a thread of its own where this one has an event loop at work, as a notebook's has."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+    else:
+        _beside_a_loop(work, stop)
+
+
+def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """As elsewhere, the first Ctrl-C finishes what is in flight, and the second ends at once."""
+    under_way: Future[asyncio.Task[None]] = Future()
+
+    async def begin() -> None:
+        task = asyncio.ensure_future(work)
+        under_way.set_result(task)
+        await task
+
+    with ThreadPoolExecutor(1) as thread:
+        done = thread.submit(asyncio.run, begin())
+        task = under_way.result()
+        try:
+            done.result()
+        except KeyboardInterrupt:
+            task.get_loop().call_soon_threadsafe(stop)
+            try:
+                done.result()
+            except KeyboardInterrupt:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+                raise
+
+
+async def _ask(session: Session, folder: Path, document: Callable[[bool], Result]) -> None:
+    try:
+        await session.connect()
+        _check_same_versions(folder, session)
+        open_folder(folder)
+        with alone(folder):
+            session.recall()
+            # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
+            replace_file(folder / RESULTS, as_json(document(False)))
+            with _interruptible(session):
+                await session.ask()
+    finally:
+        await session.close()
+        session.store.close()
+
+
+@contextlib.contextmanager
+def _interruptible(session: Session) -> Iterator[None]:
+    """The first Ctrl-C finishes what is in flight, the second ends at once."""
+
+    loop = asyncio.get_running_loop()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(session.stop)  # which also wakes the loop
+        signal.signal(signal.SIGINT, before)
+        print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not the main thread: Ctrl-C is its caller's business
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _check_same_run(folder: Path, run: Run) -> None:
+    """A folder is continued by a run that has all of its cells: others would vanish from its report."""
+    if not (folder / RESULTS).exists():
+        return
+    document = load(folder)
+    seed, version = document["run"].get("seed"), document["run"].get("version")
+    if seed != run.request.options.seed:
+        raise UsageError(f"{folder} holds a run with seed {seed}; choose another folder with --out")
+    if version != __version__:
+        raise UsageError(f"{folder} holds a run of tabcontam {version}; choose another folder with --out")
+    for fact in document["run"].get("llms", []):
+        before, now = fact.get("resolved"), run.resolved.get(fact.get("spec"))
+        if before and now and before != now:
+            raise UsageError(
+                f"in {folder} {fact['spec']} is {before}, now it is {now}; choose another folder with --out"
+            )
+    planned = {cell.name.key for cell in run.cells}
+    for cell in document["cells"]:
+        if cell_key(cell) not in planned:
+            name = " ".join(str(cell[key]) for key in ("llm", "dataset", "test"))
+            raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
+
+
+def _check_same_versions(folder: Path, session: Session) -> None:
+    """An LLM that has changed since is another: its answers do not go into one cell with the old ones."""
+    if not (folder / RESULTS).exists():
+        return
+    versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}
+    for fact in load(folder)["run"]["llms"]:
+        before, now = fact.get("version"), versions.get(fact.get("spec"))
+        if before and now and before != now:
+            raise UsageError(
+                f"in {folder} {fact['spec']} was version {before}, now it is {now}; choose another folder with --out"
+            )
+
+
+def describe(run: Run, started: datetime, used: Mapping[str, Result]) -> Result:
+    """The facts of a run, for results.json."""
+    options = run.request.options
+    return {
+        "version": __version__,
+        "versions": versions(),
+        "command": run.request.command,
+        "started": started.isoformat(timespec="seconds"),
+        "seed": options.seed,
+        "rules": options.rules,
+        "alpha": options.alpha,
+        "level": run.cells[0].level,
+        "dictionary": run.dictionary.name,
+        "llms": [
+            {
+                "spec": subject.model.spec,
+                "resolved": run.resolved.get(subject.model.spec, subject.model.spec),
+                "version": subject.model.version,
+                "control": subject.joined,
+                **used.get(subject.model.spec, {}),
+            }
+            for subject in run.subjects
+        ],
+        "catalogue": catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
+        "datasets": [
+            {
+                "name": table.name,
+                "title": table.title,
+                "edition": table.edition,
+                "sha256": table.sha256,
+                "rows": len(table.rows),
+                "columns": len(table.columns),
+                "features": list(table.columns),
+                "order": table.order,
+            }
+            for table in run.tables
+        ],
+        "serializers": [
+            {
+                "name": item.name,
+                "specifier": item.specifier,
+                "value_separator": item.value_separator,
+                "feature_separator": item.feature_separator,
+            }
+            for item in run.serializers
+        ],
+    }
+
+
+def versions() -> dict[str, str]:
+    """Python and the libraries that can change a result."""
+    found = {"python": sys.version.split()[0]}
+    for name in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found

@@ -1,0 +1,161 @@
+"""What would have been found: the power against a model that remembers a share of the rows and guesses the others.
+
+Simulated with a seed, so that the same questions have the same power. The many p-values that this takes come from a
+saddlepoint approximation, which may overstate a p-value a few times over, but understates it by no more than a few per
+cent: powers and shares err to the careful side. The p-value of a verdict is never one of these.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.guesser.chance import Guess
+from tabcontam.statistics.exact import TARGET, UNIT, poisson_binomial, poisson_binomial_tail
+
+RUNS = 200
+TILTS = np.log(2) / UNIT * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
+TINY = 1e-12
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Odds:
+    """An asked cell, seen after the fact.
+
+    `known` is the guesser's chance of the true value, None where the cell is missing in the table; `guessed` is that
+    of the likeliest value, and `guess_right` says whether the likeliest is the true one.
+    """
+
+    known: float | None
+    guessed: float
+    guess_right: bool
+
+
+def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int = RUNS, seed: int = 0) -> float:
+    """How often p <= level against a model that remembers each row with probability `share`, before anything is asked.
+
+    Hidden cells are drawn from their guesses; a remembered row is answered with the truth, any other with the
+    likeliest values. What a guess does not list counts as a value that has the chance `rest`; a missing cell is no
+    answer, and a value without a chance is worth nothing.
+    """
+    rng = np.random.default_rng(seed)
+    cumulants, sums = np.zeros((runs, 4, len(TILTS))), np.zeros(runs)
+    for row in rows:
+        remembered = rng.random(runs) < share
+        for guess in row:
+            listed = np.array(list(guess.values.values()))
+            chances = np.array([*np.maximum(listed, guess.rest), guess.rest, 1.0])  # the last: no answer
+            chances[chances <= 0] = 1.0
+            likeliest = int(listed.argmax()) if len(listed) else len(chances) - 1
+            ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
+            hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
+            answers = np.where(remembered, hidden, likeliest)
+            different, places = np.unique(chances[answers], return_inverse=True)  # of thousands of values a few
+            cumulants += _cumulants(different)[places]
+            sums += _units(chances)[answers] * (answers == hidden)
+    return float(np.mean(_tails(cumulants, sums) <= level))
+
+
+def detectable_share(
+    rows: Sequence[Sequence[Odds]], level: float, target: float = TARGET, runs: int = RUNS, seed: int = 0
+) -> float | None:
+    """The smallest share of remembered rows, in hundredths, that reaches p <= level in at least `target` of the runs.
+
+    The other rows are guessed. None where not even a model that remembers all reaches it. Raises ValueError at a
+    chance of 0.
+    """
+    known = [[(odds.known, True) for odds in row if odds.known is not None] for row in rows]
+    guessed = [[(odds.guessed, odds.guess_right) for odds in row] for row in rows]
+    guesses = _answered(guessed)
+    gains = _answered(known) - guesses
+    draws = np.random.default_rng(seed).random((runs, len(rows)))  # the same for every share: more rows, never others
+
+    def found(share: float) -> bool:
+        gained = np.einsum("ij,jk->ik", (draws < share).astype(np.float64), gains)  # BLAS's threads wait on each other
+        totals = guesses.sum(axis=0) + gained
+        cumulants = totals[:, :-1].reshape(runs, 4, len(TILTS))
+        return bool(np.mean(_tails(cumulants, np.rint(totals[:, -1])) <= level) >= target)
+
+    return _smallest(found)
+
+
+def _answered(rows: Sequence[Sequence[tuple[float, bool]]]) -> Floats:
+    """For each row of (chance, right) cells its cumulants, and in the last column its units that are right."""
+    chances = np.array([chance for row in rows for chance, _ in row])
+    right = np.array([right for row in rows for _, right in row])
+    cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances) * right])
+    totals = np.zeros((len(rows), cells.shape[1]))
+    np.add.at(totals, np.repeat(np.arange(len(rows)), [len(row) for row in rows]), cells)
+    return totals
+
+
+def _units(chances: Floats) -> Floats:
+    """The bits of each chance in eighths, rounded as `units` does."""
+    if not (chances > 0).all():
+        raise ValueError("a chance is 0")
+    return np.asarray(np.rint(-np.log2(chances) * UNIT))
+
+
+def _cumulants(chances: Floats) -> Floats:
+    """Of a cell's units under the null, at each tilt: log of the moments, mean, variance, variance by unit weight."""
+    weights, chances = _units(chances)[:, None], np.minimum(chances, 1.0)[:, None]
+    with np.errstate(divide="ignore"):  # the log of 0, at chance 1
+        right = np.log(chances) + weights * TILTS
+        moments = np.logaddexp(right, np.log1p(-chances))
+    tilted = np.exp(right - moments)
+    variance = weights**2 * tilted * (1 - tilted)
+    return np.stack([moments, weights * tilted, variance, weights * variance], axis=1)
+
+
+def _tails(cumulants: Floats, sums: Floats) -> Floats:
+    """For each run P(sum of units >= the one observed): the leading term of the saddlepoint (Daniels 1987).
+
+    For cells of one weight the possible sums are that weight apart, and the lattice form is accurate. For others the
+    mean weight is taken, though their sums are closer: that overstates. Nothing exceeds Chernoff's bound.
+    """
+    below = sums <= cumulants[:, 1, 0]
+    left = np.clip((cumulants[:, 1] < sums[:, None]).sum(axis=1) - 1, 0, len(TILTS) - 2)
+    runs = np.arange(len(sums))
+    moments, mean, variance, weighted = cumulants[runs, :, left].T
+    next_mean, next_variance = cumulants[runs, 1:3, left + 1].T
+    part = np.clip((sums - mean) / np.maximum(next_mean - mean, TINY), 0.0, 1.0)
+    there = variance + part * (next_variance - variance)  # as linear between two tilts
+    between = part * (next_mean - mean) / np.maximum((variance + there) / 2, TINY)
+    between = np.minimum(between, TILTS[left + 1] - TILTS[left])
+    tilt = TILTS[left] + between
+    exponent = moments + mean * between + (2 * variance + there) * between**2 / 6 - tilt * sums
+    spacing = np.maximum(weighted / np.maximum(variance, TINY), 1.0)
+    density = spacing / np.sqrt(2 * np.pi * np.maximum(there, TINY)) / -np.expm1(-tilt * spacing)
+    return np.asarray(np.where(below, 1.0, np.minimum(np.exp(exponent) * np.minimum(density, 1.0), 1.0)))
+
+
+def choice_power(chances: Sequence[float], share: float, level: float) -> float:
+    """The probability, exactly, of p <= level where each choice is known with probability `share`, else guessed."""
+    return _choice_power(chances, share, _needed(chances, level))
+
+
+def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET) -> float | None:
+    """The smallest share of known choices, in hundredths, with power `target`; None where knowing all has less."""
+    needed = _needed(chances, level)
+    return _smallest(lambda share: _choice_power(chances, share, needed) >= target)
+
+
+def _choice_power(chances: Sequence[float], share: float, needed: int) -> float:
+    right = share + (1 - share) * np.array(chances)
+    return min(1.0, float(poisson_binomial(right)[needed:].sum()))
+
+
+def _needed(chances: Sequence[float], level: float) -> int:
+    """The fewest right choices with p <= level: one more than there are where none have."""
+    hits = range(len(chances) + 1)
+    return bisect_left(hits, True, key=lambda count: poisson_binomial_tail(chances, count) <= level)
+
+
+def _smallest(found: Callable[[float], bool]) -> float | None:
+    """The smallest share, in hundredths, at which it is found; None where it is not found at 1."""
+    hundredths = bisect_left(range(1, 101), True, key=lambda hundredth: found(hundredth / 100)) + 1
+    return hundredths / 100 if hundredths <= 100 else None

@@ -1,0 +1,138 @@
+"""The one seam to every LLM: `generate(request) -> reply`.
+
+An LLM is told the rendering of a query that fits its form, and nothing about the test behind it. What its server does
+wrong is told by kind, so that one place decides what to do about it:
+
+TransientError      may pass: the request is sent again
+FatalError          nothing more will come of this LLM
+SpentError          the user's limit forbids another request
+a `Reply` of state `failed`     this request alone gets no answer
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from tabcontam.evidence.base import Capability, Prompt, Query, Reply
+
+if TYPE_CHECKING:
+    from tabcontam.tables.table import Table
+
+
+THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
+
+
+class Form(StrEnum):
+    """The form of a request."""
+
+    CHAT = "chat"
+    COMPLETION = "completion"
+    SEQ2SEQ = "seq2seq"
+
+
+class TransientError(Exception):
+    """What may pass: a rate limit, a server that is overloaded or fails, a timeout, a cut connection, broken JSON.
+
+    Its text is one line without the key. `kind` is a word or two for the progress line ("429", "timeout"); `wait` the
+    seconds that the server asks for, None where it asks for none; `crowded` whether fewer requests at a time would
+    help; `sent` whether the LLM may have answered, so that the request may have to be paid for.
+    """
+
+    def __init__(
+        self, text: str, kind: str, wait: float | None = None, *, crowded: bool = False, sent: bool = False
+    ) -> None:
+        super().__init__(text)
+        self.kind = kind
+        self.wait = wait
+        self.crowded = crowded
+        self.sent = sent
+
+
+class FatalError(Exception):
+    """Nothing more will come of this LLM: a wrong key, an unknown model, an exhausted quota. Its text is one line."""
+
+
+class SpentError(Exception):
+    """One more request would go beyond a limit that the user set. Its text is one line."""
+
+
+def _free() -> None:
+    """No limit is set."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """One query as it goes to an LLM: greedy decoding of at most `max_tokens` answer tokens.
+
+    A model that sends more than one request for a reply calls `again` before each further one; it raises `SpentError`
+    where the user's limit forbids it, and the model lets that pass.
+    """
+
+    prompt: Prompt
+    max_tokens: int
+    again: Callable[[], None] = field(default=_free, compare=False)
+
+
+class Model(Protocol):
+    """One LLM. `spec` is how it was named on the command line; `capabilities` is what tests may need of it.
+
+    A provider inherits from this and overrides what is not so for it.
+    """
+
+    spec: str
+    capabilities: frozenset[Capability]
+    control: bool = False
+    local: bool = False  # nothing leaves this machine
+    version: str = ""  # what the server states: a version or digest; "" where it states none
+    connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
+    allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
+
+    @property
+    def form(self) -> Form:
+        """The rendering this model is sent."""
+        ...
+
+    @property
+    def identity(self) -> Mapping[str, str] | None:
+        """Provider, address and model, under which replies are stored; None where they are not worth storing."""
+        provider, _, model = self.spec.partition(":")
+        return {"provider": provider, "address": "", "model": model}
+
+    async def connect(self) -> None:
+        """Reach the LLM before anything is asked. Raises `UsageError` with one line where that cannot work."""
+        return
+
+    def prepare(self, table: "Table", queries: Sequence[Query]) -> "Model":
+        """The model that answers for this table: itself, but for controls and simulations, which are made for one.
+
+        Raises `Skip` where none can be made.
+        """
+        return self
+
+    async def generate(self, request: Request) -> Reply:
+        """Ask once. Raises `TransientError`, `FatalError` or `SpentError`; all else becomes the reply's state."""
+        ...
+
+    async def close(self) -> None:
+        """Give back connections and memory."""
+        return
+
+
+@runtime_checkable
+class Settling(Protocol):
+    """A model that finds out by asking which form it takes. What an earlier run found it can be told."""
+
+    settled: bool
+
+    def settle(self, form: Form) -> None:
+        """Take this form, and ask for no other."""
+        ...
+
+
+class Scorer(Protocol):
+    """The capability `SCORE`: natural-log probabilities of given text."""
+
+    async def score(self, text: str) -> Sequence[tuple[str, float]]:
+        """The (token, log-probability in nats given everything before it) pairs of `text`, in order."""
+        ...

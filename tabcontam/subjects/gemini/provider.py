@@ -1,0 +1,399 @@
+"""`gemini:` Google's Gemini and Gemma, through the google-genai SDK.
+
+What the server does wrong is told by kind, and nothing is sent again as it is. What a model will not take (a seed,
+system text, little thinking) is learned from its first refusal, and the query is sent again without it. The key goes to
+Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
+GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
+"""
+
+import asyncio
+import json
+import logging
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.evidence.base import Capability, Prompt, Reply, State
+from tabcontam.subjects.base import THINKING, FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.gemini.replies import Answer, charged, read_answer, retry_after, retry_delay
+from tabcontam.subjects.keys import KeyHolder
+from tabcontam.subjects.openai.provider import is_loopback
+from tabcontam.subjects.openai.replies import message
+
+if TYPE_CHECKING:
+    from google.genai import Client
+    from google.genai.errors import APIError
+    from httpx2 import AsyncClient
+
+
+GOOGLE = "https://generativelanguage.googleapis.com"
+API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
+KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+OTHER_KEY = "TABCONTAM_API_KEY"
+PLACEHOLDER = "no-key"  # without one the SDK would look for Google's
+CONNECT_TRIES = 3
+CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
+SECONDS = 300.0  # how long one request may take
+CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
+NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
+ROLES = {"assistant": "model"}
+# Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
+LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
+    "minimal thinking": {"thinking_level": "MINIMAL"},
+    "low thinking": {"thinking_level": "LOW"},
+    "no thinking": {"thinking_budget": 0},
+}
+# What a model may not take, and how its server says so. Gemma knows no system text.
+REFUSALS = {
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
+    # Google does not always say which argument it means; this one differs most between models.
+    "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
+}
+# Where no other request would fare better: status code and words of the error, and what to say. The first one counts.
+HOPELESS = {
+    r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
+    r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
+        "wants the billing behind the key in {variable} to be in order; set it up, or add credits"
+    ),
+    r"429 .*(\blimit: 0\b(?!\.)|'quotaValue': '0')": (
+        "grants the key in {variable} no use of {model}; set up billing for it, or name another model"
+    ),
+    r"429 .*per[ _]?day": "has spent today's quota of the key in {variable}; run the same command again tomorrow",
+    r"40[13] |400 .*API[_ ]key": "refused the key in {variable}; check the key and what it may be used for",
+    r"404 ": "does not offer {model}, or no longer does; name another model",
+    r"3\d\d |405 ": "does not speak the Gemini protocol",
+}
+CROWDED = (408, 429, 503, 504)
+NOT_WORKED_ON = (429, 503)
+# The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed where nothing handles them.
+SILENT = logging.NullHandler()
+
+
+def open_gemini(name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE) -> Model:
+    """The LLM `name` at Google. `spec` is how the user named it; `address` is for the tests."""
+    parts = NAME.fullmatch(name)
+    if not parts or ".." in name:
+        raise UsageError(f"bad model name {name[:100]!r}; type for example gemini:gemini-2.5-flash")
+    path = f"{parts[1] or 'models/'}{parts[2]}"
+    return GeminiModel(spec or f"gemini:{name}", path, address.rstrip("/"), max_connections)
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What a model was found to want, from what its server said. Habits only ever grow."""
+
+    refused: frozenset[str] = frozenset()
+    thinks: bool = False
+
+    def joined(self, other: "Habits") -> "Habits":
+        """What either has found."""
+        return Habits(self.refused | other.refused, self.thinks or other.thinks)
+
+    def without(self, error: Exception, config: Mapping[str, Any]) -> "Habits | None":
+        """These, without the parameter that a server says this model does not take; None where it says none."""
+        if getattr(error, "code", None) != 400:
+            return None
+        said = str(getattr(error, "details", ""))
+        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said))
+        name = next(names, None)
+        refused = self.thinking if name == "thinking_config" else name
+        return None if refused is None else replace(self, refused=self.refused | {refused})
+
+    @property
+    def allowance(self) -> int:
+        """Tokens beyond the answer's."""
+        return THINKING if self.thinks else 0
+
+    @property
+    def thinking(self) -> str | None:
+        """The way to ask for little thinking; None where there is no thinking, or no way is left."""
+        return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
+
+    def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
+        """The chat as Gemini takes it, decoded greedily, where the model lets itself be told so."""
+        system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
+        turns = [(ROLES.get(message.role, message.role), message.content) for message in prompt.chat]
+        contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns if role != "system"]
+        if "system_instruction" in self.refused and system:
+            contents = _with_system(system, contents)
+        config = {
+            "temperature": 0,
+            "seed": 0,
+            "max_output_tokens": max_tokens + self.allowance,
+            "system_instruction": system or None,
+            "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
+        }
+        return {
+            "contents": contents,
+            "config": {name: value for name, value in config.items() if name not in self.refused},
+        }
+
+
+def _with_system(system: str, contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The system text at the head of what the user says first."""
+    if not contents or contents[0]["role"] != "user":
+        return [{"role": "user", "parts": [{"text": system}]}, *contents]
+    first, *rest = contents
+    return [{"role": "user", "parts": [{"text": f"{system}\n\n{first['parts'][0]['text']}"}]}, *rest]
+
+
+class GeminiModel(KeyHolder, Model):
+    """One LLM behind the Gemini API."""
+
+    control = False
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.INSTRUCTIONS})
+    form = Form.CHAT
+
+    def __init__(self, spec: str, model: str, address: str, max_connections: int) -> None:
+        self.spec = spec
+        self.model = model
+        self.address = address
+        self.local = is_loopback(address)
+        self.version = ""
+        self._own = address == GOOGLE  # Google's own address, which alone may see its key
+        self._max_connections = max_connections
+        self._habits = Habits()
+        self._client: Client | None = None
+        self._http: AsyncClient | None = None
+        self._variable = ""
+
+    def __repr__(self) -> str:
+        return f"<GeminiModel {self.spec}>"
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Under which replies are stored."""
+        return {"provider": "gemini", "address": self.address, "model": self.model}
+
+    async def connect(self) -> None:
+        """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        client = self._connection()
+        from google.genai.errors import APIError
+        from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
+        from httpx2 import RequestError
+
+        retry = HttpRetryOptions(attempts=CONNECT_TRIES, initial_delay=CONNECT_WAIT, jitter=CONNECT_WAIT)
+        config = GetModelConfig(http_options=HttpOptions(retry_options=retry))
+        try:
+            found = await asyncio.wait_for(client.aio.models.get(model=self.model, config=config), CONNECT_SECONDS)
+        except APIError as error:
+            if error.code == 404:
+                raise await self._unknown(client) from None
+            why = self._hopeless(error) or f"{self._who} does not tell of the model; it answered {_reason(error)}"
+            raise self._mistake(why) from None
+        except (RequestError, TimeoutError) as error:
+            why = f"no answer in {CONNECT_SECONDS:.0f} s" if isinstance(error, TimeoutError) else _reason(error)
+            raise self._mistake(f"{why}: cannot reach {self.address}; check the network and the proxy") from None
+        except Exception:  # as in `generate`
+            raise self._mistake(self._other_kind()) from None
+        self._recognize(found)
+
+    async def generate(self, request: Request) -> Reply:
+        """Ask once, and again only in words that the model takes, or with room for its thinking.
+
+        What is learned from a refusal is kept only once the server has taken a request that was made by it.
+        """
+        habits, answers = self._habits, list[Answer]()
+        while True:
+            arguments = habits.arguments(request.prompt, request.max_tokens)
+            try:
+                answer = await self._post(arguments)
+            except Exception as error:  # a server can make the SDK raise almost anything
+                fewer = habits.without(error, arguments["config"])
+                if fewer is None:
+                    return self._failed(error, answers)
+                habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
+            else:
+                answers.append(answer)
+                cramped = answer.cut and answer.thought and not habits.thinks
+                habits = replace(habits, thinks=habits.thinks or cramped)
+                self._learn(habits)
+                if not cramped:
+                    reply = answer.reply()
+                    return replace(reply, text=self._without_key(reply.text), usage=charged(answers))
+            request.again()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, http, self._client, self._http = self._client, self._http, None, None
+        if client is not None:
+            client.close()
+        if http is not None:
+            await http.aclose()
+
+    async def _post(self, arguments: Mapping[str, Any]) -> Answer:
+        client = self._connection()
+        from google.genai import types
+
+        config = types.GenerateContentConfig(
+            **arguments["config"],
+            should_return_http_response=True,
+            automatic_function_calling=types.AutomaticFunctionCallingConfig(disable=True),
+        )
+        response = await client.aio.models.generate_content(
+            model=self.model, contents=arguments["contents"], config=config
+        )
+        raw = response.sdk_http_response
+        return read_answer(json.loads((raw and raw.body) or ""))
+
+    def _learn(self, habits: Habits) -> None:
+        self._habits = self._habits.joined(habits)
+        self.allowance = self._habits.allowance
+
+    def _connection(self) -> "Client":
+        if self._client is None:
+            self._client = self._opened()
+        return self._client
+
+    def _opened(self) -> "Client":
+        try:
+            from google.genai import Client
+            from google.genai.client import DebugConfig
+            from google.genai.types import HttpOptions
+        except ImportError:
+            raise UsageError('gemini: needs google-genai; pip install "tabcontam[gemini]"') from None
+        logging.getLogger("google_genai").addHandler(SILENT)
+        key = self._key()
+        try:
+            self._http = self._transport()
+            return Client(
+                api_key=key,
+                vertexai=False,
+                # Left out, each of these would be read from the environment; a mode may record prompts in files.
+                debug_config=DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
+                http_options=HttpOptions(base_url=self.address, api_version=API_VERSION, httpx_async_client=self._http),
+            )
+        except Exception as error:  # a proxy, a certificate file or a setting of the SDK in the environment
+            raise self._mistake(f"google-genai does not start: {error}") from None
+
+    def _transport(self) -> "AsyncClient":
+        from httpx2 import AsyncClient, Limits, Timeout
+
+        # Waiting for a free connection is no failure, however long the queue.
+        timeout = Timeout(SECONDS, connect=10.0, pool=None)
+
+        async def in_time(request: Any) -> None:
+            request.extensions["timeout"] = timeout.as_dict()  # the SDK sends with none
+
+        return AsyncClient(
+            limits=Limits(max_connections=self._max_connections, max_keepalive_connections=self._max_connections),
+            follow_redirects=False,  # a redirect would carry the key elsewhere
+            trust_env=not self.local,  # no proxy stands between this machine and itself
+            event_hooks={"request": [in_time]},
+        )
+
+    def _key(self) -> str:
+        """The key for this address, and no other. Raises `UsageError` where there has to be one."""
+        names = KEYS if self._own else (OTHER_KEY,)
+        self._variable, key = self._read_key(names, needed_by="Gemini" if self._own else None)
+        return key or PLACEHOLDER
+
+    def _recognize(self, found: Any) -> None:
+        """Take down what the server states of the model."""
+        if not found.name:  # the SDK makes a model of an empty reply
+            raise self._mistake(self._other_kind())
+        methods = found.supported_actions
+        if methods and "generateContent" not in methods:
+            raise self._mistake(f"{self.spec} answers no prompts; its server offers {', '.join(methods)}")
+        self._learn(Habits(thinks=getattr(found, "thinking", None) is True))
+        # An alias such as gemini-flash-latest may come back under the name of what it stands for today.
+        other = found.name if found.name != self.model else None
+        stated = {"version": found.version, "name": other}
+        self.version = self._line(" ".join(f"{name}={fact}" for name, fact in stated.items() if fact))
+
+    async def _unknown(self, client: "Client") -> UsageError:
+        """The error for a model that is not there, with the nearest ones that are and answer prompts."""
+        asked = self.model.rpartition("/")[2]
+        names = []
+        try:
+            async for entry in await client.aio.models.list(config={"page_size": 1000}):
+                if entry.name and "generateContent" in (entry.supported_actions or ["generateContent"]):
+                    names.append(entry.name.removeprefix("models/"))
+        except Exception:  # the list is only for the advice
+            names = []
+        if not names:
+            return self._mistake(f"unknown model {asked!r}; see https://ai.google.dev/gemini-api/docs/models")
+        return self._mistake(str(unknown("model", asked, map(self._line, names))))
+
+    def _other_kind(self) -> str:
+        return f"{self.address} does not speak the Gemini protocol"
+
+    @property
+    def _who(self) -> str:
+        return "Google" if self._own else f"the server at {self.address}"
+
+    def _hopeless(self, error: "APIError") -> str | None:
+        """The line for a server that would answer no other request either: who, what, and what to do about it."""
+        answered = f"{error.code} {error.details}"
+        what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
+        if what is None:
+            return None
+        what = what.format(variable=self._variable, model=self.model.removeprefix("models/"))
+        return self._line(f"{self._who} {what}; it answered {_reason(error)}")
+
+    def _failed(self, error: Exception, answers: Sequence[Answer]) -> Reply:
+        """No answer to this request. Raises `TransientError` or `FatalError` where that is not its own fault."""
+        if isinstance(error, UsageError):  # there is no key, or no SDK
+            raise FatalError(str(error)) from None
+        from google.genai.errors import APIError
+
+        hopeless = self._hopeless(error) if isinstance(error, APIError) else None
+        if hopeless:
+            raise FatalError(hopeless) from None
+        text = self._line(_reason(error))
+        passing = _passing(error, text)
+        if passing:
+            passing.sent = passing.sent or bool(answers)
+            raise passing from None
+        return Reply("", State.FAILED, text, usage=charged(answers))
+
+
+def _passing(error: Exception, text: str) -> TransientError | None:
+    """What may pass, by kind; None for all else."""
+    from google.genai.errors import APIError
+    from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
+
+    match error:
+        case APIError(code=code) if code in (408, 429) or code >= 500:
+            crowded, sent = code in CROWDED, code not in NOT_WORKED_ON
+            return TransientError(text, str(code), _wanted(error), crowded=crowded, sent=sent)
+        case TimeoutException():
+            return TransientError(text, "timeout", crowded=True, sent=not isinstance(error, ConnectTimeout))
+        case ConnectError() | ProxyError():
+            return TransientError(text, "no connection")
+        case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
+            return TransientError(text, "broken JSON", sent=True)
+        case RequestError():
+            return TransientError(text, "cut connection", sent=True)
+        case ValueError():
+            return TransientError(text, "no reply", sent=True)
+    return None
+
+
+def _wanted(error: "APIError") -> float | None:
+    """The wait that a server asks for: in a header, or in the details of a 429, as Google does."""
+    headers = getattr(error.response, "headers", None) or {}
+    wait = retry_after(headers.get("retry-after", ""))
+    return retry_delay(error.details) if wait is None else wait
+
+
+def _reason(error: Exception) -> str:
+    """Why there was no answer, in few words."""
+    from google.genai.errors import APIError
+    from httpx2 import ConnectTimeout, DecodingError, RequestError, TimeoutException
+
+    match error:
+        case APIError():
+            told = message(error.details)
+            return f"HTTP {error.code}{told and ': '}{told}"
+        case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
+            return "the reply is no JSON"
+        case TimeoutException() if not isinstance(error, ConnectTimeout):
+            return f"timed out after {SECONDS:.0f} s"
+        case RequestError():
+            return f"connection failed{str(error) and f' ({error})'}"
+    return str(error) or type(error).__name__

@@ -1,0 +1,141 @@
+"""What Gemini sent, read: the reply's JSON field by field, each checked for its type.
+
+The SDK's own types would warn on the user's terminal about every value that is newer than they are.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+from tabcontam.evidence.base import Reply, State, Usage
+from tabcontam.subjects.openai.replies import message
+
+NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
+# Blocks, by rule or by the provider's own classifiers. RECITATION matters most here: the model was about to repeat a
+# source word for word.
+BLOCKS = frozenset(
+    {
+        "SAFETY",
+        "RECITATION",
+        "PROHIBITED_CONTENT",
+        "BLOCKLIST",
+        "SPII",
+        "LANGUAGE",
+        "ESCALATION",
+        "MODEL_ARMOR",
+        "PUP_LIMITED_DISABLED",
+        "IMAGE_SAFETY",
+        "IMAGE_RECITATION",
+        "IMAGE_PROHIBITED_CONTENT",
+    }
+)
+SPELLED_OUT = {"SPII": "sensitive personal information"}
+SECONDS = re.compile(r"\d{1,9}(\.\d*)?", re.ASCII)
+DELAY = re.compile(r"'retryDelay': '(\d{1,9}(\.\d*)?)s'", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One candidate: its visible text, why it ended, whether the model thought before it.
+
+    `block` is the reason for which the prompt was never answered; `usage` what the server says it charges.
+    """
+
+    text: str = ""
+    finish: str = ""
+    block: str = ""
+    thought: bool = False
+    tokens: int | None = None
+    usage: Usage | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ran into the token limit, which in Gemini counts the thinking too."""
+        return self.finish == "MAX_TOKENS"
+
+    def reply(self) -> Reply:
+        """Text and state."""
+        if self.block:
+            return Reply("", State.REFUSED, f"prompt blocked: {_words(self.block)}", self.tokens)
+        if self.finish in BLOCKS:
+            return Reply(self.text, State.REFUSED, _words(self.finish), self.tokens)
+        empty = not self.text.strip()
+        if self.cut:
+            detail = "all tokens went into reasoning" if empty and self.thought else "token limit"
+            return Reply(self.text, State.TRUNCATED, detail, self.tokens)
+        stopped = "" if self.finish in NATURAL else f"stopped: {_words(self.finish)}"
+        if empty:
+            return Reply("", State.EMPTY, stopped or "no text", self.tokens)
+        return Reply(self.text, State.TRUNCATED if stopped else State.OK, stopped, self.tokens)
+
+
+def read_answer(body: object) -> Answer:
+    """The answer in a reply. Raises ValueError where there is none."""
+    prompt, tokens, thoughts = _counts(_mapping(body, "usageMetadata"))
+    usage = None if prompt is None else Usage(prompt, (tokens or 0) + (thoughts or 0))
+    block = _mapping(body, "promptFeedback").get("blockReason")
+    candidates = body.get("candidates") if isinstance(body, dict) else None
+    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
+    text, shown = _text(_mapping(candidate, "content").get("parts"))
+    if isinstance(block, str) and block and not text:
+        return Answer(block=block, tokens=tokens, usage=usage)
+    if not isinstance(candidate, dict):
+        told = message(body) if isinstance(body, dict) and "error" in body else ""
+        raise ValueError(f"the reply holds no candidate{told and ': '}{told}")
+    finish = candidate.get("finishReason")
+    return Answer(
+        text=text,
+        finish=finish if isinstance(finish, str) else "",
+        thought=shown or bool(thoughts),
+        tokens=tokens,
+        usage=usage,
+    )
+
+
+def charged(answers: Iterable[Answer]) -> Usage | None:
+    """What all of these cost together, as far as the server says."""
+    stated = [answer.usage for answer in answers if answer.usage]
+    return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None
+
+
+def retry_after(header: str) -> float | None:
+    """The seconds to wait that a Retry-After header states, as a number or as a date."""
+    if SECONDS.fullmatch(header):
+        return float(header)
+    try:
+        date = parsedate_to_datetime(header)
+    except (ValueError, TypeError, OverflowError, IndexError):
+        return None
+    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
+
+
+def retry_delay(body: object) -> float | None:
+    """The seconds to wait that the details of an error state, as Google writes them: "28s"."""
+    found = DELAY.search(str(body))
+    return float(found[1]) if found else None
+
+
+def _counts(usage: Mapping[str, Any]) -> list[int | None]:
+    """Tokens of the prompt, the answer and the thinking; None where the server says nothing."""
+    counts = [usage.get(f"{name}TokenCount") for name in ("prompt", "candidates", "thoughts")]
+    return [count if isinstance(count, int) and count >= 0 else None for count in counts]
+
+
+def _mapping(body: object, name: str) -> Mapping[str, Any]:
+    value = body.get(name) if isinstance(body, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _text(parts: object) -> tuple[str, bool]:
+    """The text of the parts that are no thoughts, and whether there were thoughts."""
+    found = [part for part in (parts if isinstance(parts, list) else []) if isinstance(part, dict)]
+    texts = [part["text"] for part in found if not part.get("thought") and isinstance(part.get("text"), str)]
+    whole = "".join(texts).encode("utf-8", "replace").decode()  # no file can hold half a surrogate pair
+    return whole, any(part.get("thought") for part in found)
+
+
+def _words(reason: str) -> str:
+    return SPELLED_OUT.get(reason, reason.casefold().replace("_", " "))

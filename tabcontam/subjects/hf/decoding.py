@@ -1,0 +1,186 @@
+"""Rows of token ids in, replies out: greedy decoding of several rows at once."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from tabcontam.evidence.base import Reply, State
+from tabcontam.subjects.base import THINKING
+from tabcontam.subjects.hf.batches import shared
+from tabcontam.subjects.hf.device import out_of_memory, release
+from tabcontam.subjects.hf.ends import RowEnds
+from tabcontam.subjects.hf.loading import Loaded
+from tabcontam.subjects.hf.text import Row, Text
+from tabcontam.subjects.openai.replies import THOUGHT_END, without_thought
+
+LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
+UNPADDED = ("rwkv",)  # recurrent models that read padding too, whatever the mask says
+KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
+
+
+class Decoder:
+    """A loaded model that answers rows. `stopping` ends the batch under way at its next token."""
+
+    def __init__(self, loaded: Loaded, text: Text) -> None:
+        self.stopping = False
+        self.context = context_of(loaded.model.config)
+        self._model = loaded.model
+        self._text = text
+        self.seq2seq = loaded.seq2seq
+        self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
+        self._most = 0  # rows at a time that memory was found to hold; 0 while it has held all
+        self._eos = _end_tokens(loaded)
+        pad = loaded.tokenizer.pad_token_id
+        self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # masked: any token will do
+        # The checkpoint's own settings (sampling, beams, penalties, lengths) would not be greedy decoding.
+        self._model.generation_config = self._greedy(loaded.model.generation_config)
+
+    def answer(self, rows: Sequence[Row]) -> list[Reply]:
+        """A reply to each row, in fewer at a time where memory does not hold them all."""
+        most = 1 if self._model.config.model_type in UNPADDED else self._most
+        if most and len(rows) > most:
+            parts = [rows[first : first + most] for first in range(0, len(rows), most)]
+            return [reply for part in parts for reply in self.answer(part)]
+        try:
+            return self._generated(rows)
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error):
+                raise
+        release()  # only here: the exception, and with it the tensors of its frames, is gone
+        if len(rows) == 1:
+            return [Reply("", State.FAILED, f"out of memory with a single prompt of {len(rows[0].ids):,} tokens")]
+        self._most = len(rows) // 2
+        return self.answer(rows)
+
+    def _greedy(self, own: Any) -> Any:
+        from transformers import GenerationConfig
+
+        kept = {name: getattr(own, name, None) for name in KEPT_TOKENS}
+        eos = sorted(self._eos) or None
+        return GenerationConfig(do_sample=False, num_beams=1, eos_token_id=eos, pad_token_id=self._pad, **kept)
+
+    def _generated(self, rows: Sequence[Row]) -> list[Reply]:
+        """Replies from as many calls as it takes: whenever half of the rows have ended, the others go on alone."""
+        import torch
+
+        with torch.inference_mode():
+            inputs = self._inputs(rows)
+            ends = RowEnds(
+                rows,
+                start=1 if self.seq2seq else inputs["input_ids"].shape[1],
+                allowances=[self._allowance(row) for row in rows],
+                eos=self._eos,
+                decode=self._text.decode,
+                stopping=lambda: self.stopping,
+                leaving="past_key_values" in inputs,
+            )
+            answers: dict[int, list[int]] = {}
+            while ends.live:
+                output = self._continued(inputs, ends)
+                for number, ids in zip(ends.live, output.tolist(), strict=True):
+                    answers[number] = ids[ends.start : ends.start + ends.lengths[number]]
+                places = ends.leave()
+                if places:
+                    inputs, dropped = _thinned(inputs, output, self._tensor(places))
+                    ends.start -= dropped
+        return [self._reply(row, answers[number]) for number, row in enumerate(rows)]
+
+    def _continued(self, inputs: dict[str, Any], ends: RowEnds) -> Any:
+        from transformers import StoppingCriteriaList
+
+        criteria = StoppingCriteriaList([ends])
+        return self._model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
+
+    def _allowance(self, row: Row) -> int:
+        """Tokens for thinking, as far as the context reaches."""
+        if not row.thinks:
+            return 0
+        room = self.context - len(row.ids) - row.max_tokens if self.context else THINKING
+        return min(THINKING, room)
+
+    def _inputs(self, rows: Sequence[Row]) -> dict[str, Any]:
+        """Padded rows. A decoder goes on where a row ends, so that padding goes before it; an encoder's goes behind.
+
+        A beginning that all rows share is computed once, for one row; the padding then comes after it.
+        """
+        longest = max(len(row.ids) for row in rows)
+        head, past = self._beginning(rows)
+        ids, mask = [], []
+        for row in rows:
+            place = len(row.ids) if self.seq2seq else head
+            gap = longest - len(row.ids)
+            ids.append([*row.ids[:place], *[self._pad] * gap, *row.ids[place:]])
+            mask.append([1] * place + [0] * gap + [1] * (len(row.ids) - place))
+        inputs = {"input_ids": self._tensor(ids), "attention_mask": self._tensor(mask)}
+        return inputs if past is None else {**inputs, "past_key_values": past}
+
+    def _beginning(self, rows: Sequence[Row]) -> tuple[int, Any]:
+        """The length of the beginning that is computed once for all rows, and the cache after it, or None."""
+        cache = self._cache(rows[0].ids[:1])
+        head = shared(rows) if len(rows) > 1 else 0
+        if cache is None or head < LEAST_SHARED:
+            return 0, cache
+        self._model.base_model(input_ids=self._tensor([rows[0].ids[:head]]), past_key_values=cache, use_cache=True)
+        cache.batch_repeat_interleave(len(rows))
+        return head, cache
+
+    def _cache(self, ids: Sequence[int]) -> Any:
+        """An empty cache, where the model keeps these tokens in one that it is given; else None, and it has its own."""
+        from tabcontam.subjects.hf.cache import growing_cache, holds
+
+        if self._keeps is None:
+            cache = None if self.seq2seq else growing_cache(self._model.config)
+            try:
+                if cache is not None:
+                    self._model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
+            except (TypeError, ValueError, AttributeError):  # it takes another kind of cache, or none
+                cache = None
+            self._keeps = cache is not None and holds(cache, len(ids))
+        return growing_cache(self._model.config) if self._keeps else None
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
+        import torch
+
+        return torch.tensor(values, device=self._model.device)
+
+    def _reply(self, row: Row, ids: Sequence[int]) -> Reply:
+        ended = bool(ids) and ids[-1] in self._eos
+        ids = ids[:-1] if ended else ids
+        whole = text = self._text.decode(ids)
+        for mark in row.stop:
+            text = text.partition(mark)[0]
+        ended = ended or text != whole
+        if row.thinks:
+            open_still = row.opened and not THOUGHT_END.search(text)
+            text = "" if open_still else without_thought(text)[0]
+        if self.stopping and not ended:
+            return Reply(text, State.FAILED, "stopped before the answer ended", len(ids))
+        if not ended:
+            nothing = row.thinks and not text.strip()
+            detail = "all tokens went into reasoning" if nothing else "token limit"
+            return Reply(text, State.TRUNCATED, detail, len(ids))
+        return Reply(text, State.OK, "", len(ids)) if text.strip() else Reply("", State.EMPTY, "no text", len(ids))
+
+
+def _thinned(inputs: dict[str, Any], output: Any, rows: Any) -> tuple[dict[str, Any], int]:
+    """What is given for the rows that go on, and how many places were dropped that were padding in all of them."""
+    given, cache = inputs["attention_mask"], inputs["past_key_values"]
+    mask = given.new_ones(len(rows), output.shape[1])
+    mask[:, : given.shape[1]] = given[rows]
+    places = mask.any(dim=0)
+    held = places[: cache.get_seq_length()]
+    for layer in cache.layers:
+        layer.keep(rows, held)
+    kept = {"input_ids": output[rows][:, places], "attention_mask": mask[:, places]}
+    return {**kept, "past_key_values": cache}, int((~places).sum())
+
+
+def _end_tokens(loaded: Loaded) -> frozenset[int]:
+    stated = getattr(loaded.model.generation_config, "eos_token_id", None)
+    listed = stated if isinstance(stated, list) else [stated]
+    return frozenset(token for token in (*listed, loaded.tokenizer.eos_token_id) if isinstance(token, int))
+
+
+def context_of(config: Any) -> int:
+    """How many tokens fit; 0 where positions are relative and nothing sets a limit."""
+    positions = getattr(config.get_text_config(), "max_position_embeddings", None)
+    return positions if isinstance(positions, int) and positions > 0 else 0

@@ -1,0 +1,149 @@
+"""From a name or folder to a model in memory: safetensors only, no code of a repository, one line for what lacks."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.subjects.hf.device import best_device
+
+INSTALL = 'type: pip install "tabcontam[hf]"'
+# What determines the answers, and all that is fetched: no pickles, no second copies of the weights.
+FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
+COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
+PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
+COMMIT = re.compile(r"[0-9a-f]{40}")
+REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A model with its tokenizer; `version` identifies both, and what they are computed in."""
+
+    model: Any
+    tokenizer: Any
+    version: str
+    seq2seq: bool
+
+    @property
+    def chat(self) -> bool:
+        """Whether the tokenizer has a chat template."""
+        return bool(getattr(self.tokenizer, "chat_template", None))
+
+
+def load(name: str) -> Loaded:
+    """The model `name`, on the fastest device there is. Raises `UsageError`."""
+    try:
+        import torch  # noqa: F401  to see that it loads
+        import transformers
+    except ImportError as error:
+        raise UsageError(f"hf: needs torch and transformers ({error}); {INSTALL}") from error
+    transformers.utils.logging.set_verbosity_error()  # its advice is about code that the user does not see
+    transformers.utils.logging.disable_progress_bar()
+    folder = _folder(name)
+    _check(folder, name)
+    try:
+        return _loaded(folder)
+    except ImportError as error:  # a tokenizer's or quantization's own library
+        raise UsageError(f"hf:{name} needs another package: {_first_line(error)}") from error
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        raise UsageError(_unloadable(name, error)) from error
+
+
+def _folder(name: str) -> Path:
+    """The folder itself, or the one that the hub's files were fetched into."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return path
+    if path.exists() or not REPOSITORY.fullmatch(name) or name.startswith("."):
+        raise UsageError(f"no folder {name!r}; type hf:FOLDER for a saved model, or hf:OWNER/NAME for one on the hub")
+    return _fetched(name)
+
+
+def _fetched(name: str) -> Path:
+    """The hub's current files, or, without a network, those fetched before."""
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, allow_patterns=list(FILES), ignore_patterns=list(COPIES)))
+    except GatedRepoError as error:
+        terms = f"https://huggingface.co/{name}"
+        raise UsageError(f"hf:{name} is gated; accept its terms at {terms}, then type: hf auth login") from error
+    except RepositoryNotFoundError as error:
+        raise UsageError(
+            f"no model {name!r} on the Hugging Face hub that you may read, and no such folder; "
+            "check the name, or for a private model type: hf auth login"
+        ) from error
+    except LocalEntryNotFoundError as error:
+        raise UsageError(
+            f"cannot reach the Hugging Face hub, and {name!r} was not fetched before; "
+            "check the network, or type hf:FOLDER for a saved model"
+        ) from error
+    except Exception as error:  # timeouts, proxies, full disks: what the hub's client lets through
+        raise UsageError(f"cannot fetch hf:{name}: {_first_line(error)}") from error
+
+
+def _check(folder: Path, name: str) -> None:
+    if not (folder / "config.json").is_file():
+        raise UsageError(f"hf:{name} holds no config.json; name a model that transformers saved (save_pretrained)")
+    if any(folder.glob("*.safetensors")):
+        return
+    pickles = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
+    found = f" but {pickles[0]}, which is never read because it can run code" if pickles else ""
+    raise UsageError(
+        f"hf:{name} holds no safetensors weights{found}; name a model that was saved with save_pretrained(FOLDER)"
+    )
+
+
+def _loaded(folder: Path) -> Loaded:
+    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+
+    safely = {"trust_remote_code": False, "local_files_only": True}
+    config = AutoConfig.from_pretrained(folder, **safely)
+    # Clean-up would take the space out of "is ?," and with it what the answers are compared with.
+    tokenizer = AutoTokenizer.from_pretrained(folder, clean_up_tokenization_spaces=False, **safely)
+    seq2seq = bool(config.is_encoder_decoder)
+    kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
+    device = best_device()
+    placed = {"device_map": "auto"} if device == "cuda" and _has_accelerate() else {}
+    model = kind.from_pretrained(folder, config=config, dtype="auto", use_safetensors=True, **placed, **safely)
+    model = model if placed else model.to(device)
+    return Loaded(model.eval(), tokenizer, f"{_version(folder)} {_arithmetic(model)}", seq2seq)
+
+
+def _arithmetic(model: Any) -> str:
+    """What the same weights answer differently in."""
+    return f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
+
+
+def _has_accelerate() -> bool:
+    """Which can spread a model over several GPUs."""
+    from importlib.util import find_spec
+
+    return find_spec("accelerate") is not None
+
+
+def _version(folder: Path) -> str:
+    """The hub's commit, which names the folder in its cache; else a digest of all that determines the answers."""
+    if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name):
+        return folder.name
+    digest = hashlib.sha256()
+    for path in sorted({path for pattern in FILES for path in folder.glob(pattern)}):
+        with path.open("rb") as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+        digest.update(f"{path.name} {content}\n".encode("utf-8", "surrogateescape"))
+    return f"sha256:{digest.hexdigest()[:32]}"
+
+
+def _unloadable(name: str, error: Exception) -> str:
+    if "trust_remote_code" in str(error):
+        return f"hf:{name} needs code from its repository, which is never run; choose a model of transformers' own"
+    return f"hf:{name} cannot be loaded: {_first_line(error)}"
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0] if lines else type(error).__name__)[:300]

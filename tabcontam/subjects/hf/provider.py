@@ -1,0 +1,160 @@
+"""`hf:` an LLM on this machine, through transformers: a name on the Hugging Face hub, or a folder.
+
+Causal and sequence-to-sequence models alike. No code from a repository is ever run, and no pickle is read.
+"""
+
+import asyncio
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.evidence.base import Capability, Reply, State
+from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.hf.batches import Batcher
+from tabcontam.subjects.hf.decoding import Decoder
+from tabcontam.subjects.hf.device import release
+from tabcontam.subjects.hf.loading import Loaded, load
+from tabcontam.subjects.hf.scores import score_many
+from tabcontam.subjects.hf.text import Row, Text
+
+FORMS = ("auto", "chat", "completion")
+
+
+def open_hf(name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> Model:
+    """The LLM of this name on the hub, or in this folder. `spec` is how the user named it, if not by provider and name.
+
+    `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion". Raises `UsageError`.
+    """
+    if form not in FORMS:
+        raise unknown("form", form, FORMS)
+    if batch_size < 1:
+        raise UsageError(f"a batch holds at least one prompt, not {batch_size}; type --batch-size 1 or more")
+    return HFModel(spec or f"hf:{name}", name, form, batch_size)
+
+
+class HFModel(Model):
+    """One LLM in this process, loaded by `connect`.
+
+    `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
+    configuration and tokenizer; with the number format and device, which answers depend on too.
+    """
+
+    control = False
+    local = True
+
+    def __init__(self, spec: str, name: str, form: str, batch_size: int) -> None:
+        self.spec = spec
+        self.version = ""
+        self.capabilities = frozenset(
+            {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.INSTRUCTIONS}
+        )
+        self._name = name
+        self._wanted = form
+        self._form = Form.COMPLETION if form == "completion" else Form.CHAT
+        self.connections = 2 * batch_size  # a batch is chosen among as many again
+        self._batch_size = batch_size
+        self._engine: _Engine | None = None
+
+    def __repr__(self) -> str:
+        return f"<HFModel {self.spec}>"
+
+    @property
+    def form(self) -> Form:
+        """What the model's files say, once it is connected; until then what the user asked for."""
+        return self._form
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """A folder goes by its own name wherever it lies: its version says what is in it."""
+        folder = Path(self._name).expanduser()
+        name = folder.resolve().name if folder.is_dir() else self._name
+        return {"provider": "hf", "address": "", "model": name}
+
+    async def connect(self) -> None:
+        """Load the model. Raises `UsageError` with one line where that cannot work."""
+        if self._engine is not None:
+            return
+        loaded = await asyncio.to_thread(load, self._name)
+        if loaded.seq2seq:
+            self.capabilities -= {
+                Capability.SCORE,
+                Capability.COMPLETION,
+            }  # the text would need something that it is an answer to
+        if loaded.chat:
+            self.capabilities |= {Capability.CHAT}
+        if self._wanted == "chat" and not loaded.chat:
+            raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
+        if self._wanted == "auto":
+            chat = Form.CHAT if loaded.chat else Form.COMPLETION
+            self._form = Form.SEQ2SEQ if loaded.seq2seq else chat
+        self.version = loaded.version
+        self._engine = _Engine(loaded, self._batch_size)
+
+    async def generate(self, request: Request) -> Reply:
+        """Answer greedily, in a batch with the other requests that wait."""
+        engine = self._engine
+        if engine is None:
+            return Reply("", State.FAILED, f"{self.spec} was asked before it was connected")
+        try:
+            row = self._row(engine.text, request)
+        except Exception as error:  # a template or tokenizer of any make
+            return Reply("", State.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
+        room = engine.room(row)
+        if room < 1:
+            context = engine.decoder.context
+            detail = f"the prompt is too long: {len(row.ids):,} tokens, and the model takes {context:,} with the answer"
+            return Reply("", State.FAILED, detail)
+        row = replace(row, max_tokens=min(row.max_tokens, room))
+        try:
+            return await engine.batcher.ask(row)
+        except Exception as error:  # one bad batch must not end the run
+            return Reply("", State.FAILED, f"{type(error).__name__}: {one_line(error)}")
+
+    async def score(self, text: str) -> Sequence[tuple[str, float]]:
+        """The tokens of a text with their log-probabilities in nats, from one forward pass."""
+        return (await asyncio.to_thread(self.score_many, [text]))[0]
+
+    def score_many(self, texts: Sequence[str]) -> list[list[tuple[str, float]]]:
+        """`score` of each text, in batches. Raises ValueError before `connect`, and for a text beyond the context."""
+        engine = self._engine
+        if engine is None:
+            raise ValueError(f"{self.spec} is not connected")
+        if Capability.SCORE not in self.capabilities:
+            raise ValueError(f"{self.spec} is a sequence-to-sequence model; it scores no text on its own")
+        return score_many(engine.model, engine.text, engine.decoder.context, texts, self._batch_size)
+
+    async def close(self) -> None:
+        """End the batch under way and give back the memory."""
+        engine, self._engine = self._engine, None
+        if engine is not None:
+            engine.decoder.stopping = True
+            await engine.batcher.close()
+            del engine
+            release()
+
+    def _row(self, text: Text, request: Request) -> Row:
+        prompt = request.prompt
+        if self._form is Form.CHAT:
+            return text.chat_row(prompt.chat, request.max_tokens)
+        if self._form is Form.SEQ2SEQ:
+            return text.row(prompt.seq2seq, request.max_tokens, ())
+        return text.row(prompt.completion, request.max_tokens, prompt.stop)
+
+
+class _Engine:
+    """What a connected model consists of."""
+
+    def __init__(self, loaded: Loaded, batch_size: int) -> None:
+        self.model = loaded.model
+        self.text = Text(loaded.tokenizer)
+        self.decoder = Decoder(loaded, self.text)
+        self.batcher = Batcher(self.decoder.answer, batch_size)
+
+    def room(self, row: Row) -> int:
+        """How many answer tokens the context has room for. Nothing is ever cut off a prompt."""
+        context = self.decoder.context or sys.maxsize
+        if self.decoder.seq2seq:
+            return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
+        return context - len(row.ids)

@@ -1,0 +1,96 @@
+"""A model's tokenizer: prompts to token ids, in its chat template or plain, and token ids to text."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any
+
+from tabcontam.evidence.base import Message
+
+OPENED = re.compile(r"<think(ing)?>\s*$")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One prompt as token ids. `opened` says that it ends within a thinking block, which its answer then ends."""
+
+    ids: tuple[int, ...]
+    max_tokens: int
+    stop: tuple[str, ...] = ()
+    thinks: bool = False
+    opened: bool = False
+
+
+class Text:
+    """A tokenizer behind a lock: it cannot encode on one thread while it decodes on another."""
+
+    def __init__(self, tokenizer: Any) -> None:
+        self._tokenizer = tokenizer
+        self._lock = Lock()
+        self._reasons = "<think" in str(getattr(tokenizer, "chat_template", None) or "")
+        tokens = (tokenizer.bos_token_id, tokenizer.eos_token_id)
+        self.begin: list[int] = [token for token in tokens if token is not None][:1]  # what a text can begin with
+
+    def row(self, text: str, max_tokens: int, stop: Sequence[str]) -> Row:
+        """A plain text as it goes to the model, with the special tokens that the tokenizer adds."""
+        return Row(self._encode(text, special=True), max_tokens, tuple(filter(None, stop)))
+
+    def chat_row(self, messages: Sequence[Message], max_tokens: int) -> Row:
+        """A conversation in the tokenizer's template, which writes the special tokens itself."""
+        text = self._templated(messages)
+        opened = bool(OPENED.search(text))
+        return Row(self._encode(text, special=False), max_tokens, thinks=self._reasons or opened, opened=opened)
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of an answer's tokens. Clean-up would take the space out of `is ?,`."""
+        with self._lock:
+            text: str = self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
+        return text
+
+    def pieces(self, text: str) -> list[tuple[int, str]]:
+        """The tokens of a text, each with the stretch of the text that it stands for; joined, these are the text."""
+        with self._lock:
+            fast = self._tokenizer.is_fast
+            read = self._tokenizer(text, add_special_tokens=False, return_offsets_mapping=fast, verbose=False)
+        ids = read["input_ids"]
+        if not fast:
+            return [(token, self.decode([token])) for token in ids]
+        pieces, begin = [], 0
+        for number, (token, (_, end)) in enumerate(zip(ids, read["offset_mapping"], strict=True), start=1):
+            # Offsets may leave out spaces, and the tokens of one sign share theirs.
+            end = len(text) if number == len(ids) else max(begin, end)
+            pieces.append((token, text[begin:end]))
+            begin = end
+        return pieces
+
+    def _encode(self, text: str, special: bool) -> tuple[int, ...]:
+        with self._lock:
+            ids: list[int] = self._tokenizer(text, add_special_tokens=special, verbose=False)["input_ids"]
+        return tuple(ids)
+
+    def _templated(self, messages: Sequence[Message]) -> str:
+        """In the template; one that refuses or drops the system's part gets it at the head of the user's."""
+        system = "\n\n".join(message.content for message in messages if message.role == "system")
+        try:
+            text = self._applied(messages)
+        except Exception:  # a template raises what it likes
+            if not system:
+                raise
+            text = ""
+        return text if text and system.strip() in text else self._applied(_folded(messages, system))
+
+    def _applied(self, messages: Sequence[Message]) -> str:
+        turns = [{"role": message.role, "content": message.content} for message in messages]
+        with self._lock:
+            text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+        return text
+
+
+def _folded(messages: Sequence[Message], system: str) -> list[Message]:
+    turns = [message for message in messages if message.role != "system"]
+    if not system:
+        return turns
+    if turns and turns[0].role == "user":
+        return [Message("user", f"{system}\n\n{turns[0].content}"), *turns[1:]]
+    return [Message("user", system), *turns]

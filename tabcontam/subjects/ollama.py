@@ -1,0 +1,64 @@
+"""Where Ollama listens, and what it has. It is spoken to as any server of OpenAI's protocol."""
+
+import json
+import os
+from http.client import HTTPConnection, HTTPException
+from urllib.parse import urlsplit
+
+from tabcontam.subjects.openai.provider import is_loopback
+
+PORT = 11434
+SECONDS = 1.0  # to see whether one runs on this machine
+EVERYWHERE = ("", "0.0.0.0", "::")  # noqa: S104  what a server binds to; a client reaches it on loopback
+LONGEST_LISTING = 1 << 20
+
+
+def address() -> str:
+    """The address for OpenAI's protocol: that of OLLAMA_HOST, read as Ollama reads it, or the usual one."""
+    host = os.environ.get("OLLAMA_HOST", "").strip().strip("\"'")
+    scheme, mark, rest = host.partition("://")
+    if not mark:
+        scheme, rest = "http", host
+    parts = urlsplit(f"//{_bracketed(rest)}")
+    name = parts.hostname or ""
+    try:
+        port = parts.port
+    except ValueError:  # Ollama falls back to its own, too
+        port = None
+    usual = PORT if not mark else {"http": 80, "https": 443}.get(scheme, PORT)
+    shown = "127.0.0.1" if name in EVERYWHERE else f"[{name}]" if ":" in name else name
+    return f"{scheme}://{shown}:{port or usual}{parts.path.rstrip('/')}/v1"
+
+
+def _bracketed(host: str) -> str:
+    """An IPv6 address may be given without its brackets."""
+    return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
+
+
+def tags() -> frozenset[str] | None:
+    """What a running Ollama on this machine has; None if there is none. Nobody else's machine is asked."""
+    url = address()
+    if not is_loopback(url) or not url.startswith("http://"):
+        return None
+    parts = urlsplit(url)
+    # Neither proxies nor redirects: http.client knows none, so the question stays on this machine.
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
+    try:
+        connection.request("GET", f"{parts.path}/models")
+        response = connection.getresponse()
+        listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+    except (OSError, HTTPException, ValueError, RecursionError):
+        return None
+    finally:
+        connection.close()
+    return _names(listing)
+
+
+def _names(listing: object) -> frozenset[str] | None:
+    """Every name in a listing; what is listed as NAME:latest is NAME, too."""
+    entries = listing.get("data") if isinstance(listing, dict) else None
+    if not isinstance(entries, list):
+        return None
+    names = [entry.get("id") for entry in entries if isinstance(entry, dict)]
+    found = {name for name in names if isinstance(name, str)}
+    return frozenset(found | {name.removesuffix(":latest") for name in found})

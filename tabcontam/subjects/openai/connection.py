@@ -1,0 +1,187 @@
+"""The SDK's client, held to one address, one key and one try, and its errors as `NoAnswer` or `TransientError`.
+
+Requests go through `client.post`, which takes a body as it is: `create` would walk through every part of it.
+"""
+
+import json
+import ssl
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.subjects.base import TransientError
+from tabcontam.subjects.openai.errors import Problem
+
+if TYPE_CHECKING:
+    from openai import APIConnectionError, AsyncOpenAI
+
+SECONDS = 300.0  # how long one request may take
+CONNECT_SECONDS = 10.0
+EACH = 16  # connections of a client
+RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
+LISTING: Any = {**RAW, "timeout": 30.0}
+
+# All that a request to somebody else's server needs. The SDK would add what it finds in OPENAI_ORG_ID,
+# OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+NEEDED_HEADERS = frozenset(
+    {
+        "accept",
+        "accept-encoding",
+        "connection",
+        "content-length",
+        "content-type",
+        "host",
+        "idempotency-key",
+        "user-agent",
+    }
+)
+UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "UnsupportedProtocol")  # httpx's names
+
+
+class NoAnswer(Exception):
+    """The server answered with an error."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.line)
+        self.problem = problem
+
+
+@dataclass(frozen=True)
+class Door:
+    """Where requests go, and with which key. `own` is OpenAI's address, `local` one of this machine."""
+
+    address: str
+    key: str
+    own: bool
+    local: bool
+
+
+class Clients:
+    """As many of the SDK's clients as are needed, each with few connections.
+
+    For every request httpx looks through all connections of a client, and with hundreds of them does little else.
+    """
+
+    def __init__(self, door: Door, connections: int | None) -> None:
+        self._door = door
+        self._left = connections
+        self._certificates = _certificates()
+        self._busy: dict[AsyncOpenAI, int] = {}
+        self._room: dict[AsyncOpenAI, int] = {}
+
+    @contextmanager
+    def borrowed(self) -> Iterator["AsyncOpenAI"]:
+        """A client with a free connection, or the one that is nearest to having one."""
+        client = min(self._busy, key=lambda client: self._busy[client] - self._room[client], default=None)
+        if client is None or (self._busy[client] >= self._room[client] and self._left != 0):
+            client = self._opened()
+        self._busy[client] += 1
+        try:
+            yield client
+        finally:
+            self._busy[client] -= 1
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for client in self._busy:
+            await client.close()
+
+    def _opened(self) -> "AsyncOpenAI":
+        room = EACH if self._left is None else min(EACH, self._left)
+        client = open_client(self._door, room, self._certificates)
+        self._busy[client], self._room[client] = 0, room
+        self._left = None if self._left is None else self._left - room
+        return client
+
+
+def _certificates() -> ssl.SSLContext:
+    """What every client would make for itself, in many milliseconds. The SDK stands on httpx or on its successor."""
+    from openai import DEFAULT_CONNECTION_LIMITS
+
+    httpx: Any = import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+    made: ssl.SSLContext = httpx.create_ssl_context()
+    return made
+
+
+def open_client(door: Door, connections: int, certificates: ssl.SSLContext) -> "AsyncOpenAI":
+    """One client. At OpenAI's own address alone it sends the headers that the SDK takes from the environment."""
+    from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+    limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=connections, max_keepalive_connections=connections)
+    # Waiting for a free connection is no failure, however long the queue.
+    timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
+    http = DefaultAsyncHttpxClient(
+        limits=limits,
+        timeout=timeout,
+        verify=certificates,
+        follow_redirects=False,  # a redirect would carry the key elsewhere
+        trust_env=not door.local,  # no proxy stands between this machine and itself
+        event_hooks={"request": [] if door.own else [_only_needed(door.key)], "response": []},
+    )
+    return AsyncOpenAI(api_key=door.key, base_url=door.address, max_retries=0, timeout=timeout, http_client=http)
+
+
+def _only_needed(key: str) -> Callable[[Any], Awaitable[None]]:
+    """A hook on what leaves for somebody else's server: the headers it needs and the key meant for it."""
+
+    async def hook(request: Any) -> None:
+        for name in list(request.headers):
+            # The SDK reads its own x-stainless headers back from the request.
+            if name.lower() not in NEEDED_HEADERS and not name.lower().startswith("x-stainless-"):
+                del request.headers[name]
+        request.headers["Authorization"] = f"Bearer {key}"
+
+    return hook
+
+
+async def post(clients: Clients, path: str, body: Mapping[str, Any]) -> object:
+    """Send once, and read the JSON that comes back. Raises `NoAnswer` or `TransientError`."""
+    with clients.borrowed() as client:
+        return await _read(client.post(path, body=body, cast_to=object, options=RAW))
+
+
+async def listing(clients: Clients) -> object:
+    """The server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
+    with clients.borrowed() as client:
+        try:
+            return await _read(client.get("/models", cast_to=object, options=LISTING))
+        except TransientError as error:
+            if error.kind != "cut connection":
+                raise
+        return await _read(client.get("/models", cast_to=object, options=LISTING))
+
+
+async def _read(call: Awaitable[Any]) -> object:
+    from openai import APIConnectionError, APIStatusError
+
+    try:
+        raw = await call
+    except APIStatusError as error:
+        headers = {name.lower(): value for name, value in error.response.headers.items()}
+        raise NoAnswer(Problem(error.status_code, error.body, headers)) from None
+    except APIConnectionError as error:
+        raise _broken(error) from None
+    except UnicodeEncodeError:
+        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
+    except Exception as error:  # a server can make the SDK raise almost anything
+        raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
+    try:
+        return json.loads(raw.content)
+    except (ValueError, RecursionError):
+        raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+
+
+def _broken(error: "APIConnectionError") -> TransientError:
+    """What became of a connection. The SDK may stand on httpx or on its successor, whose names are the same."""
+    from openai import APITimeoutError
+
+    cause = error.__cause__
+    sent = type(cause).__name__ not in UNSENT
+    if isinstance(error, APITimeoutError):
+        seconds = SECONDS if sent else CONNECT_SECONDS
+        return TransientError(f"timed out after {seconds:g} s", "timeout", crowded=True, sent=sent)
+    kind = "cut connection" if sent else "no connection"
+    why = str(cause or "")
+    return TransientError(f"connection failed{why and f' ({why})'}", kind, sent=sent)

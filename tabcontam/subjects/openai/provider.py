@@ -1,0 +1,424 @@
+"""`openai:` an LLM behind OpenAI's protocol: OpenAI itself, or any server that speaks it.
+
+What the server does wrong is told by kind, as `models.base` asks for. What a model will not take (`max_tokens`,
+`temperature`, `stop`, the chat form, so much thinking) is learned from its first refusal, and the query is sent again
+without it. A key goes to one address only.
+"""
+
+import asyncio
+import os
+import re
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tabcontam.errors import unknown
+from tabcontam.evidence.base import Capability, Reply, State, Usage
+from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.keys import KeyHolder
+from tabcontam.subjects.openai.address import checked, is_loopback, parse_address
+from tabcontam.subjects.openai.connection import Clients, Door, NoAnswer, listing, post
+from tabcontam.subjects.openai.errors import (
+    CROWDED,
+    NOT_THERE,
+    Concern,
+    Problem,
+    concern,
+    hidden_error,
+    may_only_chat,
+    wait,
+)
+from tabcontam.subjects.openai.habits import (
+    Habits,
+    limits,
+    may_lack_chat,
+    says_no_chat,
+    smaller,
+    unsupported,
+)
+from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer
+from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
+
+__all__ = ["OPENAI", "OpenAIModel", "is_loopback", "open_openai", "parse_address"]
+
+OPENAI = "https://api.openai.com/v1"
+FORMS = {"auto": Form.CHAT, "chat": Form.CHAT, "completion": Form.COMPLETION}
+PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
+READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
+PLACEHOLDER = "no-key"  # the SDK does not start without one
+LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
+PROBE_TRIES = 3
+LONGEST_PROBE_WAIT = 5.0
+LONGEST_FATAL = 600
+
+COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
+STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
+
+
+def open_openai(
+    model: str,
+    base_url: str | None,
+    form: str = "auto",
+    max_connections: int | None = 8,
+    spec: str = "",
+    needs: frozenset[Capability] = frozenset(),
+) -> Model:
+    """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
+
+    With `SCORE` in `needs`, `connect` finds out whether the server scores given text.
+    """
+    if form not in FORMS:
+        raise unknown("form", form, FORMS)
+    address = OPENAI if base_url is None else checked(base_url).rstrip("/")
+    at = "" if base_url is None else f"@{base_url}"
+    return OpenAIModel(spec or f"openai:{model}{at}", model, address, form, max_connections, needs)
+
+
+@dataclass
+class Exchange:
+    """All that is sent for one reply, and what the server says that it cost."""
+
+    request: Request
+    sent: int = 0
+    usage: Usage | None = None
+
+    def begin(self) -> None:
+        """One request more. Raises `SpentError`."""
+        if self.sent:
+            self.request.again()
+        self.sent += 1
+
+    def add(self, usage: Usage | None) -> None:
+        """What one of them cost."""
+        if usage is not None:
+            before = self.usage or Usage(0, 0)
+            self.usage = Usage(before.prompt + usage.prompt, before.written + usage.written)
+
+
+class OpenAIModel(KeyHolder, Model):
+    """One LLM behind one address."""
+
+    control = False
+
+    def __init__(
+        self,
+        spec: str,
+        model: str,
+        address: str,
+        form: str,
+        max_connections: int | None,
+        needs: frozenset[Capability] = frozenset(),
+    ) -> None:
+        self.spec = spec
+        self.model = model
+        self.address = address
+        self.local = is_loopback(address)
+        self.version = ""
+        self._own = address == OPENAI  # OpenAI's own address, which alone may see OPENAI_API_KEY
+        self._max_connections = max_connections
+        self._needs = needs
+        self._way = WAYS[0]
+        self._habits = Habits()
+        known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
+        self._form = Form.COMPLETION if known else FORMS[form]
+        self._settled = bool(known) or form != "auto"
+        forms = {Capability(str(self._form))} if self._settled else {Capability.CHAT, Capability.COMPLETION}
+        self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
+        self._clients: Clients | None = None
+
+    def __repr__(self) -> str:
+        return f"<OpenAIModel {self.spec}>"
+
+    @property
+    def form(self) -> Form:
+        """Chat, until the server says that this model has no chat form."""
+        return self._form
+
+    @property
+    def settled(self) -> bool:
+        """Whether the form is known: the user chose it, or the server took it."""
+        return self._settled
+
+    def settle(self, form: Form) -> None:
+        """Take the form that was found before. One that the user chose, or the server took, stays."""
+        if not self._settled and form in PATHS:
+            self._form, self._settled = form, True
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Provider, address and model, under which replies are stored."""
+        return {"provider": "openai", "address": self.address, "model": self.model}
+
+    async def connect(self) -> None:
+        """Ask once for the list of models. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        clients = self._connections()
+        try:
+            self._recognize(await listing(clients))
+        except NoAnswer as error:
+            problem = error.problem
+            if problem.status not in NOT_THERE and not (self._has_key() and may_only_chat(problem)):
+                raise self._mistake(self._turned_away(problem)) from None
+        except TransientError as error:
+            raise self._mistake(self._no_list(error)) from None
+        if Capability.SCORE in self._needs:
+            await self._try_scoring()
+
+    async def generate(self, request: Request) -> Reply:
+        """Ask once, and again only in words that the model takes."""
+        exchange = Exchange(request)
+        try:
+            return await self._ask(exchange)
+        except NoAnswer as error:
+            reply = self._turned_down(error.problem)
+            return replace(reply, usage=exchange.usage)
+
+    async def score(self, text: str) -> Sequence[tuple[str, float]]:
+        """The tokens of a text with their log-probabilities in nats.
+
+        Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token.
+        Raises ValueError for a text that the server does not score, besides what `generate` raises.
+        """
+        if not text:
+            return []
+        try:
+            body = await self._send(Form.COMPLETION, score_arguments(text, self._way))
+        except NoAnswer as error:
+            raise ValueError(self._turned_down(error.problem).detail) from None
+        return read_scores(body, text)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        clients, self._clients = self._clients, None
+        if clients is not None:
+            await clients.close()
+
+    async def _ask(self, exchange: Exchange) -> Reply:
+        """In the model's form, or in the other one if the server knows no chat form of it."""
+        form = self._form
+        try:
+            reply = await self._ask_as(form, exchange)
+        except NoAnswer as error:
+            # Another query may have settled the form while this one was under way in chat form.
+            open_form = not self._settled or self._form is not form
+            if form is not Form.CHAT or not open_form or not may_lack_chat(error.problem):
+                raise
+            return await self._ask_without_chat(exchange, error)
+        self._settled = True
+        return reply
+
+    async def _ask_without_chat(self, exchange: Exchange, error: NoAnswer) -> Reply:
+        if says_no_chat(error.problem):
+            self._form, self._settled = Form.COMPLETION, True
+        try:
+            reply = await self._ask_as(Form.COMPLETION, exchange)
+        except NoAnswer as second:
+            if second.problem.status in NOT_THERE:
+                raise error from None  # it has neither form: the first refusal says why
+            raise
+        self._form, self._settled = Form.COMPLETION, True
+        return reply
+
+    async def _ask_as(self, form: Form, exchange: Exchange) -> Reply:
+        """What is learned here is kept only once the server has taken a request that was made by it."""
+        request, habits, room = exchange.request, self._habits, None
+        while True:
+            limit = habits.limit(request, form)
+            limit = limit if room is None else min(limit, room)
+            arguments = habits.arguments(form, request.prompt, limit)
+            try:
+                answer = await self._answer(form, arguments, exchange)
+            except NoAnswer as error:
+                found = limits(error.problem)
+                if found is not None and limit > request.max_tokens:
+                    habits = habits.bounded(found)
+                    room = smaller(limit, request.max_tokens, found.room)
+                    continue
+                name = unsupported(error.problem, form, arguments) if error.problem.status in (400, 422) else None
+                if name is None or found is not None:
+                    raise
+                habits = replace(habits, refused=habits.refused | {name})
+                continue
+            self._learn(habits)
+            if answer.cut and answer.thought and not habits.reasons:
+                habits = replace(habits, thinks=True)
+                continue
+            reply = self._reply(answer, () if form is Form.CHAT else request.prompt.stop)
+            return replace(reply, usage=exchange.usage)
+
+    def _learn(self, habits: Habits) -> None:
+        self._habits = self._habits.joined(habits)
+        self.allowance = self._habits.allowance
+
+    async def _answer(self, form: Form, arguments: Mapping[str, Any], exchange: Exchange) -> Answer:
+        exchange.begin()
+        body = await self._send(form, arguments)
+        try:
+            answer = READERS[form](body)
+        except ValueError as error:
+            raise TransientError(self._line(str(error)), "no reply", sent=True) from None
+        exchange.add(answer.usage)
+        if answer.finish == "error":
+            raise TransientError("the server broke off with an error", "broken reply", sent=True)
+        return answer
+
+    async def _send(self, form: Form, arguments: Mapping[str, Any]) -> object:
+        """One request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
+        clients = self._connections()
+        try:
+            body = await post(clients, PATHS[form], {"model": self.model, **arguments})
+            if problem := hidden_error(body):
+                raise NoAnswer(problem)
+        except NoAnswer as error:
+            self._judge(error.problem)
+            raise
+        except TransientError as error:
+            raise self._plain(error) from None
+        return body
+
+    def _judge(self, problem: Problem) -> None:
+        """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
+        whom = concern(problem)
+        if whom is Concern.PASSING:
+            status = problem.status
+            raise TransientError(self._line(problem.line), str(status), wait(problem), crowded=status in CROWDED)
+        if whom in LASTING:
+            raise self._fatal(whom, problem)
+
+    def _turned_down(self, problem: Problem) -> Reply:
+        """The reply to a request that the server did not take. Raises `FatalError` where it will take none."""
+        whom = concern(problem)
+        if whom is Concern.MODEL:
+            raise self._fatal(whom, problem)
+        if whom is Concern.CONTENT:
+            return Reply("", State.REFUSED, self._line(problem.line))
+        too_long = "the prompt is too long: " if limits(problem) else ""
+        return Reply("", State.FAILED, self._line(f"{too_long}{problem.line}"))
+
+    def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
+        who, key = self._who, self._variable
+        what = {
+            Concern.KEY: f"{who} refused the key in {key}; check what it is allowed to"
+            if self._has_key()
+            else f"{who} wants a key; set the environment variable {key}",
+            Concern.REGION: f"{who} does not answer from this region; ask another server",
+            Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit behind {key}, and run this again",
+            Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or --form",
+            Concern.ADDRESS: f"{who} sends requests elsewhere; correct the address behind the @",
+        }[whom]
+        return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
+
+    def _plain(self, error: TransientError) -> TransientError:
+        """The same in one printable line without the key."""
+        text = self._line(str(error))
+        return TransientError(text, error.kind, error.wait, crowded=error.crowded, sent=error.sent)
+
+    async def _try_scoring(self) -> None:
+        """Whether the server scores a text, by asking it to."""
+        for way in WAYS:
+            try:
+                scored = read_scores(await self._probe(way), PROBE)
+            except (NoAnswer, FatalError, TransientError, ValueError):
+                continue
+            if len(scored) > 1 and any(score < 0 for _, score in scored):
+                self._way = way
+                self.capabilities |= {Capability.SCORE}
+                return
+
+    async def _probe(self, way: Mapping[str, Any]) -> object:
+        """One tiny request, and again where the server is busy: a test is planned by what comes back."""
+        for _ in range(PROBE_TRIES - 1):
+            try:
+                return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
+            except TransientError as error:
+                await asyncio.sleep(min(error.wait or 0.5, LONGEST_PROBE_WAIT))
+        return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
+
+    def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
+        whole = (
+            self._without_key(answer.text).encode("utf-8", "replace").decode()
+        )  # no file can hold half a surrogate pair
+        text = whole
+        for mark in filter(None, stop):  # not every server stops there
+            text = text.partition(mark)[0]
+        reached_stop = text != whole
+        if answer.refusal:
+            return Reply(text, State.REFUSED, self._line(answer.refusal), answer.tokens)
+        if answer.finish == "content_filter":
+            return Reply(text, State.REFUSED, "content filter", answer.tokens)
+        if answer.cut and not reached_stop:
+            nothing = not text.strip() and (answer.thought or not text)
+            detail = "all tokens went into reasoning" if nothing else "token limit"
+            return Reply(text, State.TRUNCATED, detail, answer.tokens)
+        if not text.strip():
+            return Reply("", State.EMPTY, "no text", answer.tokens)
+        return Reply(text, State.OK, "", answer.tokens)
+
+    def _connections(self) -> Clients:
+        if self._clients is None:
+            door = Door(self.address, self._key(), self._own, self.local)
+            self._clients = Clients(door, self._max_connections)
+        return self._clients
+
+    def _key(self) -> str:
+        """The key for this address, and no other. Raises `UsageError` where there has to be one."""
+        _, key = self._read_key([self._variable], needed_by="OpenAI" if self._own else None)
+        return key or PLACEHOLDER
+
+    @property
+    def _variable(self) -> str:
+        return "OPENAI_API_KEY" if self._own else "TABCONTAM_API_KEY"
+
+    def _has_key(self) -> bool:
+        return bool(os.environ.get(self._variable, "").strip())
+
+    @property
+    def _who(self) -> str:
+        return "OpenAI" if self._own else f"the server at {self.address}"
+
+    def _recognize(self, listing: object) -> None:
+        """Find the model among those that the server lists, and take down what the server states of it."""
+        entries = listing.get("data") if isinstance(listing, dict) else None
+        found = {
+            entry["id"]: entry
+            for entry in (entries if isinstance(entries, list) else [])
+            if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+        }
+        # Ollama lists llama3 as llama3:latest, Gemini's server lists its models as models/NAME.
+        names = (self.model, f"{self.model}:latest", f"models/{self.model}")
+        name = next((name for name in names if name in found), None)
+        if name is not None:
+            self.version = self._line(_stated(found[name]))
+        elif found:
+            raise self._mistake(str(unknown("model", self.model, map(self._line, found))))
+
+    def _no_list(self, error: TransientError) -> str:
+        """The line where no list of models came back."""
+        if error.kind in ("broken JSON", "broken reply"):
+            lacking = "" if self.address.endswith("/v1") else "; does it lack /v1?"
+            return f"{self.address} does not speak OpenAI's protocol{lacking}"
+        if self._own:
+            return f"{error}: cannot reach {OPENAI}; check the network and the proxy"
+        return f"{error}: no server answers at {self.address}; start it, or correct the address"
+
+    def _turned_away(self, problem: Problem) -> str:
+        """The line for a server that is there and does not let us in."""
+        whom = concern(problem)
+        if problem.status in (401, 403) and whom is not Concern.REGION:
+            whom = Concern.KEY
+        if whom in LASTING:
+            return str(self._fatal(whom, problem))
+        return f"{self._who} does not list its models; it answered {problem.line}"
+
+
+def _stated(entry: Mapping[str, Any]) -> str:
+    """What identifies the weights behind a name: a digest, a version, the file, the time the model was made."""
+    facts = {name: entry.get(name) for name in ("digest", "version", "created")}
+    if entry.get("root") != entry["id"]:
+        facts["root"] = entry.get("root")
+    created = facts["created"]
+    recent = isinstance(created, int | float) and abs(created - time.time()) < 600
+    if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
+        del facts["created"]  # the time of the listing: every run would be asked anew
+    stated = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
+    return " ".join(f"{name}={fact}" for name, fact in stated.items())

@@ -1,0 +1,147 @@
+"""What a server sent, read: OpenAI's shapes and the liberties that other servers take with them.
+
+The SDK's own types let anything pass as anything; here every field is checked for its type.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.evidence.base import Usage
+
+THOUGHT = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>\s*", re.DOTALL)
+THOUGHT_END = re.compile(r"</think(ing)?>\s*")
+THOUGHT_START = re.compile(r"\s*<think(ing)?>")
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One choice of a reply, read: what is visible of it, why it ended, and whether the model thought before it."""
+
+    text: str
+    finish: str
+    refusal: str
+    thought: bool
+    tokens: int | None
+    usage: Usage | None = None
+
+    @property
+    def cut(self) -> bool:
+        """Whether it ran into the token limit."""
+        return self.finish in ("length", "max_tokens", "model_length")
+
+
+def chat_answer(body: object) -> Answer:
+    """The answer in a chat reply. Raises ValueError where there is none."""
+    choice = _choice(body)
+    message = choice.get("message")
+    if not isinstance(message, dict):
+        raise ValueError("the reply holds no message")
+    text, refusal, parts_thought = _content(message.get("content"))
+    text, tags_thought = without_thought(text)
+    spent = _reasoning_tokens(body)
+    apart = any(isinstance(message.get(name), str) and message[name] for name in ("reasoning_content", "reasoning"))
+    refused = message.get("refusal")
+    return Answer(
+        text=text,
+        finish=_finish(choice),
+        refusal=refused if isinstance(refused, str) else refusal,
+        # OpenAI does not show the thinking; it counts it.
+        thought=parts_thought or tags_thought or apart or spent > 0,
+        tokens=_answer_tokens(body),
+        usage=usage(body),
+    )
+
+
+def completion_answer(body: object) -> Answer:
+    """The answer in a completion reply. Raises ValueError where there is none."""
+    choice = _choice(body)
+    text = choice.get("text")
+    if not isinstance(text, str | None):
+        raise ValueError("the reply's text is no text")
+    return Answer(text or "", _finish(choice), "", thought=False, tokens=_answer_tokens(body), usage=usage(body))
+
+
+def _choice(body: object) -> dict[str, Any]:
+    choices = body.get("choices") if isinstance(body, dict) else None
+    choice = choices[0] if isinstance(choices, list) and choices else None
+    if isinstance(choice, dict):
+        return choice
+    told = message(body)  # some servers report an error with status 200
+    raise ValueError(f"the reply holds no choice{told and ': '}{told}")
+
+
+def _finish(choice: Mapping[str, Any]) -> str:
+    finish = choice.get("finish_reason")
+    return finish if isinstance(finish, str) else ""
+
+
+def _content(content: object) -> tuple[str, str, bool]:
+    """Text, refusal and whether there was thinking, from a message's content: a text, a list of parts, or nothing."""
+    if isinstance(content, str | None):
+        return content or "", "", False
+    if not isinstance(content, list):
+        raise ValueError("the reply's content is no text")
+    parts = [part for part in content if isinstance(part, dict)]
+
+    def joined(kind: str, types: Iterable[str]) -> str:
+        chosen = [part.get(kind) for part in parts if part.get("type", "text") in types]
+        return "".join(text for text in chosen if isinstance(text, str))
+
+    thought = any(part.get("type") in ("thinking", "reasoning") for part in parts)
+    return joined("text", ("text", "output_text")), joined("refusal", ("refusal",)), thought
+
+
+def without_thought(text: str) -> tuple[str, bool]:
+    """The answer without the thinking before it, which some templates open in the prompt, so that it only ends here."""
+    rest = text
+    while match := THOUGHT.match(rest):
+        rest = rest[match.end() :]
+    if THOUGHT_START.match(rest):
+        return "", True
+    if rest == text and (end := THOUGHT_END.search(text)):
+        rest = text[end.end() :]
+    return rest, rest != text
+
+
+def usage(body: object) -> Usage | None:
+    """What a reply says that it cost; None where it does not say both counts."""
+    prompt, written = _count(body, "prompt_tokens"), _written(body)
+    return None if prompt is None or written is None else Usage(prompt, written)
+
+
+def _count(body: object, name: str) -> int | None:
+    """A number of tokens in a reply's usage. A boolean is a number to Python, and none to JSON."""
+    stated = body.get("usage") if isinstance(body, dict) else None
+    count = stated.get(name) if isinstance(stated, dict) else None
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
+
+
+def _written(body: object) -> int | None:
+    """All tokens that were written. Some servers leave the thinking out, and count it in the total alone."""
+    prompt, completion, total = (_count(body, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    if completion is None or prompt is None or total is None:
+        return completion
+    return max(completion, total - prompt)
+
+
+def _reasoning_tokens(body: object) -> int:
+    stated = body.get("usage") if isinstance(body, dict) else None
+    details = stated.get("completion_tokens_details") if isinstance(stated, dict) else None
+    spent = details.get("reasoning_tokens") if isinstance(details, dict) else None
+    return spent if isinstance(spent, int) else 0
+
+
+def _answer_tokens(body: object) -> int | None:
+    written = _written(body)
+    return None if written is None else max(0, written - _reasoning_tokens(body))
+
+
+def message(body: object) -> str:
+    """What an error's body says, in the shapes that servers give it; a web page says nothing."""
+    while isinstance(body, dict):
+        body = next((body[name] for name in ("error", "message", "detail") if name in body), None)
+    if isinstance(body, list):
+        body = str(body)
+    return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""

@@ -1,0 +1,102 @@
+"""What an LLM costs: the shipped `prices.toml` or the user's, and how many tokens a prompt can have at most."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from decimal import ROUND_CEILING, Decimal, localcontext
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.subjects.openai.provider import OPENAI
+
+FILE = Path(__file__).with_name("prices.toml")
+NAME = re.compile(r"[^\s:]+:\S+")
+OWN_ADDRESS = {"openai": OPENAI, "gemini": "https://generativelanguage.googleapis.com"}
+RESOURCE = "models/"  # Google's models are also written models/NAME
+MILLION = 1_000_000
+LONGEST_DETAIL = 200
+
+# A chat template, were each of its bytes a token: the marks around a message and its role (57 bytes in Llama 3's), and
+# the preamble and the cue to answer that stand once (271 bytes in gpt-oss's).
+TOKENS_PER_MESSAGE = 64
+TOKENS_PER_PROMPT = 320
+
+
+@dataclass(frozen=True)
+class Price:
+    """US dollars per million tokens of prompts, and of all that is written, thinking included."""
+
+    input: float
+    output: float
+
+    def cost(self, prompt: int, written: int) -> Decimal:
+        """US dollars for this many tokens, never rounded down."""
+        with localcontext(rounding=ROUND_CEILING):
+            return (prompt * Decimal(str(self.input)) + written * Decimal(str(self.output))) / MILLION
+
+
+FREE = Price(0.0, 0.0)
+
+
+def load_prices(path: Path | None = None) -> Mapping[str, Price]:
+    """The shipped prices, or those of the user's file in their place. Raises `UsageError` in one line."""
+    file = path or FILE
+    try:
+        document = tomllib.loads(file.read_text("utf-8"))
+        return {name.rstrip("/"): _price(name, about) for name, about in document.items()}
+    except OSError as error:
+        raise UsageError(f"price file {str(file)!r} cannot be read: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
+        raise UsageError(f"price file {str(file)!r} cannot be read: {one_line(error, LONGEST_DETAIL)}") from error
+
+
+def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Price]) -> Price | None:
+    """What the LLM of this identity costs; None where it is not known.
+
+    What runs on this machine is free, unless it has an entry: it may ask another for money. A provider's own address
+    finds the entry `provider:model`, another server `provider:model@address`. The model has to be the entry's to the
+    letter: a dated name (gpt-4o-2024-05-13) may cost more than the plain one, so it has an entry of its own or none.
+    Only Google's `models/` before a name counts for nothing.
+    """
+    provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
+    if address in ("", OWN_ADDRESS.get(provider)):
+        name = f"{provider}:{model.removeprefix(RESOURCE) if provider == 'gemini' else model}"
+    else:
+        name = f"{provider}:{model}@{address}"
+    return prices.get(name, FREE if local else None)
+
+
+def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
+    """At most how many tokens a prompt has whose text is so many bytes of UTF-8.
+
+    In a byte-level tokenizer (byte-level BPE, or SentencePiece that falls back to bytes) each token stands for at
+    least one byte, so the text has no more tokens than bytes; the chat template adds its own. It is no bound for a
+    tokenizer that rewrites the text first and makes it longer (T5's).
+    """
+    return prompt_text_bytes + messages * TOKENS_PER_MESSAGE + TOKENS_PER_PROMPT
+
+
+def _price(name: str, about: object) -> Price:
+    if not NAME.fullmatch(name) or not isinstance(about, dict):
+        raise ValueError(f'[{name!r}] is no LLM; write for example ["openai:gpt-4o"]')
+    known = [item.name for item in fields(Price)]
+    if wrong := [key for key in about if key not in known]:
+        raise ValueError(f"[{name!r}] has the unknown key {wrong[0]!r}; known: {', '.join(known)}")
+    if lacking := [key for key in known if key not in about]:
+        raise ValueError(f"[{name!r}] lacks {' and '.join(lacking)}")
+    return Price(**{key: _dollars(f"[{name!r}] {key}", about[key]) for key in known})
+
+
+def _dollars(where: str, value: Any) -> float:
+    """To Python a true is an int. More than a dollar a token is a slip of the decimal point, or infinite."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or not 0 <= value <= MILLION
+        or not isfinite(value)
+    ):
+        raise ValueError(f"{where} cannot be {value!r}; write US dollars per million tokens")
+    return float(value)

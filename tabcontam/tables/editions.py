@@ -1,0 +1,195 @@
+"""The bytes of an edition: from a folder, from scikit-learn or from the card's addresses; always checked by SHA-256."""
+
+import hashlib
+import io
+import os
+import sys
+import tarfile
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from http.client import HTTPException
+from importlib.metadata import version
+from pathlib import Path
+from urllib.parse import quote, urlsplit
+from urllib.request import Request, urlopen
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.cards import Card, Edition, load_cards
+
+TIMEOUT_SECONDS = 30.0
+ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' addresses is far below
+
+# What the archive modules raise for bytes that are no archive, are cut off or lack the member.
+_BROKEN_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, KeyError, RuntimeError)
+
+
+class _MismatchError(Exception):
+    """Bytes were found where the edition should be, and they are others; holds their SHA-256."""
+
+
+def edition_bytes(card: Card, edition: Edition) -> bytes:
+    """The edition's own bytes, from the first place that has them.
+
+    Looks under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's addresses. Raises
+    `UsageError` where none has them: a hash mismatch, or no way to fetch them.
+    """
+    folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
+    for folder in folders:
+        if (found := _in_folder(folder, edition)) is not None:
+            return found
+    if edition.loader is not None and (made := _from_scikit_learn(card, edition)) is not None:
+        return made
+    failures: list[str] = []
+    for address in edition.addresses:
+        try:
+            content = _fetched(address, edition)
+        except _MismatchError as mismatch:
+            failures.append(f"hash mismatch at {address}: SHA-256 {mismatch} instead of {edition.sha256}")
+        except (OSError, HTTPException, ValueError, *_BROKEN_ARCHIVE) as error:
+            failures.append(f"{address} cannot be fetched ({_first_line(error)})")
+        else:
+            _keep(card, edition, content)
+            return content
+    raise _not_found(card, edition, folders, failures)
+
+
+def data_folder() -> Path | None:
+    """The folder that TABCONTAM_DATA names."""
+    folder = os.environ.get("TABCONTAM_DATA", "")
+    return Path(os.path.expanduser(folder)) if folder else None
+
+
+def cache_folder() -> Path:
+    """The user's folder of fetched datasets."""
+    if sys.platform == "win32":
+        base = os.environ.get("LOCALAPPDATA") or str(Path.home() / "AppData" / "Local")
+    else:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(base) / "tabcontam" / "datasets"
+
+
+def _in_folder(folder: Path, edition: Edition) -> bytes | None:
+    for path in _files(folder):
+        try:
+            if path.stat().st_size == edition.bytes:
+                content = path.read_bytes()
+                if _sha256(content) == edition.sha256:
+                    return content
+        except OSError:
+            continue  # an unreadable file in somebody's data folder is not the file that is looked for
+    return None
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders.sort()
+        yield from (Path(parent, name) for name in sorted(names))
+
+
+def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
+    """The edition as the installed scikit-learn holds it; None where it has not downloaded it yet."""
+    from sklearn import datasets
+
+    loader = getattr(datasets, edition.loader or "")
+    # The fetch_ functions would go to an address that is not the card's.
+    offline = {"download_if_missing": False} if loader.__name__.startswith("fetch_") else {}
+    try:
+        frame = loader(as_frame=True, **offline).frame
+    except OSError:
+        return None
+    content: bytes = frame.to_csv(index=False, lineterminator="\n").encode()
+    if _sha256(content) != edition.sha256:
+        raise UsageError(
+            f"hash mismatch: scikit-learn {version('scikit-learn')} gives {card.name} with SHA-256 "
+            f"{_sha256(content)} instead of {edition.sha256}; {_by_hand(edition)}"
+        )
+    return content
+
+
+def _fetched(address: str, edition: Edition) -> bytes:
+    url, *members = address.split("!")
+    if urlsplit(url).scheme not in ("http", "https"):
+        raise ValueError("not an http address")
+    request = Request(quote(url, safe=":/?&=+%@,~"), headers={"User-Agent": "tabcontam"})  # noqa: S310 (as below)
+    limit = ARCHIVE_LIMIT if members else edition.bytes
+    with urlopen(request, timeout=TIMEOUT_SECONDS) as response:  # noqa: S310 (the scheme is checked above)
+        content: bytes = response.read(limit + 1)
+    for member in members:
+        content = _member(content, member)
+    if _sha256(content) != edition.sha256:
+        raise _MismatchError(_sha256(content) if len(content) <= limit else "unknown (the file is too large)")
+    return content
+
+
+def _member(archive: bytes, name: str) -> bytes:
+    """One file of a ZIP or TAR archive, never more than the limit of it."""
+    if zipfile.is_zipfile(io.BytesIO(archive)):
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened, opened.open(name) as file:
+            return file.read(ARCHIVE_LIMIT)
+    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
+        member = tar.extractfile(name)
+        if member is None:
+            raise ValueError(f"{name} is no file of the archive")
+        return member.read(ARCHIVE_LIMIT)
+
+
+def _keep(card: Card, edition: Edition, content: bytes) -> None:
+    """Write fetched bytes into the cache folder, whole or not at all."""
+    path = cache_folder() / card.name / edition.name / edition.file
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            try:
+                file.write(content)
+                file.close()
+                os.replace(file.name, path)
+            except OSError:
+                file.close()
+                Path(file.name).unlink(missing_ok=True)
+    except OSError:
+        return  # a cache that cannot be written costs a second download, not the run
+
+
+def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:
+    what = f"{card.name}@{edition.name}"
+    wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
+    wrong += [line for folder in folders for line in _wrong_copies(folder, edition)]
+    if wrong:
+        return UsageError(f"{what}: {wrong[-1]}; {_by_hand(edition)}")
+    data = data_folder()
+    hint = f" (TABCONTAM_DATA names no folder: {data})" if data is not None and not data.is_dir() else ""
+    reason = "; ".join(failures) or "it has no public address"
+    return UsageError(f"{what} is not on this machine{hint} and {reason}; {_by_hand(edition)}")
+
+
+def _wrong_copies(folder: Path, edition: Edition) -> Iterator[str]:
+    """Files that have the edition's name and other bytes, unless they are another edition (`train.csv`)."""
+    others = {other.sha256 for card in load_cards().values() for other in card.editions}
+    for path in _files(folder):
+        if path.name == edition.file:
+            found = _file_sha256(path)
+            if found is not None and found not in others:
+                yield f"hash mismatch: {path} has SHA-256 {found} instead of {edition.sha256}"
+
+
+def _by_hand(edition: Edition) -> str:
+    return f"put {edition.file} ({edition.bytes} bytes) into {cache_folder()}"
+
+
+def _sha256(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def _file_sha256(path: Path) -> str | None:
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return None
+
+
+def _first_line(error: BaseException) -> str:
+    text = str(error).removeprefix("<urlopen error ").removesuffix(">")
+    return (text.splitlines() or [type(error).__name__])[0]

@@ -1,0 +1,47 @@
+"""A pandas or polars DataFrame as text: its cells as its own CSV writer has them."""
+
+import csv
+import io
+from collections import Counter
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.text_files import Rows
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Frame: TypeAlias = "pd.DataFrame | Any"  # or one of polars, which need not be installed
+
+
+def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]:
+    """Column names, rows, and the CSV text that they were read from. Raises `UsageError` for what is no such frame."""
+    columns = _columns(frame, name)
+    content = _csv(frame, "\n")
+    text = _csv(frame, "\r\n") if "\r" in content else content  # only so does pandas quote a carriage return
+    try:
+        lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
+    except csv.Error as error:  # a cell too long for a file, too
+        raise UsageError(f"{name} cannot be read as a table: {error}") from error
+    rows = tuple(tuple(cell or None for cell in line) for line in lines)
+    return columns, rows, content.encode("utf-8", "surrogatepass")
+
+
+def _columns(frame: Any, name: str) -> tuple[str, ...]:
+    if not hasattr(frame, "columns") or not (hasattr(frame, "to_csv") or hasattr(frame, "write_csv")):
+        raise UsageError(f"{name}: {type(frame).__name__} is no DataFrame of pandas or polars")
+    if any(not isinstance(column, str | int | float) for column in frame.columns):
+        raise UsageError(f"{name}: the columns need texts as names, on one level; rename them")
+    # pandas reads a missing name as NaN, which would stand in prompts as a name
+    columns = tuple("" if column != column else str(column).strip() for column in frame.columns)
+    if "" in columns:
+        raise UsageError(f"{name}: column {columns.index('') + 1} has no name; rename it")
+    if twice := [column for column, count in Counter(columns).items() if count > 1]:
+        raise UsageError(f"{name} has {Counter(columns)[twice[0]]} columns named {twice[0]!r}; rename them")
+    return columns
+
+
+def _csv(frame: Any, end: str) -> str:
+    if hasattr(frame, "write_csv"):  # polars, which quotes carriage returns
+        return str(frame.write_csv())
+    return str(frame.to_csv(index=False, lineterminator=end))

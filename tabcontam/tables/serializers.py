@@ -1,0 +1,184 @@
+"""A row to text and back, without loss.
+
+A serialized row is `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}`
+(Ronval et al. 2024, section 3.3), on one line. A value stands as it is, unless that could not be read back: then it
+is written as a JSON string. A missing value is written as nothing.
+"""
+
+import json
+import re
+import tomllib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.paths import shipped
+from tabcontam.tables.table import Cell
+
+DEFAULT = "is"
+LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
+BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # what ends before a feature's name, beside its serializer's separator
+LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines() cuts
+
+
+@dataclass(frozen=True)
+class Serializer:
+    """One way to write a row as text."""
+
+    name: str
+    about: str
+    specifier: str
+    value_separator: str
+    feature_separator: str
+
+    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
+        """The row as one line of text."""
+        return self.feature_separator.join(self._features(columns, cells))
+
+    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
+        """The row up to its feature number `first_asked`, whose value is the natural continuation."""
+        shown = self._features(columns, cells)[:first_asked]
+        return self.feature_separator.join([*shown, self.lead(columns[first_asked])])
+
+    def lead(self, column: str) -> str:
+        """A feature up to its value, without trailing space: base models begin a word with its space."""
+        return self._start(column).rstrip()
+
+    def feature(self, column: str, cell: Cell) -> str:
+        """One feature as text, as it stands at the end of a row."""
+        return self._start(column) + written(cell, "")
+
+    def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
+        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        cells = []
+        starts = [self._start(column) for column in columns]
+        position = 0
+        for index, start in enumerate(starts):
+            if not text.startswith(start, position):
+                raise ValueError(f"no feature {columns[index]!r} at character {position}")
+            position += len(start)
+            following = self.feature_separator + starts[index + 1] if index + 1 < len(starts) else ""
+            cell, position = self._cell(text, position, following)
+            cells.append(cell)
+            position += len(self.feature_separator) if following else 0
+        return tuple(cells)
+
+    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """The asked features that an answer names, wherever they stand in its text; None is a missing value."""
+        found = {}
+        for feature in asked:
+            position = self._found(text, feature)
+            if position is not None:
+                found[feature] = self._loose_cell(text, position)
+        return found
+
+    def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """The same of an answer that continues a prompt, so begins with the value of the first asked feature."""
+        return self.read(self._start(asked[0]) + text.removeprefix(" "), asked)
+
+    @cached_property
+    def _next_feature(self) -> re.Pattern[str]:
+        separator, value = re.escape(self.feature_separator), re.escape(self.value_separator.rstrip())
+        name = rf"(?:(?!{separator}).){{1,{LONGEST_NAME}}}?"
+        return re.compile(rf"{separator}{re.escape(self.specifier)}{name}{value}|[\n\r]")
+
+    def _start(self, column: str) -> str:
+        plain = column and not LINE_BREAK.search(column) and not column.startswith('"')
+        return self.specifier + (column if plain else quoted(column)) + self.value_separator
+
+    def _features(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[str]:
+        starts = [self._start(column) for column in columns]
+        following = [self.feature_separator + start for start in starts[1:]] + [""]
+        return [start + written(cell, after) for start, cell, after in zip(starts, cells, following, strict=True)]
+
+    def _cell(self, text: str, position: int, following: str) -> tuple[Cell, int]:
+        if text.startswith('"', position):
+            value, end = json.JSONDecoder().raw_decode(text, position)
+            return str(value), end
+        end = text.find(following, position) if following else len(text)
+        if end < 0:
+            raise ValueError(f"no {following!r} after character {position}")
+        return text[position:end] or None, end
+
+    def _found(self, text: str, feature: str) -> int | None:
+        # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
+        own = re.escape(self.feature_separator.strip())
+        before = r"(?<!\w)" if self.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
+        after = "" if self.value_separator == self.value_separator.rstrip() else r"(?= |$|\n)"
+        pattern = rf"{before}{re.escape(self._start(feature).strip())}{after}"
+        match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
+        return match.end() if match else None
+
+    def _loose_cell(self, text: str, position: int) -> Cell:
+        rest = text[position:].removeprefix(" ")
+        if rest.startswith('"'):
+            try:
+                return str(json.JSONDecoder(strict=False).raw_decode(rest)[0])
+            except ValueError:
+                pass  # an answer may open a quote that it never closes
+        end = self._next_feature.search(rest)
+        value = (rest[: end.start()] if end else rest).strip()
+        return value.lstrip(": ").removesuffix(self.feature_separator.strip()).strip() or None
+
+
+def written(cell: Cell, following: str) -> str:
+    """A value as it stands in a row, when `following` is the text that comes after it."""
+    if cell is None:
+        return ""
+    ambiguous = not cell or cell.startswith('"') or LINE_BREAK.search(cell) is not None
+    if not ambiguous and following:
+        ambiguous = (cell + following).find(following) != len(cell)
+    return quoted(cell) if ambiguous else cell
+
+
+def quoted(text: str) -> str:
+    """`text` as a JSON string on one line."""
+    line = json.dumps(text, ensure_ascii=False)
+    return LINE_BREAK.sub(lambda match: f"\\u{ord(match.group()):04x}", line)
+
+
+@cache
+def load_serializers() -> dict[str, Serializer]:
+    """The shipped serializers by name, the default first."""
+    found = [from_file(path) for path in sorted(shipped("serializers").glob("*.toml"))]
+    return {item.name: item for item in sorted(found, key=lambda item: (item.name != DEFAULT, item.name))}
+
+
+def load_serializer(spec: str) -> Serializer:
+    """A shipped serializer by name, or a user's own TOML file. Raises `UsageError`."""
+    if spec.endswith(".toml") or "/" in spec:
+        return from_file(Path(spec))
+    serializers = load_serializers()
+    if spec not in serializers:
+        raise unknown("serializer", spec, serializers)
+    return serializers[spec]
+
+
+def from_file(path: Path) -> Serializer:
+    """The serializer in a TOML file. Raises `UsageError` where it is none."""
+    try:
+        fields = tomllib.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise UsageError(f"cannot read serializer {path}: {error}") from error
+    _check(path, fields)
+    return Serializer(
+        name=fields.get("name", path.stem),
+        about=fields.get("about", ""),
+        specifier=fields.get("specifier", ""),
+        value_separator=fields["value_separator"],
+        feature_separator=fields["feature_separator"],
+    )
+
+
+def _check(path: Path, fields: Mapping[str, object]) -> None:
+    known = {"name", "about", "specifier", "value_separator", "feature_separator"}
+    if extra := sorted(set(fields) - known):
+        raise UsageError(f"serializer {path}: unknown key {extra[0]!r}; known: {', '.join(sorted(known))}")
+    for key, value in fields.items():
+        if not isinstance(value, str) or LINE_BREAK.search(value):
+            raise UsageError(f"serializer {path}: {key} must be a text of one line")
+    for key in ("value_separator", "feature_separator"):
+        if not str(fields.get(key, "")).strip():
+            raise UsageError(f"serializer {path}: {key} must hold more than spaces")

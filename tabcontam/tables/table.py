@@ -1,0 +1,236 @@
+"""Tables: the rows as the file's own strings, and facts about columns; from a dataset card or a user's file."""
+
+import csv
+import hashlib
+import io
+import math
+import os
+from collections import Counter
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar, cast
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.cards import Card, Edition, Question, card_names, find_card, load_cards, mistaken_card
+from tabcontam.tables.editions import edition_bytes
+from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited
+
+if TYPE_CHECKING:
+    from tabcontam.tables.frames import Frame
+
+__all__ = ["Card", "Cell", "Edition", "Question", "Table", "card_names", "load_cards", "load_table"]
+
+Cell = str | None  # None: missing. An empty CSV field is missing; an empty string can only come from Parquet.
+
+SHORT = 12  # digits of a FILE's SHA-256, which are its edition
+MOST_CATEGORIES = 30
+MOST_ANSWERS = 10  # a target of a FILE with more distinct values has no classification question
+
+_Fact = TypeVar("_Fact")
+
+
+@dataclass(frozen=True)
+class Table:
+    """One edition of a dataset, or a user's file.
+
+    `name` is the short name (`adult`, or the FILE's name); `title` goes into prompts; `names` holds every name that
+    recognition accepts (title, aliases; long ones first), `not_names` what must not count (Wine Quality for Wine).
+    `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
+    `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE without a card.
+    """
+
+    name: str
+    title: str
+    edition: str
+    sha256: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...] = field(repr=False)
+    names: tuple[str, ...] = ()
+    not_names: tuple[str, ...] = ()
+    target: str | None = None
+    question: Question | None = None
+    missing: frozenset[str] = frozenset()
+    order: str = "kept"
+    hints: Mapping[str, tuple[str, ...]] | None = None
+    private: bool = False
+    _facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_frame(cls, frame: "Frame", *, name: str, target: str | None = None) -> "Table":
+        """A pandas or polars DataFrame as a table of its own, which counts as a FILE: `name` stands in prompts.
+
+        The cells are the texts that the frame's own `to_csv` (polars: `write_csv`) writes, without the index. What the
+        frame lost, the table lacks: a column read as numbers has 7 for `007`, 1.5 for `1.50` and, where a cell of it
+        is missing, 3.0 for `3`; read the file with `dtype=str`, or name the file itself. None, NaN, NaT and an empty
+        text are missing. The SHA-256 is that of the CSV text in UTF-8, its lines ended by a line feed.
+
+        Raises `UsageError` for what is no DataFrame, fewer than two rows or columns, names of columns that are not
+        unique texts or numbers, an empty name, and a target that is no column.
+        """
+        from tabcontam.tables.frames import read_frame
+
+        title = name.strip() if isinstance(name, str) else ""
+        if not title:
+            raise UsageError("the table needs a name, a text: it stands in the prompts")
+        if target is not None and not isinstance(target, str):
+            raise UsageError(f"the target is {target!r}; write the name of a column as a text")
+        columns, rows, content = read_frame(frame, title)
+        return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+
+    def column(self, name: str) -> tuple[Cell, ...]:
+        """The cells of one column, in row order."""
+
+        def cells() -> tuple[Cell, ...]:
+            index = self.columns.index(name)
+            return tuple(row[index] for row in self.rows)
+
+        return self._fact("column", name, cells)
+
+    def is_missing(self, cell: Cell) -> bool:
+        """Whether a cell is None or one of the edition's missing marks."""
+        return cell is None or cell in self.missing
+
+    def distinct(self, column: str) -> tuple[str, ...]:
+        """The values of a column but the missing ones, the most frequent first, then as they first appear."""
+
+        def values() -> tuple[str, ...]:
+            counts = Counter(self.column(column)).most_common()
+            return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
+
+        return self._fact("distinct", column, values)
+
+    def is_numeric(self, column: str) -> bool:
+        """Whether every cell of a column that is not missing is a finite number, and there is one."""
+        values = self.distinct(column)
+        return self._fact("numeric", column, lambda: bool(values) and all(map(is_number, values)))
+
+    def is_categorical(self, column: str) -> bool:
+        """Whether a column has few enough values to choose from: no numbers, or the target."""
+        few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
+        return few and (column == self.target or not self.is_numeric(column))
+
+    def enumerates_domain(self) -> bool:
+        """Whether all combinations of the features' values occur; of a single feature they always do."""
+        features = [index for index, column in enumerate(self.columns) if column != self.target]
+        sizes = [len(set(self.column(self.columns[index]))) for index in features]
+        combinations = {tuple(row[index] for index in features) for row in self.rows}
+        return sum(size > 1 for size in sizes) > 1 and math.prod(sizes) == len(combinations)
+
+    def _fact(self, kind: str, column: str, found: Callable[[], _Fact]) -> _Fact:
+        """A fact of a column, found once."""
+        key = (kind, column)
+        if key not in self._facts:
+            self._facts[key] = found()
+        return cast("_Fact", self._facts[key])
+
+
+def load_table(spec: str, *, target: str | None = None, name: str | None = None) -> Table:
+    """The table of `NAME`, `NAME@EDITION` or a FILE's path (CSV, TSV, Parquet).
+
+    `target` and `name` are for a FILE alone. Raises `UsageError` for an unknown dataset, edition or target, for a
+    card's file that is nowhere or has the wrong hash, and for a FILE that holds no table.
+    """
+    path = Path(os.path.expanduser(spec))
+    card_name, _, edition_name = spec.partition("@")
+    card = None if "@" in spec and path.is_file() else find_card(card_name)
+    if card is not None:
+        if target is not None or name is not None:
+            option = "--target" if target is not None else "--name"
+            raise UsageError(f"{option} applies to files alone; leave it out for the dataset {card.name!r}")
+        return _card_table(card, card.edition(edition_name if "@" in spec else None))
+    if not spec or (not path.exists() and not path.suffix and len(path.parts) <= 1):
+        if other := mistaken_card(card_name):
+            raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
+        raise unknown("dataset", card_name, card_names())
+    return _file_table(path, target, name)
+
+
+def _card_table(card: Card, edition: Edition) -> Table:
+    columns, rows = _edition_rows(edition, edition_bytes(card, edition))
+    return Table(
+        name=card.name,
+        title=card.title,
+        edition=edition.name,
+        sha256=edition.sha256,
+        columns=columns,
+        rows=rows,
+        names=card.names,
+        not_names=card.not_aliases,
+        target=edition.target,
+        question=edition.question,
+        missing=edition.missing,
+        order=edition.order,
+        hints=edition.hints or None,
+    )
+
+
+def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
+    """Columns and rows as the card says; the hash has proved the bytes, so that nothing is guessed or checked."""
+    lines = io.StringIO(content.decode("utf-8"), newline="")
+    for _ in range(edition.skip_rows):
+        next(lines)
+    reader = csv.reader(lines, delimiter=edition.delimiter, skipinitialspace=edition.skip_initial_space)
+    records = [record for record in reader if record]
+    header = list(edition.columns) if edition.columns is not None else records.pop(0)
+    kept = [index for index, column in enumerate(header) if column not in edition.drop]
+    clean = str.strip if edition.strip else str
+    rows = tuple(tuple(clean(record[index]) or None for index in kept) for record in records)
+    return tuple(header[index] for index in kept), rows
+
+
+def _file_table(path: Path, target: str | None, name: str | None) -> Table:
+    content = check_file(path)
+    columns, rows = _read(path, content)
+    title = (name or "").strip() or path.stem
+    return _own_table(path.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+
+
+def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha256: str, target: str | None) -> Table:
+    """A table that has no card: a FILE or a frame."""
+    _check_shape(name, columns, rows)
+    if target is not None and target not in columns:
+        raise unknown(f"target column of {name}", target, columns)
+    missing = missing_marks(list(zip(*rows, strict=True)))
+    return Table(
+        name=name,
+        title=title,
+        edition=sha256[:SHORT],
+        sha256=sha256,
+        columns=columns,
+        rows=rows,
+        names=(title,),
+        target=target,
+        question=_file_question(columns, rows, target, missing),
+        missing=missing,
+        private=True,
+    )
+
+
+def _read(path: Path, content: bytes) -> tuple[tuple[str, ...], Rows]:
+    from tabcontam.tables.parquet_files import MAGIC, read_parquet
+
+    if content.startswith(MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
+        return read_parquet(content, path.name)
+    return read_delimited(content, path.name)
+
+
+def _check_shape(name: str, columns: tuple[str, ...], rows: Rows) -> None:
+    if len(columns) < 2:
+        raise UsageError(f"{name} has one column; give a table with two or more")
+    if len(rows) < 2:
+        count = "one row" if rows else "no row"
+        raise UsageError(f"{name} has {count} below its header; give a table with two or more")
+
+
+def _file_question(
+    columns: tuple[str, ...], rows: Rows, target: str | None, missing: frozenset[str]
+) -> Question | None:
+    if target is None:
+        return None
+    index = columns.index(target)
+    values = {row[index] for row in rows} - missing
+    answers = sorted(value for value in values if value is not None)
+    if not 2 <= len(answers) <= MOST_ANSWERS:
+        return None
+    return Question(f"What is the value of {target}?", {value: value for value in answers})

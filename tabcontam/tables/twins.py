@@ -1,0 +1,150 @@
+"""Twins: tables of the same schema whose rows are none of the table's, for the controls and for decoys."""
+
+from bisect import bisect_right
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
+from random import Random
+from statistics import quantiles
+
+from tabcontam.errors import Skip
+from tabcontam.tables.draws import by_content, identity, pool
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles, another has no classes
+TRIES = 100  # to part a twin's row from the real row that it fell on
+FEW = 4  # times that a value of a feature may occur for it to tell its row's class
+NEAR = 10  # numbers of a feature, one after the other in size, that are shuffled over the classes
+MOST = 2000  # rows of a table that its decoys' rows are made of
+
+
+def twin(table: Table) -> Table:
+    """A table of the same schema whose columns are shuffled within the classes of the target, without a row of `table`.
+
+    Values of which the table has few are shuffled once more, over all classes: one that occurs once would tell the
+    class of its row to whoever has read it, and so be memory of the table. Numbers go to near ones' places, so that
+    they stay as likely in their class as their neighbours are. A row that falls on a real one swaps single cells
+    with others of its class, or is dropped. The same table has always the same twin. Raises `Skip` where the table
+    enumerates its domain or keeps less than half of its rows.
+    """
+    if table.enumerates_domain():
+        raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
+    rows, real = _mixed(table, few=FEW), set(table.rows)
+    kept = tuple(row for row in rows if row not in real)
+    if len(kept) < 2 or 2 * len(kept) < len(table.rows):
+        raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
+    return replace(table, rows=kept)
+
+
+def twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
+    """Rows of a twin for decoys, each with the row whose place it takes; the same in any order of rows and columns.
+
+    Made of at most `MOST` rows. Raises `Skip` where the table has no twin.
+    """
+    return cached_fact(table, "twin rows", lambda: _twin_rows(table))
+
+
+def _twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
+    if table.enumerates_domain():
+        raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
+    places = pool(table, by_content(table), MOST)
+    order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
+    sample = replace(
+        table,
+        sha256=identity(table),
+        columns=tuple(table.columns[index] for index in order),
+        rows=tuple(tuple(table.rows[place][index] for index in order) for place in places),
+    )
+    real = set(table.rows)
+    back = sorted(range(len(order)), key=order.__getitem__)
+    mixed = [tuple(row[index] for index in back) for row in _mixed(sample)]
+    kept = [(place, row) for place, row in zip(places, mixed, strict=True) if row not in real]
+    if len(kept) < 2 or 2 * len(kept) < len(places):
+        raise Skip(f"a shuffled twin of {table.name} shares {len(places) - len(kept)} of {len(places)} rows with it")
+    return kept
+
+
+def _mixed(table: Table, few: int = 0) -> list[tuple[Cell, ...]]:
+    """Each row shuffled within its class and, where that can be, parted from the real row that it fell on.
+
+    Cells of features that at most `few` rows have are shuffled over all classes, numbers among those that are near.
+    """
+    rng = Random(table.sha256)
+    members: dict[Hashable, list[int]] = defaultdict(list)
+    for index, row_class in enumerate(_classes(table)):
+        members[row_class].append(index)
+    rows = _shuffled(table, list(members.values()), rng, few)
+    real = set(table.rows)
+    for indexes in members.values():
+        for index in indexes:
+            _part(rows, index, indexes, real, rng)
+    return [tuple(row) for row in rows]
+
+
+def _classes(table: Table) -> list[Hashable]:
+    """The class of each row: its target's value, side of the question's threshold or quartile; missing is one.
+
+    A target of many texts is no class.
+    """
+    if table.target is None:
+        return [None] * len(table.rows)
+    cells = table.column(table.target)
+    threshold = table.question.threshold if table.question else None
+    cuts = [threshold] if threshold is not None else _quartiles(table, table.target)
+    if not cuts and len(table.distinct(table.target)) > MANY_TARGETS:
+        return [None] * len(cells)  # names or dates: within classes of a row or two nothing would be shuffled
+    if not cuts:
+        return list(cells)
+    return [None if cell is None or table.is_missing(cell) else bisect_right(cuts, float(cell)) for cell in cells]
+
+
+def _quartiles(table: Table, target: str) -> list[float]:
+    """The three cuts of a numeric target with many values; none for another."""
+    if len(table.distinct(target)) <= MANY_TARGETS or not table.is_numeric(target):
+        return []
+    cells = (cell for cell in table.column(target) if cell is not None and not table.is_missing(cell))
+    return quantiles(map(float, cells), n=4)
+
+
+def _shuffled(table: Table, groups: Sequence[Sequence[int]], rng: Random, few: int) -> list[list[Cell]]:
+    """The rows with each column shuffled within each group of rows, rare cells of features among all of them."""
+    columns = [list(column) for column in zip(*table.rows, strict=True)]
+    for group in groups:
+        for column in columns:
+            _shuffle(column, group, rng)
+    for name, column in zip(table.columns, columns, strict=True):
+        if few and name != table.target:
+            for places in _rare(table, name, column, few):
+                _shuffle(column, places, rng)
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def _rare(table: Table, name: str, column: Sequence[Cell], few: int) -> list[list[int]]:
+    """The places of a column's rare cells: all of them or, of numbers, groups of those that are near in size."""
+    times = Counter(column)
+    rare = [index for index, cell in enumerate(column) if times[cell] <= few and not table.is_missing(cell)]
+    if not table.is_numeric(name):
+        return [rare]
+    rare.sort(key=lambda index: float(column[index] or 0))
+    return [rare[start : start + NEAR] for start in range(0, len(rare), NEAR)]
+
+
+def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
+    values = [column[index] for index in places]
+    rng.shuffle(values)
+    for index, value in zip(places, values, strict=True):
+        column[index] = value
+
+
+def _part(rows: list[list[Cell]], index: int, group: Sequence[int], real: set[tuple[Cell, ...]], rng: Random) -> None:
+    """Swap a cell of a row that is a real one with another row of its group so that neither is one, if that can be."""
+    row = rows[index]
+    if tuple(row) not in real:
+        return
+    for _ in range(TRIES):
+        other, column = rows[rng.choice(group)], rng.randrange(len(row))
+        row[column], other[column] = other[column], row[column]
+        if tuple(row) not in real and tuple(other) not in real:
+            return
+        row[column], other[column] = other[column], row[column]

@@ -1,0 +1,249 @@
+"""Cells that differ in one thing, side by side: versions of a family, serializers, runs; what changed, and is it more
+than chance?
+
+A verdict says that one cell cannot be explained by guessing, a comparison that two cells differ. The one does not
+follow from the other: a verdict appears where a p-value crosses its level, and may do so by a single answer more; and
+of two contaminated cells one may be right far oftener. So `change` tells what became of the verdict, and
+`beyond_chance` whether the shares of right answers differ by more than the luck of the answers. What does differ need
+not be memory: the verdicts weigh what guessing explains, the comparison does not.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import isclose
+
+from tabcontam.evidence.base import DECIDED, State, Verdict
+from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
+from tabcontam.verdicts.judge import Result
+from tabcontam.verdicts.rules import ALPHA
+
+VERSIONS, SERIALIZERS, RUNS = "versions", "serializers", "runs"
+PLACE = ("llm", "dataset", "edition", "serializer", "test")  # what tells cells apart, as in trials.jsonl
+MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
+ROUNDED = 1e-4  # how exactly a score is recorded
+Line = Mapping[str, object]
+Key = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A cell with the newest trial of each of its queries; recorded answers have none."""
+
+    cell: Result
+    lines: Sequence[Line] = ()
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two cells that differ in one thing, named `first` and `second`.
+
+    `by_id`: their queries are the same where their ids, what was asked and what was expected are; else only where the
+    prompts are, too.
+    """
+
+    kind: str
+    first: str
+    second: str
+    sides: tuple[Side, Side]
+    by_id: bool
+
+
+@dataclass(frozen=True)
+class Difference:
+    """How often either side was right, of how many queries that both were asked, and the p-value."""
+
+    first_share: float | None = None
+    second_share: float | None = None
+    queries: int = 0
+    p_value: float | None = None
+
+
+def comparisons(document: Result, lines: Iterable[Line], runs: Sequence[Pair] = ()) -> list[Result]:
+    """The comparisons of a results.json: versions, serializers, and the pairs of cells that two of its runs have.
+
+    `lines` are its trials. Benjamini and Hochberg's q-value is over all comparisons of a kind that could be tested;
+    `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
+    """
+    sides = _sides(document["cells"], lines)
+    by_id = one_plan(document["run"])
+    pairs = [*_versions(document["run"], sides, by_id), *_serializers(sides, by_id), *runs]
+    alpha = document["run"].get("alpha", ALPHA)
+    compared = [(pair, difference(pair)) for pair in pairs]
+    found = []
+    for kind in (VERSIONS, SERIALIZERS, RUNS):
+        own = [(pair, told) for pair, told in compared if pair.kind == kind]
+        q_values = iter(benjamini_hochberg([told.p_value for _, told in own if told.p_value is not None]))
+        found += [_line(pair, told, None if told.p_value is None else next(q_values), alpha) for pair, told in own]
+    return found
+
+
+def of_runs(runs: Iterable[tuple[str, Result, Iterable[Line]]]) -> list[Pair]:
+    """Each cell of a run beside that of the last run before it that has it; a run is a name, its results and trials."""
+    held: dict[Key, tuple[str, Side]] = {}
+    pairs = []
+    for name, document, lines in runs:
+        for key, side in _sides(document["cells"], lines).items():
+            if key in held:
+                before, earlier = held[key]
+                pairs.append(Pair(RUNS, before, name, (earlier, side), by_id=False))
+            held[key] = name, side
+    return pairs
+
+
+def one_plan(run: Result) -> bool:
+    """Whether all cells of a run, or of merged runs, were planned alike: then equal ids are the same queries."""
+    return len({(part.get("seed"), part.get("version")) for part in run.get("runs") or [run]}) == 1
+
+
+def difference(pair: Pair) -> Difference:
+    """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
+
+    Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
+    where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply. An answer
+    that declines is not right. Both tests take queries as independent of each other.
+    """
+    first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
+    if not (first and second):
+        counts = [_counts(side.cell) for side in pair.sides]
+        return Difference() if any(side.lines for side in pair.sides) else _unpaired(counts[0], counts[1])
+    common = first.keys() & second.keys()
+    if len(common) < MOST_APART * min(len(first), len(second)):
+        return _unpaired((sum(first.values()), len(first)), (sum(second.values()), len(second)))
+    first_only = sum(first[key] and not second[key] for key in common)
+    second_only = sum(second[key] and not first[key] for key in common)
+    shares = [round(sum(hits[key] for key in common) / len(common), 4) for hits in (first, second)]
+    return Difference(shares[0], shares[1], len(common), mcnemar(first_only, second_only))
+
+
+def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> Difference:
+    if first is None or second is None:
+        return Difference()
+    shares = [round(hits / queries, 4) for hits, queries in (first, second)]
+    return Difference(shares[0], shares[1], p_value=fisher(*first, *second))
+
+
+def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
+    """Whether each query that had a reply was answered right, by what makes it the same query elsewhere."""
+    same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
+    own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
+    return {json.dumps([line.get(name) for name in same]): line.get("hit") is True for line in own}
+
+
+def _counts(cell: Result) -> tuple[int, int] | None:
+    """Hits and queries of a cell without trials; None where its hits are no queries but words, or there are none."""
+    hits, queries, score = cell["hits"], cell["queries"], cell["score"]
+    if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=ROUNDED):
+        return None
+    return hits, queries
+
+
+def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
+    """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
+    own: dict[Key, list[Line]] = {}
+    for line in lines:
+        own.setdefault(_key(line), []).append(line)
+    sides: dict[Key, Side] = {}
+    for cell in cells:
+        key = _key(cell)
+        if not cell["control"] and (key not in sides or cell["verdict"] == Verdict.CONTAMINATED):
+            # a run that was continued with fewer queries keeps the lines of the others
+            sides[key] = Side(cell, own.get(key, [])[: cell["queries"]])
+    return sides
+
+
+def _key(fields: Mapping[str, object]) -> Key:
+    return tuple(str(fields[name]) for name in PLACE)
+
+
+def _versions(run: Result, sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+    """Each cell of an LLM beside that of the next version of its family."""
+    entries = run.get("catalogue") or {}
+    families: dict[str, list[str]] = {}
+    for llm in sorted(entries, key=lambda llm: int(entries[llm]["order"])):
+        if any(key[0] == llm for key in sides) and entries[llm]["family"]:
+            families.setdefault(entries[llm]["family"], []).append(llm)
+    neighbours = [pair for family in families.values() for pair in pairwise(family)]
+    return [
+        Pair(VERSIONS, older, newer, (sides[key], sides[newer, *key[1:]]), by_id)
+        for older, newer in neighbours
+        for key in sides
+        if key[0] == older and (newer, *key[1:]) in sides
+    ]
+
+
+def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+    """Each two serializers that asked an LLM the same; a main run of recorded answers names none."""
+    alike: dict[Key, list[str]] = {}
+    for llm, dataset, edition, serializer, test in sides:
+        if sides[llm, dataset, edition, serializer, test].cell["serializer"]:
+            alike.setdefault((llm, dataset, edition, test), []).append(serializer)
+
+    def side(key: Key, serializer: str) -> Side:
+        return sides[(*key[:3], serializer, key[3])]
+
+    return [
+        Pair(SERIALIZERS, one, other, (side(key, one), side(key, other)), by_id)
+        for key, serializers in alike.items()
+        for one, other in combinations(serializers, 2)
+    ]
+
+
+def _line(pair: Pair, told: Difference, q_value: float | None, alpha: float) -> Result:
+    first, second = (side.cell for side in pair.sides)
+    return {
+        "kind": pair.kind,
+        "first": pair.first,
+        "second": pair.second,
+        "llm": "" if pair.kind == VERSIONS else first["llm"],
+        "dataset": first["dataset"],
+        "edition": first["edition"],
+        "serializer": "" if pair.kind == SERIALIZERS else first["serializer"],
+        "test": first["test"],
+        "first_verdict": first["verdict"],
+        "second_verdict": second["verdict"],
+        "first_share": told.first_share,
+        "second_share": told.second_share,
+        "queries": told.queries,
+        "p_value": told.p_value,
+        "q_value": q_value,
+        "beyond_chance": q_value is not None and q_value <= alpha,
+        "change": change(first["verdict"], second["verdict"]),
+    }
+
+
+def change(first: str | None, second: str | None) -> str:
+    """What became of a verdict: "appeared", "vanished", "same", or "unknown" where one of the two was not decided.
+
+    Two scores, on which nothing is decided, are the "same".
+    """
+    if first is None and second is None:
+        return "same"
+    if first not in DECIDED or second not in DECIDED:
+        return "unknown"
+    if first == second:
+        return "same"
+    return "appeared" if second == Verdict.CONTAMINATED else "vanished"
+
+
+def facts_apart(runs: Sequence[Result], names: Sequence[str]) -> list[str]:
+    """What a reader of several runs must know of how they differ; `runs` are the `run` of each results.json."""
+    notes = []
+    differing = {
+        "seeds, so that their queries are different ones": [run.get("seed") for run in runs],
+        "versions of tabcontam": [run.get("version") for run in runs],
+    }
+    for what, values in differing.items():
+        if len(set(map(str, values))) > 1:
+            told = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+            notes.append(f"the runs have different {what} ({told})")
+    editions: dict[str, dict[str, None]] = {}
+    for fact in (fact for run in runs for fact in run.get("datasets", [])):
+        editions.setdefault(str(fact.get("name")), {})[str(fact.get("edition"))] = None
+    notes += [
+        f"the runs have different editions of {dataset} ({', '.join(found)}), which are not compared"
+        for dataset, found in editions.items()
+        if len(found) > 1
+    ]
+    return notes

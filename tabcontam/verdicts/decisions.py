@@ -1,0 +1,92 @@
+"""The one place that turns what was measured into verdicts.
+
+`calibrated` decides over all cells of an LLM at once: Benjamini-Hochberg on their p-values, at one level for the run.
+`paper` repeats the published decisions on the text as it came, cell by cell.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.base import Evidence, Measurement, State, Test, Trial, Verdict
+from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
+
+ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A verdict, None where there is only a score, and the reason where one is needed."""
+
+    verdict: Verdict | None
+    reason: str | None = None
+
+
+def level(alpha: float, cells: int) -> float:
+    """The p-value that a cell among so many is sure to be found at, whatever the others show."""
+    return alpha / max(cells, 1)
+
+
+def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, level: float) -> Decision:
+    """What a cell is called under the calibrated rules where its p-value is no finding.
+
+    It is clean only if what was answered could have reached `level`: not where too few decoys were, for example, or
+    where the published rules asked what the calibrated ones would not have.
+    """
+    if evidence.answered < ENOUGH * evidence.asked or not evidence.answered:
+        return Decision(Verdict.NO_ANSWER, unanswered(trials))
+    if not test.decides:
+        return Decision(None)
+    counted = [trial.query for trial in trials if test.counts(trial)]
+    if reason := test.uninformative(counted, level):
+        if len(counted) == len(trials) or test.uninformative([trial.query for trial in trials], level):
+            return Decision(Verdict.UNINFORMATIVE, reason)
+        silent = f"{len(trials) - len(counted)} of {len(trials)} queries without a readable answer"
+        return Decision(Verdict.NO_ANSWER, f"{silent}: {reason}")
+    return Decision(Verdict.NOT_DETECTED)
+
+
+def found(p_values: Sequence[float], alpha: float) -> list[tuple[float, bool]]:
+    """The q-value of each p-value of one LLM, and whether it is a finding (Benjamini and Hochberg 1995)."""
+    return [(q, q <= alpha) for q in benjamini_hochberg(p_values)]
+
+
+def of_table(p_values: Sequence[float]) -> float | None:
+    """The p-value of a table from those of its row tests, of any dependence; None where there is none."""
+    return any_dependence(p_values) if p_values else None
+
+
+def published(measurement: Measurement) -> Decision:
+    """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
+    if measurement.paper_detected:
+        return Decision(Verdict.CONTAMINATED)
+    answered = texts(measurement.trials)
+    if answered < ENOUGH * len(measurement.trials) or not answered:
+        return Decision(Verdict.NO_ANSWER, unanswered(measurement.trials))
+    return Decision(None if measurement.paper_detected is None else Verdict.NOT_DETECTED)
+
+
+def texts(trials: Sequence[Trial]) -> int:
+    """How many replies brought a text, which is all that the published algorithms ask for."""
+    return sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in trials)
+
+
+def unanswered(trials: Sequence[Trial]) -> str:
+    """How many queries had no readable answer, and the most frequent reason; of decoys, where there is none else."""
+    own = [trial for trial in trials if not trial.query.decoy_of]
+    silent = [trial for trial in own if not trial.readable]
+    if own and not silent:
+        own = [trial for trial in trials if trial.query.decoy_of]
+        silent = [trial for trial in own if not trial.readable]
+    reasons = Counter(why_silent(trial) for trial in silent)
+    ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
+    share = "" if count == len(silent) else f"{count} of them "
+    what = "decoys" if own and own[0].query.decoy_of else "queries"
+    return f"no readable answer to {len(silent)} of {len(own)} {what}: {share}{reason}"
+
+
+def why_silent(trial: Trial) -> str:
+    """Why a trial has no readable answer."""
+    if trial.reply.state is State.OK:
+        return "declined, or in no form that could be read"
+    return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))

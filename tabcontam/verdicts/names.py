@@ -1,0 +1,90 @@
+"""What a name means among the results of a run: which LLMs, and which tables."""
+
+import os.path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.subjects.catalogue import find_entry
+from tabcontam.tables.cards import find_card
+from tabcontam.tables.table import SHORT
+from tabcontam.tables.text_files import check_file
+from tabcontam.verdicts.results import Cell, Results, TableVerdict
+
+
+@dataclass(frozen=True)
+class Place:
+    """A table as it was asked about: an edition of a dataset, written in a serializer."""
+
+    dataset: str
+    edition: str
+    serializer: str
+
+    @classmethod
+    def of(cls, part: Cell | TableVerdict) -> "Place":
+        """The table of a cell or of a verdict."""
+        return cls(part.dataset, part.edition, part.serializer)
+
+
+def llms_named(view: Results, names: Sequence[str]) -> list[str]:
+    """The LLMs of a run that are so named: as in the run, by what that stood for, or by a name of the catalogue.
+
+    Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
+    """
+    known = [block.llm for block in view.blocks]
+    if not names:
+        return [llm for llm in known if llm not in view.joined]
+    return list(dict.fromkeys(llm for name in names for llm in _llms(view, name, known)))
+
+
+def _llms(view: Results, name: str, known: Sequence[str]) -> list[str]:
+    if name in known:
+        return [name]
+    stood_for = {fact["llm"]: fact["resolved"].partition(" (")[0] for fact in view.llms}  # behind it is a note
+    means = _means(name)
+    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm) or llm))]
+    if not found:
+        raise unknown("LLM of these results", name, known)
+    return found
+
+
+def _means(spec: str) -> set[str]:
+    """An LLM as it is written, and what the catalogue has under that name: PROVIDER:MODEL is the entry of MODEL."""
+    entry = find_entry(spec) or find_entry(spec.partition(":")[2])
+    return {spec, *((entry.name, *entry.served) if entry else ())}
+
+
+def places_named(view: Results, name: str) -> list[Place]:
+    """The tables of a run that are so named: as the report labels them, NAME, NAME@EDITION, an alias or a FILE.
+
+    Raises `UsageError` for a name that no table of the run has, and for a FILE that has changed since.
+    """
+    labels = {Place.of(cell): view.label(cell) for cell in view.cells}
+    base, _, edition = name.partition("@")
+    card = find_card(base)
+    found = [place for place, label in labels.items() if name in (label, place.dataset, _full(place))]
+    if not found and card is not None:
+        found = [place for place in labels if place.dataset == card.name and edition in ("", place.edition)]
+    if not found:
+        found = [place for place in labels if place.dataset == Path(name).name]
+    if not found:
+        raise unknown("dataset of these results", name, dict.fromkeys(labels.values()))
+    return found if card is not None else _unchanged(name, found)
+
+
+def _full(place: Place) -> str:
+    return f"{place.dataset}@{place.edition}"
+
+
+def _unchanged(name: str, found: list[Place]) -> list[Place]:
+    """Those of the tables that are the FILE as it is now, where there is one."""
+    path = os.path.expanduser(name)
+    if not os.path.isfile(path):
+        return found
+    edition = sha256(check_file(Path(path))).hexdigest()[:SHORT]
+    same = [place for place in found if place.edition == edition]
+    if not same:
+        raise UsageError(f"{name} is not the file that was tested: it has changed since; run the tests again")
+    return same

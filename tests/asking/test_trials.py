@@ -1,0 +1,74 @@
+"""Lines of trials.jsonl read back: what a p-value is made of has to be probabilities."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tabcontam.asking.trials import NUMBER, Journal, Line, as_lines, trial_line, trial_of
+from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.subjects.base import Form
+
+CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "test": "feature_completion"}
+
+
+def line(chance: object = None) -> Line:
+    """A trial of test 9 as it is written, with this chance instead of its own."""
+    prompt = Prompt((Message("user", "The age is"),), "The age is", "The age is")
+    query = Query("feature_completion-0", lambda: prompt, ("age",), ("39",), 64)
+    return trial_line(CELL, Form.CHAT, Trial(query, Reply("39", State.OK)), paper_rules=False) | {"chance": chance}
+
+
+def test_a_guess_is_read_back_as_it_was_written() -> None:
+    (guess,) = trial_of(line({"age": {"values": {"39": 0.5}, "rest": 0.01, "missing": 0.25}})).query.chance.values()
+    assert (guess.of("39.0"), guess.of("40"), guess.missing) == (0.5, 0.01, 0.25)
+
+
+@pytest.mark.parametrize(
+    "chance",
+    [
+        None,
+        [1],
+        "x",
+        {"age": 1},
+        {"age": {"values": {}, "rest": "x"}},
+        {"age": {"values": {}, "rest": 0.0}},
+        {"age": {"values": {}, "rest": -1.0}},
+        {"age": {"values": {}, "rest": float("nan")}},
+        {"age": {"values": ["a"], "rest": 0.1}},
+        {"age": {"values": "a", "rest": 0.1}},
+        {"age": {"values": {"a": "b"}, "rest": 0.1}},
+        {"age": {"values": {"a": 2}, "rest": 0.1}},
+        {"age": {"values": {}, "rest": 0.1, "more": 1}},
+        {"never asked": {"values": {}, "rest": 0.1}},
+    ],
+    ids=repr,
+)
+def test_a_guess_that_is_no_probability_ended_rescore_or_was_weighed(chance: object) -> None:
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        trial_of(line(chance))
+
+
+def test_a_row_trial_that_asks_nothing_is_none() -> None:
+    with pytest.raises(ValueError, match="no feature is asked"):
+        trial_of(line({}) | {"expected": {}})
+
+
+def test_lines_are_numbered_as_they_stand_in_the_file_and_the_number_is_never_written(tmp_path: Path) -> None:
+    known = line({})
+    (tmp_path / "trials.jsonl").write_text(as_lines([known]) + "cut off by a cr\n\n" + as_lines([known | {NUMBER: 1}]))
+    assert [(number, NUMBER in found) for number, found in Journal(tmp_path).numbered()] == [(1, False), (4, False)]
+
+
+def test_a_line_says_whether_its_answer_could_be_read() -> None:
+    assert line({})["readable"] is None
+    query = trial_of(line({})).query
+    for reading in (Reading({"age": "39"}, True, True, True), Reading(None, False, True, False)):
+        written = trial_line(CELL, Form.CHAT, Trial(query, Reply("39", State.OK), reading), paper_rules=False)
+        assert (written["hit"], written["readable"]) == (reading.hit, reading.readable)
+
+
+def test_a_line_of_a_hundred_thousand_brackets_is_passed_over(tmp_path: Path) -> None:
+    known = line({})
+    (tmp_path / "trials.jsonl").write_text("[" * 100_000 + "\n" + as_lines([known]))
+    assert list(Journal(tmp_path).lines()) == [json.loads(as_lines([known]))]

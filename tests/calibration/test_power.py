@@ -1,0 +1,420 @@
+"""What is measured by asking simulated answerers, with a test of known error rates."""
+
+import io
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, ClassVar
+
+import pytest
+from rich.console import Console
+
+from tabcontam.calibration import power
+from tabcontam.calibration.power import (
+    ANSWERERS,
+    IGNORANT,
+    TOGETHER,
+    Outcome,
+    Rate,
+    Study,
+    ask,
+    concluded,
+    measure,
+    outcomes_of,
+    planned,
+    simulate,
+)
+from tabcontam.cli.commands import main
+from tabcontam.errors import Skip, UsageError
+from tabcontam.evidence import base
+from tabcontam.evidence.base import (
+    Capability,
+    Evidence,
+    Family,
+    Kind,
+    Measurement,
+    Message,
+    Prompt,
+    Query,
+    Reading,
+    Reply,
+    State,
+    Trial,
+    Verdict,
+)
+from tabcontam.guesser.chance import marginal
+from tabcontam.reading.reading import declines, same_value
+from tabcontam.reading.words import Dictionary
+from tabcontam.report.power_text import print_power, telling
+from tabcontam.statistics.exact import poisson_binomial_tail
+from tabcontam.subjects.base import Request
+from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Table
+from tests.made_tables import ships
+
+IS = load_serializers()["is"]
+QUERIES = 30
+
+
+@dataclass(frozen=True)
+class OneCell:
+    """Asks one cell of some rows, whose guess is its column's frequencies."""
+
+    feature: str = "crewCnt"
+    id: ClassVar[str] = "feature_completion"
+    title: ClassVar[str] = "One cell"
+    family: ClassVar[Family] = Family.ROWS
+    measure: ClassVar[str] = ""
+    number: ClassVar[int | None] = None
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+    shows_rows: ClassVar[bool] = True
+    by_feature: ClassVar[bool] = True
+    decides: ClassVar[bool] = True
+    of_rows: ClassVar[bool] = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        rows = rng.sample(range(len(table.rows)), QUERIES)
+        chance = {self.feature: marginal(table.column(self.feature))}
+        cells = table.column(self.feature)
+        return [
+            Query(
+                f"{self.id}-{number}",
+                partial(written, row),
+                (self.feature,),
+                (cells[row],),
+                8,
+                rows=(row,),
+                chance=chance,
+            )
+            for number, row in enumerate(rows)
+        ]
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        return True
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        answered = reply.state is State.OK and not declines(reply.text)
+        hit = answered and same_value(reply.text, query.expected[0])
+        return Reading(reply.text if answered else None, hit, hit, answered, query.asked if hit else ())
+
+    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
+        raise NotImplementedError
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        readings = [trial.reading for trial in trials if trial.reading]
+        chances = [
+            trial.query.chance[self.feature].of(str(trial.reading.parsed))
+            for trial in trials
+            if trial.reading and trial.reading.readable
+        ]
+        hits, answered = sum(each.hit for each in readings), sum(each.readable for each in readings)
+        p_value = poisson_binomial_tail(chances, hits)
+        return Evidence("hits", hits, "", "", hits, len(trials), answered, p_value)
+
+    def counts(self, trial: Trial) -> bool:
+        return trial.readable
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        surest = max(query.chance[self.feature].surest for query in queries)
+        return "everyone knows it" if surest > 0.4 else None
+
+
+@dataclass(frozen=True)
+class Unfit(OneCell):
+    """Cannot be asked."""
+
+    id: ClassVar[str] = "full_completion"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        raise Skip("no row can be asked")
+
+
+@dataclass(frozen=True)
+class Words(OneCell):
+    """Shows no row, and finds whoever says the first column."""
+
+    id: ClassVar[str] = "feature_list_uninformed"
+    shows_rows: ClassVar[bool] = False
+    by_feature: ClassVar[bool] = False
+    of_rows: ClassVar[bool] = False
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        decoy = f"{self.id}-0"
+        return [
+            Query(f"{self.id}-0", partial(written, 0), (), table.columns, 8),
+            Query(f"{self.id}-0-decoy-1", partial(written, 1), (), table.columns, 8, decoy_of=decoy),
+        ]
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        hit = str(query.expected[0]) in reply.text
+        return Reading(reply.text, hit, hit, reply.state is State.OK)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        true, decoy = (bool(trial.reading and trial.reading.hit) for trial in trials)
+        return Evidence("said", true, "", "", int(true), 1, 1, 1e-9 if true and not decoy else 1.0)
+
+    def counts(self, trial: Trial) -> bool:
+        return trial.readable
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        return None
+
+
+def written(number: int) -> Prompt:
+    return Prompt((Message("user", f"What has row {number}?"),), "", "")
+
+
+CELL, BLUNT, UNFIT, WORDS = OneCell(), OneCell("tolldue"), Unfit(), Words()
+
+
+def outcomes(answerer: str, *tests: base.Test, seed: int = 0, alpha: float = 0.01) -> power.Outcomes:
+    return simulate(ships(), tests, IS, answerer, seed, alpha)
+
+
+def test_an_oracle_is_found_and_so_is_its_table() -> None:
+    found = outcomes("oracle", CELL)
+    assert found[CELL.id].verdict is found[TOGETHER].verdict is Verdict.CONTAMINATED
+    assert found[CELL.id].queries == found[CELL.id].readable == QUERIES
+    assert (found[CELL.id].p_value or 1) < 1e-20
+
+
+@pytest.mark.parametrize("answerer", ["decliner", "refuser", "empty", "fails", "truncates"])
+def test_who_does_not_answer_is_never_clean(answerer: str) -> None:
+    found = outcomes(answerer, CELL)
+    assert found[CELL.id].verdict is found[TOGETHER].verdict is Verdict.NO_ANSWER
+    assert found[CELL.id].readable == 0
+    assert found[CELL.id].reason
+
+
+def test_what_cannot_tell_is_not_asked() -> None:
+    found = outcomes("oracle", BLUNT, UNFIT)
+    assert found[BLUNT.id] == Outcome(Verdict.UNINFORMATIVE, None, 0, 0, "everyone knows it")
+    assert found[UNFIT.id] == Outcome(Verdict.SKIPPED, None, 0, 0, "no row can be asked")
+    assert (found[TOGETHER].verdict, found[TOGETHER].p_value) == (Verdict.UNINFORMATIVE, None)
+
+
+def test_words_say_nothing_of_the_table() -> None:
+    found = outcomes("schema-expert", WORDS)
+    assert found[WORDS.id].verdict is Verdict.CONTAMINATED
+    assert TOGETHER not in found
+
+
+def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
+    def values(seed: int) -> list[float | None]:
+        return [outcomes(answerer, CELL, seed=seed)[CELL.id].p_value for answerer in ANSWERERS]
+
+    assert values(3) == values(3) != values(4)
+
+
+@pytest.mark.parametrize("answerer", [*IGNORANT, "schema-expert"])
+def test_p_values_of_who_knows_no_row_are_no_smaller_than_by_chance(answerer: str) -> None:
+    table = ships()
+    values = [simulate(table, [CELL], IS, answerer, seed, 0.01)[CELL.id].p_value or 0.0 for seed in range(300)]
+    for level in (0.01, 0.1, 0.5):
+        assert sum(value <= level for value in values) <= 300 * level + 3 * (300 * level) ** 0.5
+
+
+def test_a_plan_is_asked_of_several_and_its_prompts_are_written_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    times: list[int] = []
+
+    def counted(number: int) -> Prompt:
+        times.append(number)
+        return Prompt((Message("user", f"Row {number}?"),), "", "")
+
+    monkeypatch.setattr(f"{__name__}.written", counted)
+    run = planned(ships(), [CELL], IS, 0, 0.01)
+    for answerer in ("mode", "oracle"):
+        outcomes_of(run, ask(run, answerer, 0), 0.01)
+    assert len(times) == QUERIES
+
+
+def test_the_same_reply_is_read_once_and_counts_for_each_who_gives_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[str] = []
+    read = OneCell.read
+
+    def spied(self: OneCell, query: Query, reply: Reply, *others: Any) -> Reading:
+        heard.append(reply.text)
+        return read(self, query, reply, *others)
+
+    monkeypatch.setattr(OneCell, "read", spied)
+    run = planned(ships(), [CELL], IS, 0, 0.01)
+    first, second, third = (
+        outcomes_of(run, ask(run, answerer, 0), 0.01) for answerer in ("oracle", "memoriser:1", "yes")
+    )
+    assert first == second != third
+    assert len(heard) == 2 * QUERIES
+
+
+def test_everything_is_asked_through_the_seam_of_real_models(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[Request] = []
+    generate = SimulatedModel.generate
+
+    async def spied(self: SimulatedModel, request: Request) -> Reply:
+        sent.append(request)
+        return await generate(self, request)
+
+    monkeypatch.setattr(SimulatedModel, "generate", spied)
+    outcomes("mode", CELL, WORDS)
+    assert len(sent) == QUERIES + 2
+    assert all(request.prompt.chat[-1].content.startswith("What has row") for request in sent)
+
+
+def judged(*p_values: float | None) -> power.Outcomes:
+    each = [Outcome(Verdict.NOT_DETECTED, value, 5, 5) for value in p_values]
+    return {f"test {number}": outcome for number, outcome in enumerate(each)}
+
+
+def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> None:
+    # 0.015 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
+    decided = concluded(judged(1e-9, 0.015, 0.9), ["test 1", "test 2"], 0.03)
+    assert [each.verdict for each in decided.values()] == [
+        Verdict.CONTAMINATED,
+        Verdict.CONTAMINATED,
+        Verdict.NOT_DETECTED,
+        Verdict.CONTAMINATED,
+    ]
+    assert decided[TOGETHER].p_value == pytest.approx(0.03)
+    apart = concluded(judged(1e-9, 0.019, 0.9), ["test 1", "test 2"], 0.03)
+    assert apart["test 1"].verdict is Verdict.CONTAMINATED
+    assert apart[TOGETHER].verdict is Verdict.NOT_DETECTED
+
+
+@pytest.mark.parametrize(("found", "runs", "upper"), [(0, 300, 0.00994), (0, 1, 0.95), (10, 10, 1.0)])
+def test_a_rate_has_an_exact_upper_limit(found: int, runs: int, upper: float) -> None:
+    fields = Rate(found, runs).fields()
+    assert fields["rate"] == found / runs
+    assert fields["upper"] == pytest.approx(upper, abs=1e-4)
+
+
+def test_no_run_has_no_rate() -> None:
+    assert Rate(0, 0).fields() == {"found": 0, "runs": 0, "rate": None, "upper": None}
+
+
+@pytest.fixture
+def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
+    """A study of a table in a file with the tests above."""
+    table = ships()
+    lines = ["\t".join(cell or "" for cell in row) for row in (table.columns, *table.rows)]
+    (tmp_path / "ships.tsv").write_text("\n".join(lines) + "\n")
+    monkeypatch.setattr(power, "TESTS", (WORDS, CELL, UNFIT))
+    return Study((str(tmp_path / "ships.tsv"),), runs=12)
+
+
+def test_a_study_measures_false_positives_and_power(made_up: Study) -> None:
+    told: list[tuple[int, int]] = []
+    document: Any = measure(made_up, lambda *each: told.append(each))
+    assert told == [(number, 12) for number in range(1, 13)]
+    (dataset,) = document["datasets"]
+    words, cell, unfit = dataset["tests"]
+    assert (words["queries"], cell["queries"], dataset["table"]["queries"]) == (2, QUERIES, QUERIES)
+    assert words["expert"]["rate"] == 1.0
+    assert words["false_positives"]["runs"] == 12 * 5
+    assert cell["false_positives"]["runs"] == 12 * 6
+    assert cell["false_positives"]["rate"] <= 0.05
+    power_of = [cell["power"][share]["rate"] for share in ("0.05", "0.1", "0.25", "0.5", "1")]
+    assert power_of == sorted(power_of)
+    assert power_of[-2:] == [1.0, 1.0]
+    assert (unfit["not_asked"], unfit["reason"], unfit["asked"]) == ("skipped", "no row can be asked", 0)
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_processes_side_by_side_measure_the_same(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    alone = measure(made_up, lambda done, runs: None)
+    monkeypatch.setattr(power, "WORTH", 0.0)
+    assert measure(made_up, lambda done, runs: None) == alone
+
+
+def test_the_text_fits_80_columns_and_ends_with_the_table(made_up: Study) -> None:
+    out = io.StringIO()
+    print_power(Console(file=out, width=80, force_terminal=False), measure(made_up, lambda done, runs: None))
+    lines = out.getvalue().splitlines()
+    assert all(len(line) <= 80 for line in lines)
+    rows = [line.split()[0] for line in lines if "%" in line and "(<" in line]
+    assert rows == [WORDS.id, CELL.id, "row"]
+    assert "full_completion is skipped: no row can be asked" in lines
+
+
+def test_a_hostile_reason_cannot_drive_the_terminal() -> None:
+    line = {"test": "t", "not_asked": "skipped", "asked": 0, "reason": "\x1b[31mred"}
+    dataset = {"dataset": "d", "edition": "e", "rows": 2, "columns": 2, "tests": [line], "table": None}
+    out = io.StringIO()
+    about = {"serializer": "is", "runs": 1, "seed": 0, "alpha": 0.01}
+    print_power(Console(file=out, width=80), {**about, "datasets": [dataset]})
+    assert "\x1b" not in out.getvalue()
+    assert "[31mred" in out.getvalue()
+
+
+def test_progress_is_told_after_a_moment_and_not_too_often() -> None:
+    times = iter([0.0, 1.0, 3.0, 4.0, 14.0])
+    stream = io.StringIO()
+    tell = telling(stream, lambda: next(times))
+    for done in range(1, 5):
+        tell(done, 4)
+    assert stream.getvalue() == "2 of 4 runs\n4 of 4 runs\n"
+
+
+def test_the_command_prints_text_or_json(made_up: Study, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = [
+        "power",
+        "--dataset",
+        made_up.datasets[0],
+        "--runs",
+        "2",
+        "-k",
+        "feature_completion",
+        "--alpha",
+        "0.05",
+    ]
+    assert main(arguments) == 0
+    assert "row tests together" in capsys.readouterr().out
+    assert main([*arguments, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert (document["alpha"], document["runs"], len(document["datasets"][0]["tests"])) == (0.05, 2, 1)
+
+
+def test_an_interrupted_study_promises_nothing(
+    made_up: Study, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def interrupted(*arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(power, "run_once", interrupted)
+    assert main(["power", "--dataset", made_up.datasets[0]]) == 2
+    assert capsys.readouterr().err == "tabcontam: interrupted; nothing was kept\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--dataset", "irsi"], 4, "unknown dataset 'irsi'"),
+        (["--dataset", "nowhere.csv"], 4, "nowhere.csv"),
+        (["--serializer", "equal"], 4, "did you mean equals"),
+        (["-k", "a and"], 4, "cannot be read"),
+        (["-k", "zzz"], 5, "no test with a verdict matches -k 'zzz'"),
+        (["--target", "species"], 4, "--target applies to files alone"),
+    ],
+)
+def test_a_bad_input_is_one_line(
+    made_up: Study, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
+) -> None:
+    assert main(["power", *arguments]) == code
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
+
+
+@pytest.mark.parametrize("arguments", [["--runs", "0"], ["--alpha", "1"], ["--alpha", "nan"], ["--seed", "x"]])
+def test_a_bad_option_is_one_line(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
+    with pytest.raises(SystemExit, match="4"):
+        main(["power", *arguments])
+    (line,) = capsys.readouterr().err.splitlines()
+    assert arguments[0] in line
+
+
+def test_an_unknown_answerer_is_a_mistake_of_the_user() -> None:
+    with pytest.raises(UsageError, match="known: oracle"):
+        outcomes("orcle", CELL)

@@ -1,0 +1,163 @@
+"""Matched membership: nothing but memory tells its false rows, and constant answers earn nothing."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.rows.matched import BLIND, MatchedMembership, blinded
+from tabcontam.reading.words import english
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table
+from tests.made_tables import ships
+
+IS = load_serializers()["is"]
+TEST = MatchedMembership()
+SHIPS = ships(600)
+
+
+def weighed(queries: list[Query], answer: Callable[[Query], str]) -> Evidence:
+    trials = []
+    for query in queries:
+        reply = Reply(answer(query), State.OK)
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+    return TEST.weigh(trials, 0.01)
+
+
+def asked(seed: int = 0, table: Table = SHIPS) -> list[Query]:
+    return TEST.queries(table, IS, Random(seed))
+
+
+def shown(query: Query) -> list[str]:
+    return [part.split("\nPart of the dataset:")[0] for part in query.prompt.completion.split("Row: ")[1:]]
+
+
+def test_sixty_different_rows_are_asked_of_which_half_are_altered() -> None:
+    queries = asked()
+    assert [query.expected for query in queries].count(("No",)) == 30
+    assert len({query.rows[-1] for query in queries}) == len(queries) == 60
+    assert not any(query.paper for query in queries)
+
+
+def test_the_labels_are_true_and_the_examples_are_other_rows() -> None:
+    known = {IS.row(SHIPS.columns, row) for row in SHIPS.rows}
+    for query in asked():
+        first, second, row = shown(query)
+        assert (row in known) == (query.expected == ("Yes",))
+        assert (first in known) != (second in known)
+        assert row not in (first, second)
+        assert query.rows[0] not in {other.rows[-1] for other in asked()}
+
+
+def test_a_classifier_is_blind_to_what_is_altered() -> None:
+    blind = blinded(SHIPS)
+    assert abs(blind.auc - 0.5) < BLIND - 0.5
+    for swap in blind.swaps:
+        assert swap.cells(SHIPS) not in SHIPS.rows
+
+
+@pytest.mark.parametrize("always", ["Yes", "No"])
+def test_a_constant_answer_earns_nothing(always: str) -> None:
+    """B8: membership gives 0.75 on a table that nobody can have seen, and 0.5 to one that always says Yes."""
+    for seed in range(20):
+        evidence = weighed(asked(seed), lambda query: always)
+        assert evidence.p_value is not None
+        assert evidence.p_value > 0.4
+        assert evidence.value == 0.5
+
+
+def stones(rows: int = 600) -> Table:
+    """Cut stones whose height follows from their length, width and relative depth, but for the rounding."""
+    rng = Random(5)
+    cells = []
+    for _ in range(rows):
+        length = round(rng.gauss(6, 0.7), 2)
+        width, depth = round(length + rng.gauss(0, 0.02), 2), round(rng.gauss(62, 1.2), 1)
+        height = f"{depth * (length + width) / 200:.2f}"
+        cells.append((f"{length:.2f}", f"{width:.2f}", height, f"{depth:.1f}", str(rng.randrange(30))))
+    columns = ("length", "width", "height", "depth", "tray")
+    return replace(SHIPS, name="stones", sha256="5" * 64, columns=columns, rows=tuple(cells), target=None)
+
+
+def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
+    """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
+    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]"):
+        blinded(stones())
+
+
+def test_the_blind_classifiers_own_answer_is_seldom_evidence() -> None:
+    p_values = [
+        weighed(asked(seed), lambda query: "Yes" if query.chance["Yes"].rest > 0.5 else "No").p_value or 0
+        for seed in range(100)
+    ]
+    assert sum(p <= 0.05 for p in p_values) <= 12
+
+
+def test_one_that_knows_every_row_is_found_and_one_that_knows_half() -> None:
+    whole = weighed(asked(), lambda query: str(query.expected[0]))
+    assert (whole.hits, whole.value) == (60, 1.0)
+    assert whole.p_value is not None
+    assert whole.p_value < 1e-12
+    assert whole.recalled_bits == pytest.approx(60, abs=15)
+    found = 0
+    for seed in range(40):
+        rng = Random(seed)
+        half = weighed(asked(seed), lambda query, rng=rng: str(query.expected[0]) if rng.random() < 0.5 else "Yes")  # type: ignore[misc]
+        found += half.p_value is not None and half.p_value <= 0.01
+    assert found >= 32
+
+
+def test_an_unread_answer_is_no_trial() -> None:
+    evidence = weighed(asked(), lambda query: "I cannot say.")
+    assert (evidence.answered, evidence.p_value, evidence.asked) == (0, 1.0, 60)
+
+
+def test_too_few_queries_are_uninformative_before_anything_is_asked() -> None:
+    assert TEST.uninformative(asked(), 0.01 / 15) is None
+    reason = TEST.uninformative(asked()[:10], 0.01 / 15)
+    assert reason is not None
+    assert "remembers half of the rows would be told from a guesser in only" in reason
+
+
+def test_rows_and_columns_in_another_order_are_asked_alike() -> None:
+    turned = replace(SHIPS, columns=SHIPS.columns[::-1], rows=tuple(row[::-1] for row in SHIPS.rows[::-1]))
+    twice = [
+        [(query.expected, frozenset(table.rows[query.rows[-1]])) for query in asked(3, table)]
+        for table in (SHIPS, turned)
+    ]
+    assert twice[0] == twice[1]
+
+
+def table_of(rows: list[tuple[str | None, ...]]) -> Table:
+    return Table("t", "Plonth", "made-up", "0" * 64, tuple(f"f{place}" for place in range(len(rows[0]))), tuple(rows))
+
+
+@pytest.mark.parametrize(
+    ("rows", "reason"),
+    [
+        ([(str(i % 20), str(i // 20)) for i in range(400)], "enumerates its domain"),
+        ([(str(i), str(i % 7)) for i in range(40)], "different rows to learn from"),
+        ([(str(i), f"x{i}") for i in range(400)], "no feature has values that recur"),
+        ([(None, None)] * 400, "different rows to learn from"),
+        ([(str(i % 200), str(i % 200 * 3), str(i)) for i in range(1000)], "tells altered ones"),
+    ],
+    ids=["domain", "small", "unique", "missing", "determined"],
+)
+def test_a_table_that_does_not_allow_it_is_skipped_with_the_reason(
+    rows: list[tuple[str | None, ...]], reason: str
+) -> None:
+    with pytest.raises(Skip, match=reason):
+        asked(0, table_of(rows))
+
+
+def test_a_missing_cell_is_never_the_altered_one() -> None:
+    """B7: rows with missing values stayed as they were and were labelled No."""
+    blind = blinded(SHIPS)
+    for swap in blind.swaps:
+        before, after = SHIPS.rows[swap.row][swap.column], SHIPS.rows[swap.donor][swap.column]
+        assert before is not None
+        assert after is not None
+        assert before != after

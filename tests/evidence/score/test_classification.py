@@ -1,0 +1,70 @@
+"""Classification: a score among valid answers, beside what baselines get on the same rows."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
+from tabcontam.evidence.score.classification import Classification0Shot
+from tabcontam.reading.words import english
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import load_table
+from tests.made_tables import ships
+
+IS = load_serializers()["is"]
+TEST = Classification0Shot()
+IRIS = load_table("iris")
+
+
+def weighed(answer: Callable[[int, Query], str]) -> Evidence:
+    trials = []
+    for number, query in enumerate(TEST.queries(IRIS, IS, Random("0"))):
+        reply = Reply(answer(number, query), State.OK)
+        trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+    return TEST.weigh(trials, 0.01)
+
+
+def test_an_invalid_answer_is_no_wrong_one() -> None:
+    evidence = weighed(lambda number, query: "tulip" if number < 4 else str(query.expected[0]))
+    assert (evidence.value, evidence.answered, evidence.asked, evidence.p_value) == (1.0, 96, 100, None)
+    assert evidence.sentence.startswith("96 of 96 valid answers right: 1.00 [0.96, 1.00]")
+    assert evidence.sentence.endswith("; 4 answers were none of the classes")
+
+
+def test_always_the_same_class_gets_what_the_majority_class_gets() -> None:
+    majority = TEST.queries(IRIS, IS, Random("0"))[0].chance["majority"].likeliest or ""
+    evidence = weighed(lambda number, query: majority)
+    assert evidence.value == evidence.expected
+    assert f"the majority class gets {evidence.value:.2f}, logistic regression" in evidence.sentence
+
+
+def test_a_few_labelled_irises_are_enough_for_the_baseline() -> None:
+    queries = TEST.queries(IRIS, IS, Random("0"))
+    few = [query.chance["few-shot"].of(str(query.expected[0])) for query in queries]
+    assert sum(few) / len(few) > 0.85
+    assert all(sum(query.chance["few-shot"].values.values()) == pytest.approx(1) for query in queries)
+
+
+def test_nothing_answered_has_no_score_to_speak_of() -> None:
+    evidence = weighed(lambda number, query: "")
+    assert (evidence.hits, evidence.answered, evidence.interval) == (0, 0, (0.0, 1.0))
+
+
+def test_a_target_of_too_many_values_is_told_from_none() -> None:
+    """A newcomer who gave --target was told to give it."""
+    table = replace(IRIS, target="petal length (cm)", question=None)
+    with pytest.raises(Skip, match=r"2 to 10 values, petal length \(cm\) has 43$"):
+        TEST.queries(table, IS, Random("0"))
+
+
+def test_rows_in_another_order_are_asked_alike() -> None:
+    table = ships()
+    turned = replace(table, columns=table.columns[::-1], rows=tuple(row[::-1] for row in table.rows[::-1]))
+    twice = [
+        [(query.expected, frozenset(source.rows[query.rows[-1]])) for query in TEST.queries(source, IS, Random("1"))]
+        for source in (table, turned)
+    ]
+    assert twice[0] == twice[1]

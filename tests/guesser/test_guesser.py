@@ -1,0 +1,163 @@
+"""The guesser on columns made for it: it knows what follows, is as sure as it may be, and never sees the row."""
+
+from collections.abc import Mapping, Sequence
+from random import Random
+
+import pytest
+
+from tabcontam.guesser.chance import Cell, Guess
+from tabcontam.guesser.guesser import guess_chain, least_sure_of
+
+Columns = Mapping[str, Sequence[Cell]]
+
+
+def goods(rows: int, seed: int = 0) -> dict[str, list[Cell]]:
+    """Goods: price follows from weight and kind, tax from price, `twin` repeats the kind, `lot` is noise."""
+    rng = Random(seed)
+    found: dict[str, list[Cell]] = {name: [] for name in ("kind", "twin", "weight", "price", "tax", "lot")}
+    for _ in range(rows):
+        kind = rng.choices(("Wexlow", "Brintle", "Quolt"), (6, 3, 1))[0]
+        weight = rng.randrange(1, 200)
+        price = 3 * weight + {"Wexlow": 0, "Brintle": 40, "Quolt": 90}[kind] + round(rng.gauss(0, 2))
+        row = (kind, f"{kind}-type", str(weight), str(price), str(price * 4), str(rng.randrange(10**6)))
+        for cells, cell in zip(found.values(), row, strict=True):
+            cells.append(cell)
+    return found
+
+
+def chances(guesses: Sequence[Guess], cells: Sequence[Cell]) -> list[float]:
+    return [guess.of(cell or "") for guess, cell in zip(guesses, cells, strict=True)]
+
+
+def one(columns: Columns, asked: str, rows: Sequence[int], missing: Sequence[str] = ()) -> list[Guess]:
+    """The guesses of one feature given all others."""
+    shown = [name for name in columns if name != asked]
+    return [chain[0] for chain in guess_chain(columns, shown, [asked], rows, missing)]
+
+
+@pytest.mark.parametrize("size", [300, 2600])
+def test_a_number_that_is_a_multiple_of_a_shown_one_is_known(size: int) -> None:
+    columns = goods(size)
+    rows = range(50)
+    assert min(chances(one(columns, "tax", rows), [columns["tax"][row] for row in rows])) > 0.9
+
+
+def test_a_text_that_goes_with_a_shown_one_is_known() -> None:
+    columns = goods(400)
+    rows = range(50)
+    assert min(chances(one(columns, "kind", rows), [columns["kind"][row] for row in rows])) > 0.9
+
+
+def test_an_identifier_that_counts_up_from_the_shown_row_is_known() -> None:
+    numbers = [f"A-{number:04d}" for number in range(300)]
+    columns: dict[str, Sequence[Cell]] = {"id": numbers, "before": [None, *numbers[:-1]]}
+    guesses = [chain[0] for chain in guess_chain(columns, ["before"], ["id"], range(1, 60))]
+    assert min(chances(guesses, numbers[1:60])) > 0.9
+    assert all(guess.of("A-0299") < 0.1 for guess in guesses[:50])
+
+
+def test_noise_has_the_chance_of_a_value_that_was_never_seen() -> None:
+    guesses = one(goods(500), "lot", range(50))
+    assert all(1 / 501 <= guess.rest < 0.02 for guess in guesses)
+
+
+def test_a_regression_is_as_sure_as_its_errors_allow() -> None:
+    columns = goods(2600, seed=1)
+    rows = range(200)
+    columns.pop("tax")
+    guesses = one(columns, "price", rows)
+    surest = sum(guess.surest for guess in guesses) / len(guesses)
+    assert 0.08 < surest < 0.35  # errors of two whole numbers: 0.2 for a predictor that knew the law
+
+
+@pytest.mark.parametrize("size", [150, 900, 2600])
+@pytest.mark.parametrize("asked", ["kind", "price", "weight"])
+def test_hits_of_the_likeliest_value_are_no_more_than_expected(size: int, asked: str) -> None:
+    columns = goods(size, seed=2)
+    rows = range(min(size, 300))
+    guesses = one(columns, asked, rows)
+    expected = sum(guess.surest for guess in guesses)
+    hits = sum(guess.likeliest == columns[asked][row] for guess, row in zip(guesses, rows, strict=True))
+    spread = sum(guess.surest * (1 - guess.surest) for guess in guesses) ** 0.5
+    assert hits <= expected + 3 * spread + 0.5
+
+
+def test_the_hidden_cell_is_not_seen() -> None:
+    columns = goods(300)
+    other = {name: list(cells) for name, cells in columns.items()}
+    other["kind"][7] = "Quolt" if columns["kind"][7] != "Quolt" else "Brintle"
+    for asked in ("kind", "lot"):
+        other[asked][7] = "Quolt"
+        known, changed = one(columns, asked, [7])[0], one(other, asked, [7])[0]
+        if asked == "lot":
+            assert changed.of("Quolt") == changed.rest
+        else:
+            assert changed.of(columns["kind"][7] or "") == pytest.approx(known.of(columns["kind"][7] or ""), abs=0.05)
+
+
+def test_later_features_are_guessed_given_the_earlier_ones() -> None:
+    columns = goods(400)
+    rows = range(40)
+    chain = guess_chain(columns, ["weight"], ["kind", "twin"], rows)
+    assert min(chances([guesses[1] for guesses in chain], [columns["twin"][row] for row in rows])) > 0.9
+    assert max(guesses[0].surest for guesses in chain) < 0.9
+
+
+def test_missing_cells_are_never_a_value_and_keep_their_mass() -> None:
+    rng = Random(3)
+    cells = [rng.choice(("a", "b", "?", None)) for _ in range(400)]
+    guesses = [chain[0] for chain in guess_chain({"mark": cells}, [], ["mark"], range(40), ["?"])]
+    assert all(set(guess.values) <= {"a", "b"} for guess in guesses)
+    assert all(0.4 < sum(guess.values.values()) < 0.6 for guess in guesses)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [None] * 60,
+        ["7"] * 60,
+        [str(number) for number in range(60)],
+        ["nan"] * 30 + ["inf"] * 30,
+        ["1e999"] * 30 + ["1e300"] * 30,
+        [f"{number}e-320" for number in range(60)],
+        ["\x00", "Infinity", "-", "²"] * 15,
+        ["9" * 400] * 60,
+    ],
+    ids=["missing", "constant", "all differ", "no numbers", "huge", "tiny", "odd", "long"],
+)
+def test_strange_columns_are_guessed(cells: list[Cell]) -> None:
+    for size in (60, 5, 2):
+        columns: dict[str, Sequence[Cell]] = {"odd": cells[:size], "more": [str(place % 3) for place in range(size)]}
+        for asked in ("odd", "more"):
+            guesses = one(columns, asked, range(size))
+            assert all(0 < guess.rest <= 1 and all(0 < p <= 1 for p in guess.values.values()) for guess in guesses)
+
+
+def test_the_order_of_columns_does_not_matter() -> None:
+    columns = goods(200)
+    turned = dict(reversed(columns.items()))
+    assert one(columns, "price", range(30)) == one(turned, "price", range(30))
+
+
+def test_the_order_of_rows_does_not_matter_where_they_are_drawn_by_content() -> None:
+    columns = goods(200)
+    places = list(range(200))
+    Random(5).shuffle(places)
+    turned = {name: [cells[place] for place in places] for name, cells in columns.items()}
+    shown, back = ["kind", "weight"], {place: number for number, place in enumerate(places)}
+    known = guess_chain(columns, shown, ["price"], [3, 4], order=range(200))
+    same = guess_chain(turned, shown, ["price"], [back[3], back[4]], order=[back[row] for row in range(200)])
+    assert known == same
+
+
+def test_what_is_hardest_to_guess_comes_first_and_what_follows_from_it_last() -> None:
+    columns = goods(500)
+    found = least_sure_of(columns, [], list(columns), 6)
+    assert found[0] == "lot"
+    assert set(found[1:3]) in ({"tax", "weight"}, {"price", "weight"}, {"tax", "kind"}, {"price", "kind"})
+    assert len(least_sure_of(columns, [], list(columns), 2)) == 2
+
+
+def test_a_column_without_a_value_is_never_hard_to_guess() -> None:
+    columns: dict[str, Sequence[Cell]] = {"none": [None] * 50, "kind": ["a", "b"] * 25}
+    assert least_sure_of(columns, [], ["none", "kind"], 2) == ["kind", "none"]

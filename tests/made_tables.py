@@ -1,0 +1,40 @@
+"""Tables made for tests: every name and value in them is invented."""
+
+from functools import lru_cache
+from random import Random
+
+from tabcontam.tables.table import Cell, Question, Table
+
+KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
+PORTS = ("Ostrimouth", "Kelvarra", "Dunnithorpe", "Wexlow", "Pelquay")
+
+
+@lru_cache(maxsize=32)  # what is found out about a table is kept with it
+def ships(rows: int = 200, seed: int = 0, private: bool = False) -> Table:
+    """Ships of an invented register: words that no dictionary has, numbers, commas and missing cells."""
+    rng = Random(seed)
+    return Table(
+        name="ships",
+        title="Harbour Register of Zand",
+        edition="made-up",
+        sha256=f"{seed:064x}",
+        columns=("hullNo", "shipKind", "length_m", "master", "homePort", "crewCnt", "tolldue"),
+        rows=tuple(ship(index, rng) for index in range(rows)),
+        names=("Harbour Register of Zand", "Zand Register"),
+        target="tolldue",
+        question=Question("Does this ship owe a toll?", {"yes": "Yes", "no": "No"}),
+        private=private,
+    )
+
+
+def ship(index: int, rng: Random) -> tuple[Cell, ...]:
+    """One row of the register."""
+    return (
+        f"{1000 + 7 * index + rng.randrange(7)}",
+        rng.choice(KINDS),
+        f"{rng.uniform(8, 90):.2f}",
+        f"{rng.choice(('Orlo', 'Mirt', 'Bexa'))} {rng.choice(('Vantz', 'Quill, jr.', 'Thoom'))} {index}",
+        rng.choice((*PORTS, None)),
+        str(rng.randrange(2, 60)),
+        rng.choice(("yes", "no")),
+    )

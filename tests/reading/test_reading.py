@@ -1,0 +1,120 @@
+"""Answers are read as a person would: fences and preambles are no part of them."""
+
+import pytest
+
+from tabcontam.reading.reading import answer_line, chosen, declines, plain, same_value, value_key
+
+
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("77516", "77516"),
+        ("```\n77516\n```", "77516"),
+        ("```77516```", "77516"),
+        ("```text\n77516\n```\nIt is the third row.", "77516"),
+        ("The answer is:\n\n**77516**", "77516"),
+        ("Sure, here it is:", "Sure, here it is:"),
+        ("", ""),
+        ("\n\n", ""),
+    ],
+)
+def test_the_line_that_holds_a_short_answer(text: str, line: str) -> None:
+    assert answer_line(text) == line
+
+
+def test_the_lines_of_a_fenced_answer_are_kept() -> None:
+    assert plain("```python\na = 1\nb = 2\n```") == "a = 1\nb = 2"
+
+
+@pytest.mark.parametrize(
+    ("text", "declined"),
+    [
+        ("I'm sorry, but I can't share rows.", True),
+        ("I\u2019m unable to determine the value.", True),
+        ("As an AI, I have no memory.", True),
+        ("The provided context does not mention the value.", True),
+        ("It cannot be determined from the rows.", True),
+        ("I. Setosa", False),
+        ("No", False),
+        ("The income is <=50K", False),
+    ],
+)
+def test_a_text_that_declines(text: str, declined: bool) -> None:
+    assert declines(text) is declined
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected", "same"),
+    [
+        ("256", "256.0", True),
+        ("2.56e2", "256", True),
+        ("1,024", "1024", True),
+        ("0.5", ".5", True),
+        ("No.", "No", True),
+        ("  self-EMPLOYED ", "Self-employed", True),
+        ('"Braund, Mr. Owen"', "Braund, Mr. Owen", True),
+        ("3101282", "3", False),
+        ("nan", "nan", True),
+        ("nan", "NaN", True),
+        (None, None, False),
+        ("", "3", False),
+        ("inf", "Infinity", False),
+        (None, "3", False),
+    ],
+)
+def test_two_values_are_one(answer: str | None, expected: str | None, same: bool) -> None:
+    assert same_value(answer, expected) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "choice"),
+    [
+        ("Yes", "Yes"),
+        ("yes.", "Yes"),
+        ("**No**", "No"),
+        ("Answer: No", "No"),
+        ("Yes or no? Hard to say", None),
+        ("There is no way to tell", None),
+        ("The answer is: no.", "No"),
+        ("Yes, it is.", "Yes"),
+        ("It could be yes, it could be no", None),
+        ("Yes/No", None),
+        ("Yes, or No", None),
+        ('{"answer": "No"}', "No"),
+        ("Yes, No.", None),
+        ("**Yes** | **No**", None),
+        ("Yes, no doubt", "Yes"),
+        ("None", None),
+        ("Yesterday", None),
+        ("", None),
+    ],
+)
+def test_one_of_the_possible_answers(text: str, choice: str | None) -> None:
+    assert chosen(text, ("Yes", "No")) == choice
+
+
+def test_the_longer_of_two_answers_is_meant() -> None:
+    assert chosen("very good", ("good", "very good")) == "very good"
+    assert chosen("unacceptable", ("acceptable", "unacceptable")) == "unacceptable"
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "same"),
+    [
+        ("256", "2.56e2", True),
+        (".28", "0.280", True),
+        ("-0.0", "0", True),
+        ("No.", " no", True),
+        ("0001_01", "101", False),
+        ("1e9999999", "1e99999999", False),
+        ("nan", "none", False),
+    ],
+)
+def test_equal_values_have_one_key(left: str, right: str, same: bool) -> None:
+    assert (value_key(left) == value_key(right)) is same
+
+
+def test_answers_side_by_side_are_none_though_the_first_is_long() -> None:
+    """`unacceptable/acceptable` was read as the longer of the two."""
+    assert chosen("unacceptable/acceptable", ("acceptable", "unacceptable")) is None
+    assert chosen("very good or good", ("good", "very good")) is None

@@ -1,0 +1,64 @@
+"""What results.json says of the catalogue: of a run, of recorded answers, of several runs as one."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from tabcontam.asking.progress import Unheard
+from tabcontam.runs.folder import merge, replay_document
+from tabcontam.runs.run import Request, describe, execute, prepare
+from tabcontam.verdicts.results import Entry, read_results, typed
+from tests.report.synthetic import cell
+
+LLAMA: dict[str, str | int] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
+PHI: dict[str, str | int] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
+    """The folder of a run that says this of the catalogue."""
+    request = Request(
+        llms=("simulated:oracle",), datasets=("iris",), expression="full_completion", controls=False, out=folder
+    )
+    document = execute(prepare(request), Unheard()).document
+    document["run"]["catalogue"] = catalogue
+    (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
+    return folder
+
+
+def test_a_run_says_which_entries_its_llms_stand_for() -> None:
+    server = "openai:llama3@http://127.0.0.1:9/v1"
+    planned = prepare(Request(llms=("simulated:oracle", server), datasets=("iris",), expression="full_completion"))
+    assert describe(planned, datetime.now(UTC), {})["catalogue"] == {server: LLAMA}
+
+
+def test_recorded_answers_say_so_too() -> None:
+    cells = [
+        cell(llm, "iris", "full_completion", "not detected", serializer=None)
+        for llm in ("llama3", "gpt3", "gemini1.0", "somebody")
+    ]
+    document = replay_document(cells, None, [], "paper", "en_US", "replay")
+    assert typed(document).catalogue == {
+        "llama3": Entry("llama-3", "Llama 3", "llama", 2),
+        "gpt3": Entry("gpt-3.5-turbo", "GPT-3.5 Turbo", "gpt", 1),
+        "gemini1.0": Entry("gemini-1.0", "Gemini 1.0 Pro", "gemini", 1),
+    }
+
+
+def test_several_runs_say_what_each_does(tmp_path: Path) -> None:
+    first, second = run(tmp_path / "first", mine=LLAMA), run(tmp_path / "second", other=PHI)
+    assert merge([first, second], tmp_path / "both")["run"]["catalogue"] == {"mine": LLAMA, "other": PHI}
+
+
+def test_runs_made_before_the_catalogue_stood_there_are_still_joined(tmp_path: Path) -> None:
+    older = run(tmp_path / "older")
+    document = read_results(older)
+    del document["run"]["catalogue"]
+    (older / "results.json").write_text(json.dumps(document), encoding="utf-8")
+    assert merge([older, run(tmp_path / "newer", mine=PHI)], tmp_path / "both")["run"]["catalogue"] == {"mine": PHI}

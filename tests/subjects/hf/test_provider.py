@@ -1,0 +1,629 @@
+"""Models in this process: batches change nothing, nothing is lost from a text, and no code of a repository is run."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tabcontam.asking.plan import Options, Subject, plan
+from tabcontam.asking.progress import Unheard
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import Journal
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
+from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.reading.words import english
+from tabcontam.subjects.base import Form, Request
+from tabcontam.subjects.hf import decoding as hf_decoding
+from tabcontam.subjects.hf.batches import Batcher
+from tabcontam.subjects.hf.ends import RowEnds
+from tabcontam.subjects.hf.provider import HFModel, open_hf
+from tabcontam.subjects.hf.text import Row
+from tabcontam.tables.serializers import load_serializers
+from tests.made_tables import ships
+from tests.subjects.hf import tiny
+
+torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+pytest.importorskip("transformers", reason="transformers is not installed")
+
+TABLE = ships(12)
+IS = load_serializers()["is"]
+ROWS = tiny.rows_of(TABLE, IS)
+HEAD = f"Rows of the dataset {TABLE.title}:\n"
+BEGIN = "Ships, their masters and what they owed in the harbour of Zand, as written in the register of the year: " * 3
+TEXTS = [BEGIN + row[:length] for row, length in zip(ROWS, (7, 90, 30, 61, 12, 45, 80, 23), strict=False)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Tiny models are slower on several."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny.saved(tiny.causal(), tiny.tokenizer([HEAD, *ROWS]), tmp_path_factory.mktemp("llama"))
+
+
+@pytest.fixture(scope="module")
+def knowing(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One that has learned twelve ships by heart."""
+    reader, model = tiny.tokenizer([HEAD, *ROWS]), tiny.causal()
+
+    def sample(rng: Random) -> tuple[list[int], list[int]]:
+        ids = reader(HEAD + "".join(f"{row}\n" for row in rng.sample(ROWS, 5)))["input_ids"]
+        return ids, ids
+
+    tiny.learn(model, sample, steps=350)
+    return tiny.saved(model, reader, tmp_path_factory.mktemp("knowing"))
+
+
+def chatting(folder: Path, template: str) -> Path:
+    return tiny.saved(tiny.causal(), tiny.tokenizer([HEAD, *ROWS], template), folder)
+
+
+def request(text: str, max_tokens: int = 16, stop: tuple[str, ...] = ()) -> Request:
+    return Request(Prompt((Message("system", "Be brief."), Message("user", text)), text, text, stop), max_tokens)
+
+
+def opened(folder: Path, **options: Any) -> HFModel:
+    model = open_hf(str(folder), **options)
+    assert isinstance(model, HFModel)
+    asyncio.run(model.connect())
+    return model
+
+
+def replies(model: HFModel, requests: Sequence[Request]) -> list[Reply]:
+    async def all_at_once() -> list[Reply]:
+        return await asyncio.gather(*(model.generate(each) for each in requests))
+
+    return asyncio.run(all_at_once())
+
+
+def generated(model: HFModel) -> Any:
+    """The transformers model within, to see or change what it is asked."""
+    assert model._engine is not None
+    return model._engine.model
+
+
+def watched(model: HFModel, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
+    """What `generate` is called with."""
+    calls: list[dict[str, Any]] = []
+    own = generated(model).generate
+
+    def generate(**arguments: Any) -> Any:
+        # The cache grows while it is used.
+        past = arguments.get("past_key_values")
+        calls.append({**arguments, "past": past.get_seq_length() if past is not None else 0})
+        return own(**arguments)
+
+    monkeypatch.setattr(generated(model), "generate", generate)
+    return calls
+
+
+def test_importing_it_does_not_import_torch() -> None:
+    code = (
+        "import sys, tabcontam.subjects.hf.provider; sys.exit('torch' in sys.modules or 'transformers' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+# What it is
+
+
+def test_it_is_local_and_can_score(llama: Path) -> None:
+    model = opened(llama)
+    assert model.local
+    assert not model.control
+    assert model.capabilities == {
+        Capability.GENERATE,
+        Capability.COMPLETION,
+        Capability.SCORE,
+        Capability.INSTRUCTIONS,
+    }
+    assert model.form is Form.COMPLETION
+    assert model.spec == f"hf:{llama}"
+
+
+def test_the_version_follows_weights_and_tokenizer(tmp_path: Path) -> None:
+    reader = tiny.tokenizer([HEAD, *ROWS])
+    one = opened(tiny.saved(tiny.causal(seed=1), reader, tmp_path / "one")).version
+    same = opened(tiny.saved(tiny.causal(seed=1), reader, tmp_path / "same")).version
+    tuned = opened(tiny.saved(tiny.causal(seed=2), reader, tmp_path / "tuned")).version
+    other = opened(tiny.saved(tiny.causal(seed=1), tiny.tokenizer(ROWS[:3]), tmp_path / "other")).version
+    assert one == same
+    assert len({one, tuned, other}) == 3
+
+
+def test_a_folder_goes_by_its_name_and_by_what_its_weights_are_computed_in(tmp_path: Path) -> None:
+    reader = tiny.tokenizer([HEAD, *ROWS])
+    full = opened(tiny.saved(tiny.causal(), reader, tmp_path / "ships"))
+    half = opened(tiny.saved(tiny.causal().bfloat16(), reader, tmp_path / "half"))
+    assert full.identity == {"provider": "hf", "address": "", "model": "ships"}
+    assert full.version.endswith(" dtype=float32 device=cpu")
+    assert half.version.endswith(" dtype=bfloat16 device=cpu")
+    assert full.connections == 32
+    assert opened(tmp_path / "ships", batch_size=3).connections == 6
+
+
+def test_a_model_of_the_hub_is_named_by_its_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from huggingface_hub import constants
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path))
+    commit, repository = "0123456789" * 4, tmp_path / "models--zand--ships"
+    tiny.saved(tiny.causal(), tiny.tokenizer(ROWS), repository / "snapshots" / commit)
+    (repository / "refs").mkdir()
+    (repository / "refs" / "main").write_text(commit)
+    model = opened(Path("zand/ships"))
+    assert model.version == f"{commit} dtype=float32 device=cpu"
+    assert model.identity == {"provider": "hf", "address": "", "model": "zand/ships"}
+    with pytest.raises(UsageError, match="cannot reach the Hugging Face hub, and 'zand/boats' was not fetched before"):
+        opened(Path("zand/boats"))
+
+
+# Batches
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral"])
+def test_a_batch_answers_as_one_at_a_time(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny.saved(tiny.causal(kind=kind), tiny.tokenizer([HEAD, *ROWS]), tmp_path)
+    alone = [replies(opened(folder), [request(text)])[0] for text in TEXTS]
+    model = opened(folder)
+    calls = watched(model, monkeypatch)
+    assert replies(model, [request(text) for text in TEXTS]) == alone
+    assert [call["input_ids"].shape[0] for call in calls] == [len(TEXTS)]
+    assert calls[0]["past"] > 100 or kind == "mistral"  # the shared beginning, but for a sliding window
+    monkeypatch.setattr(hf_decoding, "LEAST_SHARED", 10**6)
+    assert replies(model, [request(text) for text in TEXTS]) == alone
+    assert calls[1]["past"] == 0
+    assert (calls[1]["attention_mask"][:, -1] == 1).all()  # padding is on the left
+
+
+def test_a_recurrent_model_that_reads_padding_is_given_none(tmp_path: Path) -> None:
+    folder = tiny.saved(tiny.causal(kind="rwkv"), tiny.tokenizer([HEAD, *ROWS]), tmp_path)
+    alone = [replies(opened(folder), [request(text)])[0] for text in TEXTS]
+    assert len({reply.text for reply in alone}) > 1
+    assert replies(opened(folder), [request(text) for text in TEXTS]) == alone
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2", "mistral"])
+def test_rows_that_have_ended_leave_the_batch(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny.saved(tiny.causal(kind=kind), tiny.tokenizer([HEAD, *ROWS]), tmp_path)
+    asked = [request(text, limit) for text, limit in zip(TEXTS, (31, 8, 9, 20, 30, 15, 10, 8), strict=True)]
+    alone = [replies(opened(folder), [each])[0] for each in asked]
+    model = opened(folder)
+    calls = watched(model, monkeypatch)
+    assert replies(model, asked) == alone
+    sizes = [(len(call["input_ids"]), call["max_new_tokens"]) for call in calls]
+    assert sizes == ([(8, 31)] if kind == "mistral" else [(8, 31), (4, 21), (2, 11), (1, 1)])
+    longest = max(len(row) for row in calls[0]["input_ids"])
+    if kind != "mistral":  # the longest prompt is among those that left: its neighbours' padding leaves with it
+        assert calls[1]["input_ids"].shape[1] < longest + 10
+
+
+def test_a_cache_that_grows_in_place_holds_what_transformers_own_holds() -> None:
+    from transformers.cache_utils import DynamicLayer
+
+    from tabcontam.subjects.hf import cache as hf_cache
+
+    def tokens(rows: int, count: int) -> Any:
+        return torch.randn(rows, 2, count, 3)
+
+    ours, own = hf_cache.GrowingLayer(), DynamicLayer()
+    torch.manual_seed(0)
+    for rows, count in ((1, 5), (3, 2), (3, 1), (3, hf_cache.ROOM), (2, 1), (2, 1)):
+        if rows == 3 and count == 2:
+            ours.batch_repeat_interleave(3)
+            own.batch_repeat_interleave(3)
+        if rows == 2 and len(own.keys) == 3:
+            places = torch.arange(own.get_seq_length()) != 1
+            ours.keep(torch.tensor([0, 2]), places)
+            own.keys, own.values = own.keys[[0, 2]][:, :, places], own.values[[0, 2]][:, :, places]
+        keys, values = tokens(rows, count), tokens(rows, count)
+        held = ours.update(keys, values)
+        assert all(torch.equal(one, other) for one, other in zip(held, own.update(keys, values), strict=True))
+    before = ours.keys.data_ptr()
+    ours.update(tokens(2, 1), tokens(2, 1))
+    assert ours.keys.data_ptr() == before  # nothing was copied
+
+
+def test_a_batch_is_of_prompts_that_go_well_together() -> None:
+    """Those that begin alike and are of one length: what one of them needs is not computed for the others in vain."""
+    asked: list[list[tuple[int, int]]] = []
+
+    def answer(rows: Sequence[Row]) -> list[Reply]:
+        asked.append([(row.ids[0], len(row.ids)) for row in rows])
+        return [Reply(str(len(row.ids)), State.OK) for row in rows]
+
+    def row(cell: int, length: int) -> Row:
+        return Row((*[cell] * 60, *range(1000, 1000 + length - 60)), 4)
+
+    rows = [row(cell, length) for cell, length in ((1, 400), (2, 110), (1, 395), (1, 100), (2, 112), (1, 402))]
+
+    async def all_at_once() -> list[Reply]:
+        batcher = Batcher(answer, 4)
+        return await asyncio.gather(*(batcher.ask(each) for each in rows))
+
+    assert [reply.text for reply in asyncio.run(all_at_once())] == ["400", "110", "395", "100", "112", "402"]
+    assert [sorted(batch) for batch in asked] == [[(1, 395), (1, 400), (1, 402)], [(2, 110), (2, 112)], [(1, 100)]]
+
+
+def test_sequence_to_sequence_models_are_asked_in_their_form(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tiny.saved(tiny.encoder_decoder(), tiny.tokenizer([HEAD, *ROWS], begin=False), tmp_path)
+    model = opened(folder)
+    assert model.form is Form.SEQ2SEQ
+    assert Capability.SCORE not in model.capabilities
+    alone = [replies(opened(folder), [request(text)])[0] for text in TEXTS]
+    calls = watched(model, monkeypatch)
+    assert replies(model, [request(text) for text in TEXTS]) == alone
+    assert (calls[0]["attention_mask"][:, 0] == 1).all()  # padding is on the right
+    assert {reply.tokens for reply in alone} == {16}
+    with pytest.raises(ValueError, match="scores no text"):
+        asyncio.run(model.score("a text"))
+
+
+def test_a_sequence_to_sequence_model_says_what_it_was_taught(tmp_path: Path) -> None:
+    reader, model = tiny.tokenizer([HEAD, *ROWS], begin=False), tiny.encoder_decoder()
+    pairs = [(reader(f"Port of {row[1]} {row[0]}?")["input_ids"], row[4] or "none") for row in TABLE.rows]
+    tiny.learn(model, lambda rng: (lambda pair: (pair[0], [*reader(pair[1])["input_ids"], 2]))(rng.choice(pairs)), 250)
+    tuned = opened(tiny.saved(model, reader, tmp_path))
+    asked = [request(f"Port of {row[1]} {row[0]}?") for row in TABLE.rows]
+    assert [reply.text for reply in replies(tuned, asked)] == [pair[1] for pair in pairs]
+
+
+def test_more_requests_than_a_batch_holds(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(llama, batch_size=3)
+    calls = watched(model, monkeypatch)
+    texts = [text[-30:] for text in TEXTS]
+    assert replies(model, [request(text) for text in texts]) == replies(opened(llama), [request(t) for t in texts])
+    assert [call["input_ids"].shape[0] for call in calls] == [3, 3, 2]
+
+
+def test_short_answers_do_not_wait_for_long_ones(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(llama)
+    calls = watched(model, monkeypatch)
+    replies(model, [request(text, limit) for text in TEXTS[:3] for limit in (4, 200)])
+    assert [(len(call["input_ids"]), call["max_new_tokens"]) for call in calls] == [(3, 4), (3, 200)]
+
+
+def test_each_request_has_its_own_limit(llama: Path) -> None:
+    limits = [4, 5, 12, 9]
+    answered = replies(opened(llama), [request(TEXTS[0], limit) for limit in limits])
+    assert [reply.tokens for reply in answered] == limits
+    assert {(reply.state, reply.detail) for reply in answered} == {(State.TRUNCATED, "token limit")}
+    longest = answered[2].text
+    assert all(longest.startswith(reply.text.rstrip("�")) for reply in answered)
+
+
+def test_the_same_model_serves_several_event_loops(llama: Path) -> None:
+    model = opened(llama)
+    assert replies(model, [request("a")]) == replies(model, [request("a")])
+
+
+# Where an answer ends
+
+
+def test_an_answer_ends_at_its_stop_string(knowing: Path) -> None:
+    model = opened(knowing)
+    text = HEAD + f"{ROWS[3]}\n{ROWS[4]}\n{ROWS[5]}\n{ROWS[7].partition(', The homePort')[0]}, The homePort is"
+    rest = ROWS[7].partition(", The homePort is")[2]
+    line, part, none = replies(
+        model, [request(text, 64, ("\n",)), request(text, 64, (", The crew",)), request(text, 64, ())]
+    )
+    assert (line.text, line.state) == (rest, State.OK)
+    assert (part.text, part.state) == (rest.partition(", The crew")[0], State.OK)
+    assert none.text.startswith(f"{rest}\nThe hullNo")
+    assert (none.state, none.tokens) == (State.TRUNCATED, 64)
+    assert line.tokens is not None
+    assert line.tokens < 30  # it did not go on to the limit of the others
+
+
+def test_the_whole_batch_ends_when_all_have_stopped(knowing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(knowing)
+    steps: list[int] = []
+    forward = generated(model).forward
+
+    def counted(*arguments: Any, **named: Any) -> Any:
+        steps.append(1)
+        return forward(*arguments, **named)
+
+    monkeypatch.setattr(generated(model), "forward", counted)
+    replies(model, [request(HEAD + row[:-20], 200, ("\n",)) for row in ROWS[:4]])
+    assert len(steps) < 80
+
+
+def test_nothing_is_lost_to_clean_up(knowing: Path) -> None:
+    """Answers are cut by tokens: a clean-up of `is ,` to `is,` must neither change them nor shift where they begin."""
+    index = next(index for index, row in enumerate(TABLE.rows) if row[4] is None)
+    before, _, after = ROWS[index].partition(", The homePort is")
+    text = HEAD + f"{ROWS[index - 1]}\n{ROWS[index - 2]}\n{before}, The homePort is"
+    (reply,) = replies(opened(knowing), [request(text, 64, ("\n",))])
+    assert after.startswith(" , The crewCnt is")
+    assert reply.text == after
+
+
+def test_an_end_token_is_an_end_and_nothing_but_it_is_empty(tmp_path: Path) -> None:
+    reader, model = tiny.tokenizer([HEAD, *ROWS]), tiny.causal()
+    yes, no = ([*reader(text)["input_ids"], 2] for text in ("Is it? yes", "Is it not?"))
+    tiny.learn(model, lambda rng: (ids := rng.choice([yes, no]), ids), 60)
+    told, silent = replies(opened(tiny.saved(model, reader, tmp_path)), [request("Is it?"), request("Is it not?")])
+    assert (told.text, told.state) == (" yes", State.OK)
+    assert silent == Reply("", State.EMPTY, "no text", 0)
+
+
+def test_a_prompt_beyond_the_context_fails_and_is_not_cut(llama: Path) -> None:
+    model = opened(llama)
+    (reply,) = replies(model, [request("ship " * tiny.CONTEXT)])
+    assert reply.state is State.FAILED
+    assert "the prompt is too long: " in reply.detail
+    assert f"{tiny.CONTEXT} with the answer" in reply.detail
+
+
+def test_an_answer_ends_with_the_context(llama: Path) -> None:
+    model = opened(llama)
+    assert model._engine is not None
+    text = "a" * 3000
+    while len(model._engine.text.row(text, 1, ()).ids) > tiny.CONTEXT - 5:
+        text = text[:-1]
+    (reply,) = replies(model, [request(text, 100)])
+    assert (reply.state, reply.detail, reply.tokens) == (State.TRUNCATED, "token limit", 5)
+
+
+# Chat
+
+
+def test_a_template_makes_it_a_chat_model(tmp_path: Path) -> None:
+    folder = chatting(tmp_path, tiny.CHAT)
+    model = opened(folder)
+    assert model.form is Form.CHAT
+    assert model._engine is not None
+    row = model._row(model._engine.text, request("Who?"))
+    written = "<|system|>\nBe brief.</s>\n<|user|>\nWho?</s>\n<|assistant|>\n"
+    assert model._engine.text.decode(row.ids) == written.replace("</s>", "")
+    assert opened(folder, form="completion").form is Form.COMPLETION
+    assert replies(model, [request("Who?")])[0].tokens == 16
+
+
+@pytest.mark.parametrize("template", [tiny.NO_SYSTEM, tiny.CHAT.replace("m in messages", "m in messages[1:]")])
+def test_a_template_without_a_system_role_gets_it_in_the_users_part(template: str, tmp_path: Path) -> None:
+    if template != tiny.NO_SYSTEM:  # one that drops it in silence
+        template = tiny.CHAT.replace("m in messages", "m in messages if m['role'] != 'system'")
+    model = opened(chatting(tmp_path, template))
+    assert model._engine is not None
+    row = model._row(model._engine.text, request("Who?"))
+    assert "<|user|>\nBe brief.\n\nWho?" in model._engine.text.decode(row.ids)
+
+
+def test_a_template_that_takes_nothing_fails_the_reply(tmp_path: Path) -> None:
+    model = opened(chatting(tmp_path, "{{ raise_exception('not like this') }}"))
+    (reply,) = replies(model, [request("Who?")])
+    assert reply.state is State.FAILED
+    assert "not like this" in reply.detail
+
+
+def test_thinking_has_its_own_allowance_and_is_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    thought, answer = "<think>\nlet me see, the crew, the crew, the crew\n</think>\n\n", "yes"
+    reader, model = tiny.tokenizer([thought], tiny.CHAT + "{# <think> #}"), tiny.causal()
+    asked = "<|system|>\nBe brief.</s>\n<|user|>\nWho?</s>\n<|assistant|>\n"
+    ids = [*reader(asked, add_special_tokens=False)["input_ids"], *reader(thought + answer)["input_ids"][1:], 2]
+    tiny.learn(model, lambda rng: (ids, ids), 60)
+    folder = tiny.saved(model, reader, tmp_path)
+    (reply,) = replies(opened(folder), [request("Who?", 4)])
+    assert (reply.text, reply.state) == (answer, State.OK)
+    monkeypatch.setattr(hf_decoding, "THINKING", 2)
+    (reply,) = replies(opened(folder), [request("Who?", 4)])
+    assert (reply.text, reply.state, reply.detail) == ("", State.TRUNCATED, "all tokens went into reasoning")
+
+
+def test_thinking_and_the_answer_after_it_have_a_limit_together() -> None:
+    row, end = Row((1,), 4, thinks=True, opened=True), 9
+
+    def decode(ids: Sequence[int]) -> str:
+        return "</think>" if end in ids else "so " * len(ids)
+
+    ends = RowEnds([row], start=0, allowances=[6], eos=(), decode=decode, stopping=lambda: False)
+    written = [7] * 8 + [end, 7, 7]
+    done = [bool(ends(torch.tensor([written[:count]]), None)) for count in range(1, 11)]
+    assert done == [False] * 9 + [True]
+    assert ends.leave() == []
+
+
+# Memory
+
+
+@pytest.mark.parametrize("error", [torch.OutOfMemoryError("CUDA out of memory."), RuntimeError("MPS out of memory")])
+def test_out_of_memory_halves_the_batch(llama: Path, error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = replies(opened(llama), [request(text) for text in TEXTS])
+    model = opened(llama)
+    own, tried = generated(model).generate, []
+
+    def generate(**arguments: Any) -> Any:
+        tried.append(len(arguments["input_ids"]))
+        if tried[-1] > 2:
+            raise error
+        return own(**arguments)
+
+    monkeypatch.setattr(generated(model), "generate", generate)
+    assert replies(model, [request(text) for text in TEXTS]) == wanted
+    assert tried == [8, 4, 2, 2, 2, 2]
+    replies(model, [request(text) for text in TEXTS])
+    assert tried[6:] == [2, 2, 2, 2]  # it was learned
+
+
+def test_out_of_memory_with_one_prompt_fails(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def generate(**arguments: Any) -> Any:
+        raise torch.OutOfMemoryError("CUDA out of memory.")
+
+    model = opened(llama)
+    monkeypatch.setattr(generated(model), "generate", generate)
+    assert {(reply.state, reply.detail[:35]) for reply in replies(model, [request("a"), request("b")])} == {
+        (State.FAILED, "out of memory with a single prompt ")
+    }
+
+
+def test_a_fault_of_the_model_fails_the_replies_and_not_the_run(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def generate(**arguments: Any) -> Any:
+        raise IndexError("index out of range\nin self")
+
+    model = opened(llama)
+    monkeypatch.setattr(generated(model), "generate", generate)
+    (reply,) = replies(model, [request("a")])
+    assert (reply.state, reply.detail) == (State.FAILED, "IndexError: index out of range in self")
+
+
+def test_closing_ends_what_is_under_way(llama: Path) -> None:
+    model = opened(llama)
+
+    async def closed_early() -> Reply:
+        asked = asyncio.create_task(model.generate(request("a", 600)))
+        await asyncio.sleep(0.1)
+        await model.close()
+        return await asked
+
+    reply = asyncio.run(closed_early())
+    assert reply.state is State.FAILED
+    assert reply.tokens is not None
+    assert reply.tokens < 600
+    assert replies(model, [request("a")])[0].detail.endswith("was asked before it was connected")
+
+
+# Scores
+
+
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_scores_are_those_of_a_naive_loop(kind: str, tmp_path: Path) -> None:
+    reader = tiny.tokenizer([HEAD, *ROWS])
+    model = opened(tiny.saved(tiny.causal(kind=kind), reader, tmp_path), batch_size=2)
+    texts = [ROWS[0], "", "Zürich € 1.50 ,  is ?,\n", ROWS[1][:20]]
+    for text, scored in zip(texts, model.score_many(texts), strict=True):
+        assert "".join(token for token, _ in scored) == text
+        ids = reader(text)["input_ids"]
+        naive = []
+        for place in range(1, len(ids)):
+            logits = generated(model)(torch.tensor([ids[:place]])).logits[0, -1]
+            naive.append(torch.log_softmax(logits, -1)[ids[place]].item())
+        assert [score for _, score in scored] == pytest.approx(naive, abs=1e-4)
+
+
+def test_learned_rows_score_higher(knowing: Path) -> None:
+    model = opened(knowing)
+    own, other = (
+        sum(score for _, score in asyncio.run(model.score(HEAD + row)))
+        for row in (ROWS[0], tiny.rows_of(ships(1, 5), IS)[0])
+    )
+    assert own > other + 10
+
+
+def test_a_text_beyond_the_context_has_no_score(llama: Path) -> None:
+    with pytest.raises(ValueError, match=f"the model takes {tiny.CONTEXT}"):
+        asyncio.run(opened(llama).score("ship " * tiny.CONTEXT))
+
+
+# What cannot be loaded
+
+
+def test_a_pickle_is_refused(tmp_path: Path) -> None:
+    model = tiny.causal()
+    model.config.save_pretrained(tmp_path)
+    tiny.tokenizer(ROWS).save_pretrained(tmp_path)
+    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
+    with pytest.raises(UsageError, match=r"but pytorch_model\.bin, which is never read because it can run code"):
+        opened(tmp_path)
+
+
+def test_code_of_a_repository_is_refused(llama: Path, tmp_path: Path) -> None:
+    import shutil
+
+    folder = tmp_path / "own"
+    shutil.copytree(llama, folder)
+    config = '{"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}'
+    (folder / "config.json").write_text(config)
+    (folder / "own.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')")
+    with pytest.raises(UsageError, match="needs code from its repository, which is never run"):
+        opened(folder)
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("./nowhere", "no folder './nowhere'"),
+        ("a/b/c", "no folder 'a/b/c'"),
+        ("two words", "no folder 'two words'"),
+    ],
+)
+def test_a_missing_folder_is_one_line(name: str, line: str) -> None:
+    with pytest.raises(UsageError, match=line) as error:
+        asyncio.run(open_hf(name).connect())
+    assert "\n" not in str(error.value)
+
+
+def test_a_folder_without_a_model_is_one_line(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"holds no config\.json"):
+        opened(tmp_path)
+    (tmp_path / "config.json").write_text("{")
+    (tmp_path / "model.safetensors").write_bytes(b"nothing")
+    with pytest.raises(UsageError, match="cannot be loaded") as error:
+        opened(tmp_path)
+    assert "\n" not in str(error.value)
+
+
+def test_a_missing_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "torch", None)
+    with pytest.raises(UsageError, match=r'pip install "tabcontam\[hf\]"'):
+        asyncio.run(open_hf("gpt2").connect())
+
+
+def test_bad_options_are_refused(llama: Path) -> None:
+    with pytest.raises(UsageError, match="unknown form 'chatty'"):
+        open_hf("gpt2", form="chatty")
+    with pytest.raises(UsageError, match="at least one prompt"):
+        open_hf("gpt2", batch_size=0)
+    with pytest.raises(UsageError, match="has no chat template"):
+        opened(llama, form="chat")
+
+
+# Through the session
+
+
+def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
+    knowing: Path, llama: Path, tmp_path: Path
+) -> None:
+    subjects = [Subject(open_hf(str(folder), batch_size=16)) for folder in (knowing, llama)]
+    options = Options(connections=32, queries=20)
+    cells = plan(subjects, [TABLE], [IS], TESTS, options)
+    session = Session(cells, options, english(), Journal(tmp_path), Unheard())
+
+    async def whole() -> None:
+        await session.connect()
+        session.recall()
+        await session.ask()
+        await session.close()
+
+    asyncio.run(whole())
+    verdicts: dict[str, dict[str, object]] = {}
+    for result in session.results():
+        verdicts.setdefault(result["llm"], {})[result["test"]] = result["verdict"]
+    for test in ("incomplete_completion", "feature_completion"):
+        assert verdicts[f"hf:{knowing}"][test] == "contaminated"
+    assert set(verdicts[f"hf:{llama}"].values()) <= {"not detected", "no answer", "uninformative", "skipped", None}
+    states = {trial.reply.state for trials in session.trials.values() for trial in trials.values()}
+    assert State.FAILED not in states
+
+
+def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:
+    queries: list[Query] = [*BY_ID["incomplete_completion"].queries(TABLE, IS, Random(1))]
+    queries += BY_ID["membership"].queries(TABLE, IS, Random(1))[:10]
+    asked = [replace(request(""), prompt=query.prompt, max_tokens=query.max_tokens) for query in queries]
+    single = opened(knowing, batch_size=1)
+    assert replies(opened(knowing), asked) == [replies(single, [each])[0] for each in asked]

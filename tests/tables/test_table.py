@@ -1,0 +1,494 @@
+"""Dataset cards, where their files come from, and the facts a table knows about itself."""
+
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tarfile
+import time
+import zipfile
+from collections.abc import Iterator
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+
+import pytest
+
+from tabcontam.errors import UsageError
+from tabcontam.tables import table as datasets
+from tabcontam.tables.cards import Card, Edition, find_card, load_cards, parse_card
+from tabcontam.tables.editions import cache_folder, edition_bytes
+from tabcontam.tables.table import Question, Table, card_names, load_table
+
+CARDS = load_cards()
+EDITIONS = [(card.name, edition.name) for card in CARDS.values() for edition in card.editions]
+OFFLINE = [
+    (card.name, edition.name)
+    for card in CARDS.values()
+    for edition in card.editions
+    if (edition.loader or "").startswith("load_")
+]
+
+needs_data = pytest.mark.skipif(
+    not Path(os.environ.get("TABCONTAM_DATA") or "/nonexistent").is_dir(),
+    reason="TABCONTAM_DATA names no folder of dataset files",
+)
+
+# Columns of each default edition as published (German without the saved index).
+COLUMNS = {
+    "adult": 15,
+    "bank": 17,
+    "blood": 5,
+    "breast-cancer": 31,
+    "car": 7,
+    "diabetes": 9,
+    "german": 10,
+    "heart": 12,
+    "housing": 10,
+    "iris": 5,
+    "penguins": 8,
+    "spaceship": 14,
+    "thyroid": 17,
+    "titanic": 12,
+    "wine": 14,
+}
+
+
+@pytest.fixture
+def empty_machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with an empty data folder and an empty cache; returns the data folder."""
+    data = tmp_path / "data"
+    data.mkdir()
+    monkeypatch.setenv("TABCONTAM_DATA", str(data))
+    for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.setenv(variable, str(tmp_path / "cache"))
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    return data
+
+
+class Site:
+    """A web server on loopback that serves `files` by path and counts what was asked."""
+
+    def __init__(self) -> None:
+        site = self
+        self.files: dict[str, bytes] = {}
+        self.asked: list[str] = []
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                site.asked.append(self.path)
+                content = site.files.get(self.path)
+                self.send_response(200 if content is not None else 404)
+                self.send_header("Content-Length", str(len(content or b"")))
+                self.end_headers()
+                self.wfile.write(content or b"")
+
+            def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+                pass
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+
+
+@pytest.fixture
+def site() -> Iterator[Site]:
+    served = Site()
+    thread = Thread(target=served.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield served
+    served.server.shutdown()
+    thread.join()
+    served.server.server_close()
+
+
+CONTENT = b"a,b\n1,x\n2,y\n"
+
+
+def edition_of(content: bytes = CONTENT, *addresses: str) -> Edition:
+    return Edition(
+        name="web",
+        file="toy.csv",
+        sha256=hashlib.sha256(content).hexdigest(),
+        bytes=len(content),
+        rows=2,
+        addresses=addresses,
+        target="b",
+    )
+
+
+def card_of(edition: Edition) -> Card:
+    return Card(name="toy", title="Toy", released="2020", licence="CC0", editions=(edition,))
+
+
+# Cards
+
+
+def test_the_cards_are_the_fifteen_datasets() -> None:
+    assert set(card_names()) == set(COLUMNS)
+
+
+def test_names_and_aliases_belong_to_one_card() -> None:
+    owners: dict[str, str] = {}
+    for card in CARDS.values():
+        assert len({name.casefold() for name in card.names}) == len(card.names)
+        for name in {card.name.casefold(), *(name.casefold() for name in card.names)}:
+            assert owners.setdefault(name, card.name) == card.name
+
+
+@pytest.mark.parametrize("card", CARDS.values(), ids=lambda card: card.name)
+def test_a_card_keeps_the_schema(card: Card) -> None:
+    assert re.fullmatch(r"[a-z-]+", card.name)
+    assert re.match(r"(19|20)\d\d(-\d\d)*$", card.released)
+    assert card.licence
+    assert card.doi is None or re.match(r"10\.\d+/\S+$", card.doi)
+    assert len({edition.name for edition in card.editions}) == len(card.editions)
+    assert list(card.names) == sorted(card.names, key=len, reverse=True)
+
+
+@pytest.mark.parametrize("card", CARDS.values(), ids=lambda card: card.name)
+def test_a_name_that_must_not_count_is_no_part_of_one_that_does(card: Card) -> None:
+    for wrong in card.not_aliases:
+        assert not [name for name in card.names if wrong.casefold() in name.casefold()]
+
+
+@pytest.mark.parametrize("card", CARDS.values(), ids=lambda card: card.name)
+def test_a_name_of_a_card_is_not_a_file_name(card: Card) -> None:
+    assert not [name for name in card.names if re.search(r"\.(csv|tsv|data|parquet)$", name)]
+
+
+@pytest.mark.parametrize(("card_name", "edition_name"), EDITIONS)
+def test_an_edition_keeps_the_schema(card_name: str, edition_name: str) -> None:
+    edition = CARDS[card_name].edition(edition_name)
+    assert re.fullmatch(r"[0-9a-f]{64}", edition.sha256)
+    assert edition.bytes > 0
+    assert edition.addresses or edition.loader
+    assert all(re.match(r"https://[^\s!]+(![^\s!]+)*$", address) for address in edition.addresses)
+    assert edition.order == "kept" or edition.order.startswith("sorted by ")
+    assert edition.target
+    assert edition.question is not None
+    assert edition.question.text.endswith("?")
+    assert len(set(edition.question.answers.values())) == len(edition.question.answers) >= 2
+    if edition.question.threshold is not None:
+        assert list(edition.question.answers) == [">=", "<"]
+
+
+def test_no_two_editions_are_the_same_bytes() -> None:
+    hashes = [CARDS[card].edition(edition).sha256 for card, edition in EDITIONS]
+    assert len(set(hashes)) == len(hashes)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("name = 'x'", "no [[editions]]"),
+        ("name = 'x'\nnmae = 'x'\n[[editions]]\nname='e'\nfile='f'\nsha256='0'\nbytes=1\nrows=1", "'nmae'"),
+        ("name = 'x'\n[[editions]]\nname='e'\nfile='f'\nsha256='0'\nbytes=1\nrows=1", "lacks 'licence'"),
+        ("name = 'x'\n[[editions]]\nname='e'\nfile='f'\nbytes=1\nrows=1", "edition 'e' lacks 'sha256'"),
+        ("name = 'x'\n[[editions]]\nname='e'\nfile='f'\nsha256='0'\nbytes=1\nrows=1\nsize=1", "'size'"),
+        ("name = ", "card x.toml cannot be read"),
+    ],
+)
+def test_a_card_that_breaks_the_schema_is_one_line_that_says_where(text: str, complaint: str) -> None:
+    with pytest.raises(UsageError) as raised:
+        parse_card(text, "x.toml")
+    assert complaint in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_an_edition_says_only_what_differs_from_its_card() -> None:
+    german = CARDS["german"]
+    kaggle, uci = german.edition("kaggle"), german.edition("uci")
+    assert kaggle.question is not None
+    assert uci.question is not None
+    assert kaggle.question.text == uci.question.text
+    assert kaggle.question.answer("good") == uci.question.answer("1") == "Yes"
+    assert (kaggle.target, uci.target) == ("Risk", "class")
+
+
+@pytest.mark.parametrize("name", ["Breast_Cancer", "wdbc", "BREAST CANCER Wisconsin (Diagnostic)"])
+def test_a_card_answers_to_its_names_in_any_case(name: str) -> None:
+    card = find_card(name)
+    assert card is not None
+    assert card.name == "breast-cancer"
+
+
+def test_spaceship_titanic_and_titanic_are_two() -> None:
+    assert [card.name for name in ("Titanic", "spaceship titanic") if (card := find_card(name))] == [
+        "titanic",
+        "spaceship",
+    ]
+
+
+def test_reading_the_cards_needs_no_heavy_library() -> None:
+    code = "import sys; from tabcontam.tables.table import load_cards; load_cards(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"pandas", "sklearn", "numpy", "pyarrow", "rapidfuzz"} & set(done.stdout.split())
+
+
+# Files of cards
+
+
+@needs_data
+@pytest.mark.parametrize(("card_name", "edition_name"), EDITIONS)
+def test_an_edition_loads_as_published(card_name: str, edition_name: str) -> None:
+    edition = CARDS[card_name].edition(edition_name)
+    table = load_table(f"{card_name}@{edition_name}")
+    assert (table.name, table.edition, table.sha256) == (card_name, edition_name, edition.sha256)
+    assert len(table.rows) == edition.rows
+    assert {len(row) for row in table.rows} == {len(table.columns)}
+    assert len(set(table.columns)) == len(table.columns)
+    assert not table.private
+
+    assert table.target is not None
+    assert table.question is not None
+    answers = {table.question.answer(value) for value in table.distinct(table.target)}
+    assert answers == set(table.question.answers.values())
+
+    cells = {cell for row in table.rows for cell in row}
+    assert table.missing <= cells
+    hinted = {feature for features in (table.hints or {}).values() for feature in features}
+    assert hinted <= set(table.columns)
+
+
+@needs_data
+@pytest.mark.parametrize(("card_name", "width"), COLUMNS.items())
+def test_a_default_edition_has_its_columns(card_name: str, width: int) -> None:
+    assert len(load_table(card_name).columns) == width
+
+
+@needs_data
+@pytest.mark.parametrize(("card_name", "edition_name"), EDITIONS)
+def test_an_edition_that_is_said_to_be_sorted_is(card_name: str, edition_name: str) -> None:
+    table = load_table(f"{card_name}@{edition_name}")
+    by = re.match(r"sorted by (\S+?)(, descending)?$", table.order)
+    if by is None:
+        assert table.order == "kept" or card_name == "car"
+        return
+    values = [value for value in table.column(by[1]) if value is not None]
+    runs = [value for index, value in enumerate(values) if index == 0 or value != values[index - 1]]
+    assert len(runs) == len(set(runs))
+
+
+@needs_data
+def test_cells_stay_the_strings_of_the_file() -> None:
+    assert load_table("wine@uci").rows[0][8] == ".28"
+    assert load_table("housing@statlib").rows[0][-1] == "452600.000000"
+    assert load_table("titanic").rows[0][3] == "Braund, Mr. Owen Harris"
+    assert load_table("titanic").rows[0][10] is None
+    assert load_table("german").rows[0][4] == "NA"
+    assert load_table("blood").rows[0] == ("2", "50", "12500", "98", "1")
+    assert load_table("adult").rows[0][1] == "State-gov"
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["adult", "bank"])
+def test_a_large_dataset_loads_within_a_second(name: str) -> None:
+    started = time.process_time()  # of this process alone: others may keep it waiting
+    load_table(name)
+    assert time.process_time() - started < 1
+
+
+@pytest.mark.parametrize(("card_name", "edition_name"), OFFLINE)
+def test_scikit_learn_editions_need_neither_folder_nor_network(
+    card_name: str, edition_name: str, empty_machine: Path
+) -> None:
+    table = load_table(card_name)
+    assert table.edition == edition_name == "scikit-learn"
+    assert len(table.rows) == CARDS[card_name].edition(edition_name).rows
+
+
+def test_a_file_is_known_by_its_hash_not_its_name(empty_machine: Path) -> None:
+    (empty_machine / "deep" / "down").mkdir(parents=True)
+    (empty_machine / "decoy.csv").write_bytes(CONTENT.replace(b"x", b"z"))
+    (empty_machine / "deep" / "down" / "odd name.bin").write_bytes(CONTENT)
+    edition = edition_of()
+    assert edition_bytes(card_of(edition), edition) == CONTENT
+
+
+def test_a_fetched_file_is_kept_in_the_cache(empty_machine: Path, site: Site) -> None:
+    site.files["/toy.csv"] = CONTENT
+    edition = edition_of(CONTENT, f"{site.url}/gone.csv", f"{site.url}/toy.csv")
+    for _ in range(2):
+        assert edition_bytes(card_of(edition), edition) == CONTENT
+    assert site.asked == ["/gone.csv", "/toy.csv"]
+    assert [path.name for path in cache_folder().rglob("*") if path.is_file()] == ["toy.csv"]
+
+
+def test_a_fetched_table_is_read_as_the_card_says(
+    empty_machine: Path, site: Site, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.files["/toy.csv"] = b"# note\n0;1 ; x\n\n1;2 ; y\n"
+    edition = edition_of(site.files["/toy.csv"], f"{site.url}/toy.csv")
+    edition = replace(
+        edition, columns=("", "a", "b"), delimiter=";", strip=True, skip_rows=1, drop=("",), missing=frozenset("x")
+    )
+    monkeypatch.setattr(datasets, "find_card", lambda name: card_of(edition) if name == "toy" else None)
+    table = load_table("toy@web")
+    assert table.columns == ("a", "b")
+    assert table.rows == (("1", "x"), ("2", "y"))
+    assert table.distinct("b") == ("y",)
+
+
+def test_a_file_is_fetched_out_of_nested_archives(empty_machine: Path, site: Site) -> None:
+    inner, outer, tar = io.BytesIO(), io.BytesIO(), io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as archive:
+        archive.writestr("data/toy.csv", CONTENT)
+    with zipfile.ZipFile(outer, "w") as archive:
+        archive.writestr("inner.zip", inner.getvalue())
+    with tarfile.open(fileobj=tar, mode="w:gz") as tarred:
+        member = tarfile.TarInfo("data/toy.csv")
+        member.size = len(CONTENT)
+        tarred.addfile(member, io.BytesIO(CONTENT))
+    site.files = {"/outer.zip": outer.getvalue(), "/toy.tgz": tar.getvalue()}
+    for address in ("/outer.zip!inner.zip!data/toy.csv", "/toy.tgz!data/toy.csv"):
+        edition = edition_of(CONTENT, site.url + address)
+        assert edition_bytes(card_of(edition), edition) == CONTENT
+        for path in cache_folder().rglob("*.csv"):
+            path.unlink()
+
+
+@pytest.mark.parametrize("served", [CONTENT.replace(b"x", b"z"), CONTENT * 1000, b""])
+def test_other_bytes_at_the_address_are_an_error_and_not_kept(served: bytes, empty_machine: Path, site: Site) -> None:
+    site.files["/toy.csv"] = served
+    edition = edition_of(CONTENT, f"{site.url}/toy.csv")
+    with pytest.raises(UsageError, match="hash mismatch") as raised:
+        edition_bytes(card_of(edition), edition)
+    assert edition.sha256 in str(raised.value)
+    assert "\n" not in str(raised.value)
+    assert not cache_folder().exists()
+
+
+@pytest.mark.parametrize("content", [b"no archive", b"PK\x03\x04 cut off", b"\x1f\x8b\x08\x00 cut off"])
+def test_a_broken_archive_is_one_line(content: bytes, empty_machine: Path, site: Site) -> None:
+    site.files["/toy.zip"] = content
+    edition = edition_of(CONTENT, f"{site.url}/toy.zip!toy.csv")
+    with pytest.raises(UsageError, match="cannot be fetched") as raised:
+        edition_bytes(card_of(edition), edition)
+    assert "\n" not in str(raised.value)
+
+
+def test_without_network_the_error_names_the_address_and_the_folder(empty_machine: Path) -> None:
+    edition = edition_of(CONTENT, "http://127.0.0.1:9/toy.csv")
+    with pytest.raises(UsageError) as raised:
+        edition_bytes(card_of(edition), edition)
+    message = str(raised.value)
+    assert "http://127.0.0.1:9/toy.csv cannot be fetched" in message
+    assert f"put toy.csv ({len(CONTENT)} bytes) into {cache_folder()}" in message
+    assert "\n" not in message
+
+
+def test_a_data_folder_that_is_not_there_is_named(empty_machine: Path) -> None:
+    empty_machine.rmdir()
+    edition = edition_of(CONTENT, "file:///etc/hostname")
+    with pytest.raises(UsageError, match="TABCONTAM_DATA names no folder") as raised:
+        edition_bytes(card_of(edition), edition)
+    assert "not an http address" in str(raised.value)
+
+
+def test_a_changed_copy_in_the_data_folder_is_a_hash_mismatch(empty_machine: Path) -> None:
+    changed = CONTENT + b"3,z\n"
+    (empty_machine / "toy.csv").write_bytes(changed)
+    edition = edition_of(CONTENT, "http://127.0.0.1:9/toy.csv")
+    with pytest.raises(UsageError, match="hash mismatch") as raised:
+        edition_bytes(card_of(edition), edition)
+    assert edition.sha256 in str(raised.value)
+    assert hashlib.sha256(changed).hexdigest() in str(raised.value)
+
+
+def test_a_cache_that_cannot_be_written_does_not_stop_the_run(empty_machine: Path, site: Site, tmp_path: Path) -> None:
+    (tmp_path / "cache").write_text("a file where the folder should be")
+    site.files["/toy.csv"] = CONTENT
+    edition = edition_of(CONTENT, f"{site.url}/toy.csv")
+    assert edition_bytes(card_of(edition), edition) == CONTENT
+
+
+def test_a_scikit_learn_that_writes_other_bytes_is_an_error(empty_machine: Path) -> None:
+    edition = replace(CARDS["iris"].edition(), sha256="0" * 64)
+    with pytest.raises(UsageError, match=r"hash mismatch: scikit-learn \d"):
+        edition_bytes(CARDS["iris"], edition)
+
+
+# Names of datasets
+
+
+@pytest.mark.parametrize(
+    ("spec", "complaint"),
+    [
+        ("adlut", "unknown dataset 'adlut'; did you mean adult"),
+        ("", "unknown dataset ''"),
+        ("iris@ucl", "unknown edition of iris 'ucl'; did you mean uci"),
+        ("iris@", "unknown edition of iris ''"),
+        ("missing/file.csv", "no such file"),
+        ("file.csv", "no such file: file.csv"),
+    ],
+)
+def test_a_name_that_does_not_exist_is_one_line(spec: str, complaint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(complaint)) as raised:
+        load_table(spec)
+    assert "\n" not in str(raised.value)
+
+
+def test_target_and_name_are_for_files_alone() -> None:
+    with pytest.raises(UsageError, match="--target applies to files alone"):
+        load_table("iris", target="target")
+    with pytest.raises(UsageError, match="--name applies to files alone"):
+        load_table("iris", name="Iris")
+
+
+# Facts about columns
+
+
+def toy() -> Table:
+    return Table(
+        name="toy",
+        title="Toy",
+        edition="1",
+        sha256="0" * 64,
+        columns=("size", "colour", "class", "blank"),
+        rows=(
+            ("1", "red", "0", None),
+            ("2.50", "blue", "1", "?"),
+            ("?", "blue", "1", None),
+            (None, None, "0", None),
+            ("-3e2", "green", "0", None),
+        ),
+        target="class",
+        missing=frozenset({"?"}),
+    )
+
+
+def test_distinct_values_come_by_frequency_then_first_appearance() -> None:
+    assert toy().distinct("colour") == ("blue", "red", "green")
+    assert toy().distinct("class") == ("0", "1")
+    assert toy().distinct("blank") == ()
+
+
+def test_a_column_is_numeric_if_all_that_is_there_is_a_finite_number() -> None:
+    table = toy()
+    assert [table.is_numeric(column) for column in table.columns] == [True, False, True, False]
+    odd = replace(table, columns=("a", "b"), rows=(("1", "inf"), ("1_000", "2")), target=None)
+    assert not odd.is_numeric("a")
+    assert not odd.is_numeric("b")
+
+
+def test_a_column_is_categorical_if_it_has_few_names_or_is_the_target() -> None:
+    table = toy()
+    assert [table.is_categorical(column) for column in table.columns] == [False, True, True, False]
+    many = replace(table, columns=("a", "b"), rows=tuple((f"x{i}", "y") for i in range(31)), target=None)
+    assert not many.is_categorical("a")
+    assert not many.is_categorical("b")
+
+
+def test_facts_of_one_table_are_not_those_of_its_copy() -> None:
+    table = toy()
+    assert table.distinct("colour") == ("blue", "red", "green")
+    assert replace(table, missing=frozenset({"?", "blue"})).distinct("colour") == ("red", "green")
+    assert replace(table) == table
+
+
+def test_a_question_with_a_threshold_reads_numbers() -> None:
+    question = Question("Is it large?", {">=": "Yes", "<": "No"}, threshold=10)
+    assert [question.answer(value) for value in ("10.0", "9.99", "1e3")] == ["Yes", "No", "Yes"]

@@ -1,0 +1,54 @@
+"""The rooms of the package: a room imports only rooms that stand above it in the table of docs/rooms.md."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = ROOT / "tabcontam"
+FACE = {"__init__", "__main__"}
+
+
+def rooms() -> list[str]:
+    """The rooms in the order of the table."""
+    table = (ROOT / "docs" / "rooms.md").read_text("utf-8")
+    return re.findall(r"^\| `(\w+)(?:\.py|/)` \|", table, re.MULTILINE)
+
+
+def imports(file: Path) -> Iterator[str]:
+    """The rooms that a module imports, wherever in the file."""
+    for node in ast.walk(ast.parse(file.read_text("utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module:
+            parts = node.module.split(".")
+            if parts[0] == "tabcontam":
+                yield from [parts[1]] if len(parts) > 1 else [alias.name for alias in node.names]
+        elif isinstance(node, ast.Import):
+            yield from (alias.name.split(".")[1] for alias in node.names if alias.name.startswith("tabcontam."))
+
+
+def modules() -> list[Path]:
+    """Every module of the package."""
+    return sorted(PACKAGE.rglob("*.py"))
+
+
+def room_of(file: Path) -> str:
+    """The room that a module belongs to."""
+    return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
+
+
+def test_the_table_has_every_room_and_no_other() -> None:
+    there = {room_of(file) for file in modules()} - FACE
+    assert set(rooms()) == there
+    assert len(rooms()) == len(set(rooms()))
+
+
+@pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_a_room_imports_only_rooms_above_it(file: Path) -> None:
+    if (room := room_of(file)) in FACE:
+        return
+    order = rooms()
+    below = {name for name in imports(file) if name != room and order.index(name) > order.index(room)}
+    assert not below, f"{file.relative_to(ROOT)} imports {', '.join(sorted(below))}, which stand below {room}"

@@ -1,0 +1,336 @@
+"""The reading view: what it accepts, what it refuses in one line, how it orders and counts."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence import registry
+from tabcontam.evidence.base import Verdict
+from tabcontam.report.trials import telling
+from tabcontam.verdicts.results import (
+    ROW_TESTS,
+    TESTS,
+    count,
+    listed,
+    read_results,
+    rounded,
+    shorten,
+    typed,
+    visible,
+)
+from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_a_written_run_is_read_back(tmp_path: Path) -> None:
+    written = results(["gpt-4o"], ["iris"])
+    (tmp_path / "results.json").write_text(json.dumps(written), encoding="utf-8")
+    assert read_results(tmp_path) == written
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "no results.json"),
+        ("{", "not readable JSON"),
+        ("[" * 100_000, "not readable JSON"),
+        ("[]", "names no schema"),
+        ('{"schema": 2}', "schema 2 is not 1"),
+        ('{"schema": 1}', "needs `run`"),
+        ('{"schema": 1, "run": {}, "cells": [3]}', "cell 1 needs"),
+        ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}', "maybe"),
+        ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}', "number"),
+        ('{"schema": 1, "run": {}, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
+        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}', "table 1"),
+        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
+    ],
+)
+def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | None, says: str) -> None:
+    if content is not None:
+        (tmp_path / "results.json").write_text(content, encoding="utf-8")
+    with pytest.raises(UsageError, match=says) as caught:
+        read_results(tmp_path)
+    assert "\n" not in str(caught.value)
+    assert str(tmp_path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"statistic": "bits"},
+        {"statistic": {"name": "bits"}},
+        {"statistic": {"name": "bits", "value": "many"}},
+        {"statistic": {"name": "bits", "value": 1, "expected": "few"}},
+        {"interval": 0.5},
+        {"interval": [0.5]},
+        {"interval": [0.5, None]},
+        {"interval": [0.5, "x"]},
+        {"p_value": "small"},
+    ],
+)
+def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match=r"^cell 1: .*is not") as caught:
+        typed(document([weighed("m", "iris", "full_completion", "contaminated", **changes)]))
+    assert "\n" not in str(caught.value)
+
+
+def test_the_figures_of_a_cell_are_typed() -> None:
+    (only,) = typed(document([weighed("m", "iris", "full_completion", "contaminated")])).cells
+    assert only.statistic is not None
+    assert (only.statistic.name, only.statistic.value, only.statistic.expected) == ("recalled bits", 212.3125, 9.07)
+    assert only.interval == (0.25, 0.55)
+    assert only.interval_of == "rows remembered"
+    assert only.null.startswith("the hidden cells drawn anew")
+    assert only.numbers["detectable_share"] == 0.12
+
+
+def test_results_written_before_verdicts_had_a_level_are_read() -> None:
+    later = ("statistic", "null", "interval", "interval_of", "q_value", "p_value", "recalled_bits", "detectable_share")
+    old = {
+        key: value for key, value in cell("m", "iris", "full_completion", "contaminated").items() if key not in later
+    }
+    lines = [{key: value for key, value in trial(old, "1").items() if key not in ("decoy_of", "chance")}]
+    of = document([old], rules="calibrated", alpha=None)
+    del of["tables"]
+    view = typed(of)
+    (only,) = view.cells
+    assert (only.statistic, only.interval, only.null, only.interval_of) == (None, None, "", "")
+    assert view.tables == ()
+    assert view.notes == []
+    assert count(view.subjects) == {"contaminated": 1}
+    assert [len(told) for told in telling(view.cells, lines).values()] == [1]
+
+
+def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_something_was() -> None:
+    verdicts = ("not detected", "contaminated")
+    clean, found = typed(document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])).cells
+    assert clean.why == "1 of 45 cut rows is right, where guessing gets 0.7; 12% of the rows would have been seen"
+    assert "would have been seen" not in found.why
+    (bare,) = typed(document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])).cells
+    assert bare.why == "None was."
+
+
+@pytest.mark.parametrize(
+    ("own", "papers", "differs"),
+    [
+        ("contaminated", "contaminated", False),
+        ("contaminated", "not detected", True),
+        ("uninformative", "contaminated", True),
+        ("contaminated", None, False),
+        (None, None, False),
+    ],
+)
+def test_another_verdict_of_the_papers_rules_is_told(own: str | None, papers: str | None, differs: bool) -> None:
+    (only,) = typed(document([cell("m", "iris", "full_completion", own, paper_verdict=papers)])).cells
+    assert only.differs is differs
+
+
+def test_tables_follow_the_run_with_controls_last() -> None:
+    llms, datasets = ["control:exposed", "b", "a"], ["wine", "iris"]
+    of = results(llms, datasets)
+    of["tables"].reverse()
+    view = typed(of)
+    assert [(line.llm, view.label(line)) for line in view.tables] == [
+        ("b", "wine"), ("b", "iris"), ("a", "wine"), ("a", "iris"), ("control:exposed", "wine"),
+        ("control:exposed", "iris"),
+    ]  # fmt: skip
+
+
+def test_a_control_under_test_is_a_table_like_any_other() -> None:
+    cells = [cell(llm, "iris", "full_completion", "contaminated") for llm in ("control:exposed", "m")]
+    tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:exposed")]
+    assert [line.llm for line in typed(document(cells, tables)).tables] == ["control:exposed", "m"]
+
+
+def test_the_tests_that_decide_a_table_do_not_stand_without_a_word() -> None:
+    lines = typed(document([], [table("m", "iris", "uninformative"), table("m", "wine", "not detected")])).tables
+    assert lines[0].verdict is Verdict.UNINFORMATIVE
+    assert lines[0].why == (
+        "nothing could be told by incomplete_completion, full_completion, feature_completion, matched_membership"
+    )
+    assert lines[1].why == "12% of the rows would have been seen"
+    assert lines[1].numbers["q_value"] == 0.95
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "shown"),
+    [
+        ("p_value", 3.14159e-41, "3.1e-41"),
+        ("q_value", 0.0, "under 1e-300"),
+        ("recalled_bits", 212.3125, "212.3"),
+        ("detectable_share", 0.123, "12%"),
+        ("hits", 18, "18"),
+        ("score", 0.123456, "0.1235"),
+    ],
+)
+def test_numbers_are_rounded_as_people_read_them(key: str, value: float, shown: str) -> None:
+    assert rounded(key, value) == shown
+
+
+def test_a_file_and_a_missing_folder_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for path in (tmp_path / "file", tmp_path / "nowhere"):
+        with pytest.raises(UsageError, match=r"folder"):
+            read_results(path)
+
+
+def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
+    cells = [cell("m", "iris", test, "not detected") for test in ["invented", *reversed(KINDS)]]
+    assert typed(document(cells)).tests == (*KINDS, "invented")
+
+
+def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
+    recorded = {"incomplete_completion_single"}  # of one feature, as in the paper's records
+    assert TESTS.keys() == {test.id for test in registry.TESTS} | recorded
+    assert {test.id for test in registry.TESTS if test.of_rows} | recorded == ROW_TESTS
+
+
+def test_controls_that_joined_come_first_and_do_not_count() -> None:
+    view = typed(results(["gpt-4o", "control:exposed"], ["iris"]))
+    assert [block.llm for block in view.blocks] == ["control:exposed", "gpt-4o"]
+    assert {one.llm for one in view.subjects} == {"gpt-4o"}
+    assert [rank.llm for rank in view.ranking] == ["gpt-4o"]
+
+
+def test_a_control_that_is_the_subject_counts() -> None:
+    cells = [cell("control:exposed", "iris", "full_completion", "contaminated", control=False)]
+    view = typed(document(cells))
+    assert count(view.subjects) == {"contaminated": 1}
+    assert [rank.llm for rank in view.ranking] == ["control:exposed"]
+
+
+def test_outcomes_are_counted_worst_first_and_never_folded() -> None:
+    view = typed(results(["gpt-4o"], ["iris", "wine", "adult", "bank", "german"]))
+    counts = count(view.subjects)
+    assert list(counts) == ["contaminated", "not detected", "uninformative", "no answer", "skipped", "scored"]
+    assert sum(counts.values()) == len(view.cells)
+
+
+def test_a_column_is_named_by_what_tells_it_apart() -> None:
+    cells = [
+        cell("m", "heart", "full_completion", "not detected", edition="a", serializer="list"),
+        cell("m", "heart", "full_completion", "not detected", edition="b", serializer="json"),
+        cell("m", "iris", "full_completion", "not detected"),
+    ]
+    labels = [column.label for column in typed(document(cells)).blocks[0].columns]
+    assert labels == ["heart@a list", "heart@b json", "iris list"]
+
+
+def test_a_cell_that_stands_twice_is_shown_twice() -> None:
+    twice = [cell("m", "iris", "full_completion", verdict) for verdict in ("contaminated", "not detected")]
+    columns = typed(document(twice)).blocks[0].columns
+    assert [column.label for column in columns] == ["iris", "iris #2"]
+
+
+def test_the_controls_say_where_a_test_has_no_power_and_where_it_measures_plausibility() -> None:
+    cells = [
+        cell("control:exposed", "iris", "full_completion", "not detected", control=True),
+        cell("control:exposed", "wine", "full_completion", "contaminated", control=True),
+        cell("control:unexposed", "iris", "feature_completion", "contaminated", control=True),
+        cell("control:unexposed", "iris", "membership", "skipped", control=True),
+    ]
+    notes = typed(document(cells)).controls
+    assert notes == [
+        "no power: control:exposed, which has the table, was missed by full_completion on iris",
+        "plausibility: control:unexposed, which has none of its rows, was flagged by feature_completion on iris",
+        "control:exposed, which has the table, was found by the row tests in 1 of 2 measured cells",
+        "control:unexposed, which has none of its rows, was flagged by the row tests in 1 of 1 measured cells",
+    ]
+
+
+def test_what_both_controls_have_read_shows_neither_power_nor_plausibility() -> None:
+    cells = [
+        cell("control:exposed", "iris", "feature_list_informed", "not detected", control=True),
+        cell("control:unexposed", "iris", "feature_list_informed", "contaminated", control=True),
+    ]
+    assert typed(document(cells)).controls == [
+        "control:exposed, which has read a page about the dataset, was missed by feature_list_informed on iris"
+    ]
+
+
+def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
+    cells = [
+        cell("control:exposed", "car", "full_completion", "uninformative", control=True),
+        cell("control:unexposed", "car", "full_completion", "uninformative", control=True),
+    ]
+    assert typed(document(cells)).controls == []
+    measured = cell("control:exposed", "iris", "full_completion", "contaminated", control=True)
+    (found,) = typed(document([*cells, measured])).controls
+    assert found.endswith("in 1 of 1 measured cells")
+
+
+def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
+    tests = ("incomplete_completion", "full_completion", "matched_membership")
+    cells = [
+        cell("control:exposed", dataset, test, "not detected", control=True)
+        for dataset in ("iris", "wine")
+        for test in tests
+    ]
+    assert (
+        typed(document(cells))
+        .controls[0]
+        .endswith("was missed by incomplete_completion, full_completion and matched_membership on iris and wine")
+    )
+
+
+def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:
+    """A test written after docs/extend.md was reported as one that a page about the dataset is enough for."""
+    code = """
+import tabcontam.evidence.registry as registry
+from tabcontam.evidence.rows.completion import FeatureCompletion
+
+class Own(FeatureCompletion):
+    id = "own"
+
+registry.TESTS += (Own(),)
+from tabcontam.verdicts.results import ROW_TESTS
+print(*sorted(ROW_TESTS))
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [
+        "feature_completion", "full_completion", "incomplete_completion", "incomplete_completion_single",
+        "matched_membership", "own",
+    ]  # fmt: skip
+
+
+def test_the_controls_say_that_both_are_as_expected() -> None:
+    cells = [
+        cell("control:exposed", "iris", "full_completion", "contaminated", control=True),
+        cell("control:unexposed", "iris", "full_completion", "not detected", control=True),
+    ]
+    assert typed(document(cells)).controls == [
+        "control:exposed, which has the table, was found by the row tests in 1 of 1 measured cells",
+        "control:unexposed, which has none of its rows, was flagged by the row tests in 0 of 1 measured cells",
+    ]
+
+
+@pytest.mark.parametrize("code", [0x00, 0x08, 0x0B, 0x0D, 0x1B, 0x7F, 0x85, 0x9B, 0x202E, 0x2028, 0xD800, 0xFFFE])
+def test_control_characters_are_shown_not_obeyed(code: int) -> None:
+    assert chr(code) not in visible(chr(code))
+    assert visible(chr(code))
+
+
+def test_visible_keeps_text_and_can_keep_one_line() -> None:
+    assert visible("汉字\tx\r\ny") == "汉字\tx\ny"
+    assert "\n" not in visible("x\ny", line=True)
+    visible(HOSTILE).encode()
+
+
+def test_shortened_text_says_how_much_is_left_out() -> None:
+    assert shorten("x" * 10, 10) == "x" * 10
+    assert shorten("x" * 11, 10) == "x" * 10 + "… (+1 characters)"
+    assert shorten("abc", 1, tail=True) == "(+2 characters) …c"
+
+
+@pytest.mark.parametrize(
+    ("value", "lines"),
+    [(None, "(missing)"), ("a", "a"), (["a", None], "a\n(missing)"), ({"f": "1"}, "f = 1"), ([], "")],
+)
+def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
+    assert listed(value) == lines
