@@ -20,7 +20,7 @@ from tabcontam.subjects import plugins, registry, resolution
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.registry import Settings, open_model
 from tabcontam.subjects.resolution import find
-from tests.cli.test_commands import environment
+from tests.commands import environment
 from tests.loopback import LoopbackServer
 
 ALL = tuple(registry.BUILT_IN)
