@@ -341,7 +341,8 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
 def _add_power(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Measure the tests on a table: simulated LLMs that know nothing of its rows, and others that remember a share "
-        "of them, take the tests over and over. How often does each test call them contaminated? Nothing is sent anywhere."
+        "of them, take the tests over and over. How often does each test call them contaminated? Nothing is sent "
+        "anywhere."
     )
     command.add_argument(
         "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
