@@ -2,12 +2,13 @@
 
 import json
 import os
+import ssl
 from collections.abc import Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
-from pkgutil import walk_packages
 from typing import Any
 
+import certifi
 import pytest
 
 import tabcontam
@@ -54,6 +55,20 @@ def cache(
     return cache_beside(guesses, tmp_path_factory, monkeypatch)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def no_authorities() -> Iterator[None]:
+    """Hundreds of clients would each read the certificates of all authorities, and no server of a test shows one."""
+    read, authorities = ssl.SSLContext.load_verify_locations, certifi.where()
+
+    def read_others(context: ssl.SSLContext, cafile: Any = None, capath: Any = None, cadata: Any = None) -> None:
+        if cafile != authorities:
+            read(context, cafile, capath, cadata)
+
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(ssl.SSLContext, "load_verify_locations", read_others)
+        yield
+
+
 @pytest.fixture(autouse=True)
 def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Iterator[None]:
     """Every results.json that a test has written or printed is checked against its schema.
@@ -88,11 +103,9 @@ def nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="session")
 def imported(tmp_path_factory: pytest.TempPathFactory, cache_of_modules: None) -> None:
-    """For sessions within this one: such a session forgets what it was the first to import, and numpy comes but once.
-
-    What is imported where it is needed comes with a run.
-    """
-    for module in walk_packages(tabcontam.__path__, f"{tabcontam.__name__}."):
-        if module.name != "tabcontam.__main__":
-            import_module(module.name)
-    tabcontam.run("simulated:guesser", "iris", out=tmp_path_factory.mktemp("imported"))
+    """What a session within this one imports: such a session forgets what it was the first to, and numpy comes once."""
+    for name in ("tabcontam.pytest_plugin.gate", "tabcontam.pytest_plugin.marks"):
+        import_module(name)
+    results = tabcontam.run("simulated:guesser", "iris", out=tmp_path_factory.mktemp("imported"), progress=True)
+    results.gate()
+    results.to_frame()
