@@ -128,7 +128,7 @@ class Sheet:
 def _sheet(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
     rng = seeded(table, options.seed, test.id)
     try:
-        queries = tuple(test.queries(table, serializer, rng))[: options.queries]
+        queries = tuple(test.planned(table, serializer, rng))[: options.queries]
         return Sheet(test, table, serializer, queries)
     except Skip as skip:
         return Sheet(test, table, serializer, (), str(skip))

@@ -20,10 +20,10 @@ def listed(what: str) -> list[Item]:
 
 def tests() -> list[Item]:
     """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
-    from tabcontam.evidence.registry import TESTS
+    from tabcontam.evidence.registry import tests as every_test
 
     items = []
-    for test in TESTS:
+    for test in every_test():
         about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
         number = f"test {test.number}, " if test.number else ""
         about = " ".join(about.split())

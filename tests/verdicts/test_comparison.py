@@ -233,7 +233,7 @@ class TestErrorRate:
         """The trials of a run."""
         test, serializer, table = BY_ID["membership"], load_serializer(DEFAULT), ships()
         found = []
-        for query in test.queries(table, serializer, seeded(table, seed, test.id)):
+        for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)
             reading = test.read(query, reply, serializer, english())
             of = lines(cell("m"), [reading.hit], prompt=query.prompt.completion, expected=list(query.expected))

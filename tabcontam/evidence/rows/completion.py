@@ -15,13 +15,12 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Kind, Measurement, Prompt, Query, Trial
+from tabcontam.evidence.base import Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows, shown_rows
-from tabcontam.evidence.knowledge.words import measured
 from tabcontam.evidence.rows.rows import OneCellTest, RowTest, without_missing
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.table import POOL, Guessed, guessed, least_sure
-from tabcontam.reading.values import completion_line, first_line
+from tabcontam.reading.values import completion_line
 from tabcontam.tables import draws
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
@@ -71,12 +70,9 @@ class IncompleteCompletion(RowTest):
 
     id: ClassVar[str] = "incomplete_completion"
     title: ClassVar[str] = "Incomplete completion"
-    number: ClassVar[int | None] = 7
+    published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5)
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
-    shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "cut rows were completed with the values of the file"
     whole: ClassVar[str] = "cut rows are right"
     max_tokens: ClassVar[int] = 256
     removed: int = 3
@@ -105,14 +101,6 @@ class IncompleteCompletion(RowTest):
         queries = _papers(rng, candidates, cut)
         queries += islice(cut.further(rng, pool, self.further), self.further)
         return _numbered(self.id, queries)
-
-    def published_line(self, text: str) -> str:
-        """The first line."""
-        return first_line(text)
-
-    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        """Detected if at least half of the planned rows are hits."""
-        return measured(trials, needed=planned / 2, claim=self.claim)
 
 
 @dataclass(frozen=True)
@@ -144,12 +132,9 @@ class FullCompletion(RowTest):
 
     id: ClassVar[str] = "full_completion"
     title: ClassVar[str] = "Full completion"
-    number: ClassVar[int | None] = 8
+    published = PublishedRule("next rows were written as in the file", 8)
     part: ClassVar[int] = 1  # of the rows
     further: ClassVar[int] = 29  # queries besides the paper's
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
-    shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "next rows were written as in the file"
     whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
@@ -230,12 +215,9 @@ class FeatureCompletion(OneCellTest):
 
     id: ClassVar[str] = "feature_completion"
     title: ClassVar[str] = "Feature completion"
-    number: ClassVar[int | None] = 9
+    published = PublishedRule("removed values were named as in the file", 9)
     part: ClassVar[int] = 2  # of the rows
     further: ClassVar[int] = 60  # queries besides the paper's
-    kind: ClassVar[Kind] = Kind.MEMORIZATION
-    shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "removed values were named as in the file"
     whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
@@ -268,10 +250,6 @@ class FeatureCompletion(OneCellTest):
         queries += chain.from_iterable([list(islice(queries, self.further // FEATURES)) for queries in more])
         queries += islice(chain.from_iterable(more), REPEATS + self.further - len(queries))
         return _numbered(self.id, queries)
-
-    def published_line(self, text: str) -> str:
-        """The first line."""
-        return first_line(text)
 
     def _feature(self, table: Table) -> tuple[int, list[int]]:
         """The column that the paper's queries ask, and the rows in which it can be asked."""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Capability, Evidence, Kind, Query, Trial
+from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, discrimination, given, leaning
 from tabcontam.evidence.rows.membership import Swap, balanced, written
@@ -91,13 +91,7 @@ class MatchedMembership(ChoiceTest):
 
     id: ClassVar[str] = "matched_membership"
     title: ClassVar[str] = "Matched membership"
-    number: ClassVar[int | None] = None
-    kind: ClassVar[Kind] = Kind.MEMBERSHIP
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
-    shows_rows: ClassVar[bool] = True
     decides: ClassVar[bool] = True
-    of_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "rows were told right from wrong, where a classifier cannot"
     max_tokens: ClassVar[int] = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -158,16 +152,16 @@ class MatchedMembership(ChoiceTest):
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in given(trials)]
         chances = [chance for chance, _ in answers]
         hits = sum(right for _, right in answers)
-        told, expected = discrimination(trials), sum(chances)
-        low, high = told.auc_interval()
+        told_apart, expected = discrimination(trials), sum(chances)
+        low, high = told_apart.auc_interval()
         p_value = poisson_binomial_tail(chances, hits)
         return Evidence(
             statistic="AUC",
-            value=told.auc,
+            value=told_apart.auc,
             expected=expected / len(chances) if chances else 0.5,
             null="answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin",
             sentence=(
-                f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
+                f"{hits} of {len(answers)} rows told right, AUC {told_apart.auc:.2f} [{low:.2f}, {high:.2f}], "
                 f"{leaning(trials)}; a classifier that never saw the rows gets {expected:.0f} ({stated(p_value)})"
             ),
             hits=hits,

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Prompt, Query, Trial
+from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.guesser.chance import Guess
@@ -30,20 +30,14 @@ DRAWS = 5  # of them
 USUAL = 20  # values of a feature that the baseline tells apart
 YES_NO_TOKENS = 4
 CLASS_TOKENS = 16  # the name of a class is longer than Yes
+RIGHT = PublishedRule("rows were classified right", share=None)
 
 
 class ClassificationTest(ChoiceTest):
     """100 random rows with the card's question, after TabLLM (Hegselmann et al. 2023)."""
 
-    id: ClassVar[str]
-    title: ClassVar[str]
     family: ClassVar[Family] = Family.SCORE
-    measure: ClassVar[str]
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
-    number: ClassVar[int | None] = None
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
-    shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "rows were classified right"
     shots: ClassVar[int]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -228,6 +222,7 @@ class Classification0Shot(ClassificationTest):
     id: ClassVar[str] = "classification_0shot"
     title: ClassVar[str] = "Classification, 0-shot"
     measure: ClassVar[str] = "zero_shot"
+    published = RIGHT
     shots: ClassVar[int] = 0
 
 
@@ -258,4 +253,5 @@ class Classification1Shot(ClassificationTest):
     id: ClassVar[str] = "classification_1shot"
     title: ClassVar[str] = "Classification, 1-shot"
     measure: ClassVar[str] = "one_shot"
+    published = RIGHT
     shots: ClassVar[int] = 1
