@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
@@ -32,7 +32,7 @@ from tabcontam.reading.reading import declines, is_mark, plain, same_value
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Cell
 
 if TYPE_CHECKING:
     from tabcontam.statistics.power import Odds
@@ -342,8 +342,3 @@ def fresh(text: str, query: Query) -> str:
     new = [line for line in lines if line.strip() not in shown]
     announced = all(line.endswith(":") or FILLER.match(line) for line in new)
     return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
-
-
-def without_missing(query: Query, table: Table) -> Query:
-    """The query with None for every expected value that is one of the table's missing marks."""
-    return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))
