@@ -31,8 +31,8 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Cell]
     answers: list[Cell] = []
     cells: list[Cell] = []
     for group in cells_of(records):
-        told = [_difference(record, dictionary) for record in group if record.decision is not None]
-        found = [difference for difference in told if difference is not None]
+        compared = [_difference(record, dictionary) for record in group if record.decision is not None]
+        found = [difference for difference in compared if difference is not None]
         answers += found
         if found:
             cells += _cell_difference(group, found, dictionary)

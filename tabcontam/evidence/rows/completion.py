@@ -15,7 +15,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
 from tabcontam.evidence.base import Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
-from tabcontam.evidence.rows.hidden import (
+from tabcontam.evidence.rows.hidden_cells import (
     EXAMPLES,
     REPEATS,
     ROOM,
