@@ -20,10 +20,10 @@ def listed(what: str) -> list[Item]:
 
 def tests() -> list[Item]:
     """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
-    from tabcontam.evidence.registry import tests as every_test
+    from tabcontam.evidence.registry import all_tests
 
     items = []
-    for test in every_test():
+    for test in all_tests():
         about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
         number = f"test {test.number}, " if test.number else ""
         about = " ".join(about.split())

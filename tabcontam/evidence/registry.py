@@ -32,7 +32,7 @@ BUILT_IN = (
 
 
 @cache
-def tests() -> tuple[Test, ...]:
+def all_tests() -> tuple[Test, ...]:
     """Every test of this installation."""
     built_in = built_in_tests()
     points, complaints = entry_points.offered(GROUP, "test", {test.id for test in built_in})
@@ -50,7 +50,7 @@ def tests() -> tuple[Test, ...]:
 @cache
 def by_id() -> dict[str, Test]:
     """Every test by its id."""
-    return {test.id: test for test in tests()}
+    return {test.id: test for test in all_tests()}
 
 
 @cache
@@ -81,5 +81,5 @@ else:
 
     def __getattr__(name: str) -> object:
         if name in ("TESTS", "BY_ID"):
-            return tests() if name == "TESTS" else by_id()
+            return all_tests() if name == "TESTS" else by_id()
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
