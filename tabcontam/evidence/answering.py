@@ -97,10 +97,6 @@ class NameAnswers(Answering):
         own = {name.casefold() for name in (*table.names, table.title)}
         return [next((name for name in USUAL_NAMES if not any(name.casefold() in each for each in own)), NOT_KNOWN)]
 
-    def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
-        """The name alone."""
-        return _shown(values[0])
-
 
 @dataclass(frozen=True)
 class ChoiceAnswers(Answering):
@@ -121,10 +117,6 @@ class ChoiceAnswers(Answering):
         """Any answer, as often as it is right."""
         weights = _choices(query)
         return [_drawn(weights, rng)] if weights else self.usual(query, table)
-
-    def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
-        """The answer alone."""
-        return _shown(values[0])
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.evidence.base import Query, Reply, State
 from tabcontam.evidence.registry import TESTS
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import open_simulated, reply_of
+from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
+from tests.answerers import reply_of
 
 LIMIT = 0.5  # milliseconds, the mean over all queries of the tables
 TALK = "Let me think about the rows of this table, one after the other, before I write an answer: "

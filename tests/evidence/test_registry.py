@@ -13,8 +13,8 @@ from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import reply_of
 from tabcontam.tables.serializers import load_serializers
+from tests.answerers import reply_of
 from tests.made_tables import ships
 
 HERE = "tests.evidence.test_registry"

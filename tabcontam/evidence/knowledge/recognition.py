@@ -59,9 +59,9 @@ class RecognitionTest(WordTest):
 
         asked = len(true_ones(trials))
         counting = [trial for trial in trials if self.counts(trial)]
-        true = (
-            true_ones(counting) if len(true_ones(counting)) < len(counting) else []
-        )  # without decoys nothing is compared
+        true = true_ones(counting)
+        if len(true) == len(counting):
+            true = []  # without decoys nothing is compared
         hits, named = sum(map(_names, true)), sum(map(_names, counting))
         p_value = hypergeometric_tail(hits, len(true), named, len(counting)) if true else 1.0
         expected = named * len(true) / len(counting) if counting else 0.0
@@ -208,16 +208,7 @@ def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Dra
     """The true queries, of which the first is the paper's, each followed by its share of the decoys."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
-        query = Query(
-            f"{test}-{number}",
-            write,
-            (),
-            table.names,
-            MAX_TOKENS,
-            paper=number == 0,
-            rows=rows,
-            not_expected=table.not_names,
-        )
+        query = Query(f"{test}-{number}", write, (), table.names, MAX_TOKENS, number == 0, rows, table.not_names)
         shared = decoys[number :: len(true)]
         queries += [query, *(decoy(query, place, other, shown) for place, (other, shown) in enumerate(shared))]
     return queries

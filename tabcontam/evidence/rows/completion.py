@@ -143,15 +143,13 @@ class FullCompletion(RowTest):
         """The paper's query and 29. Raises `Skip` where every five rows in a row repeat themselves."""
         if cached_fact(table, "enumerates domain", table.enumerates_domain):
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
-        fitting = cached_fact(
-            table, "next rows", lambda: [last for last in self._lasts(table) if self._fit(table, last)]
-        )
+        fitting = cached_fact(table, "next rows", lambda: self._fitting(table))
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         pool = pool_of(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
         counted = least_sure(table, table.columns, COUNTED, previous=True)
         guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
-        left = len(fitting) / len(self._lasts(table))
+        left = len(fitting) / len(_lasts(table))
 
         def prompt(shown: Sequence[int]) -> Prompt:
             rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
@@ -176,12 +174,9 @@ class FullCompletion(RowTest):
         """The first line, or the second after a short one."""
         return completion_line(text)
 
-    def _lasts(self, table: Table) -> Sequence[int]:
-        """Where the asked row may stand: at the paper's place, or so that none of the paper's rows is shown."""
-        return (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES]
-
-    def _fit(self, table: Table, last: int) -> bool:
-        return table.rows[last] not in table.rows[last - EXAMPLES : last]
+    def _fitting(self, table: Table) -> list[int]:
+        """The places of rows that do not repeat one of those before them."""
+        return [last for last in _lasts(table) if table.rows[last] not in table.rows[last - EXAMPLES : last]]
 
 
 @dataclass(frozen=True)
@@ -291,6 +286,11 @@ class FeatureCompletion(OneCellTest):
 
     def _pool(self, table: Table, place: int) -> list[int]:
         return pool_of(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)
+
+
+def _lasts(table: Table) -> Sequence[int]:
+    """Where the asked row of test 8 may stand: at the paper's place, or so that none of the paper's rows is shown."""
+    return (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES]
 
 
 def _numbered(test: str, queries: Iterable[Query]) -> list[Query]:

@@ -12,7 +12,7 @@ from random import Random
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, Query
-from tabcontam.evidence.checks import shown_rows
+from tabcontam.evidence.checks import TRIES
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.table import POOL, Guessed, guessed
 from tabcontam.tables import draws
@@ -47,11 +47,10 @@ class HiddenCells:
 
         For the paper's queries others are drawn then, which says something about these cells: they have no chance.
         """
-        count = min(EXAMPLES, len(self.table.rows) - 1)
-        examples = shown_rows(self.table, rng, count, row, lambda _, example: example != row, self.distinct)
+        examples = self._examples(rng, row, parted=False)
         blind = examples is not None and all(self._parted(row, example) for example in examples)
         if paper and not blind:
-            examples = shown_rows(self.table, rng, count, row, self._parted, self.distinct)
+            examples = self._examples(rng, row, parted=True)
         if examples is None or not (paper or blind):
             return None
         names = tuple(self.table.columns[place] for place in self.places)
@@ -83,6 +82,26 @@ class HiddenCells:
     def _cells(self, row: int) -> tuple[str | None, ...]:
         cells = self.table.rows[row]
         return tuple(cells[place] for place in self.places)
+
+    def _examples(self, rng: Random, row: int, parted: bool) -> list[int] | None:
+        """Random rows that may stand beside the asked one; None where a fair number of draws finds too few.
+
+        Never a duplicate of the asked row; with `parted`, none that shows the asked cells; with `distinct`, no two of
+        the same cell in that column and none without one.
+        """
+        rows, place, order = self.table.rows, self.distinct, draws.by_content(self.table)
+        chosen: list[int] = []
+        for _ in range(TRIES):
+            index = order[rng.randrange(len(order))]
+            rival = index in chosen or rows[index] == rows[row] or (parted and not self._parted(row, index))
+            if place is not None and not rival:
+                cell = rows[index][place]
+                rival = self.table.is_missing(cell) or any(rows[other][place] == cell for other in chosen)
+            if not rival:
+                chosen.append(index)
+            if len(chosen) == min(EXAMPLES, len(rows) - 1):
+                return chosen
+        return None
 
     def _parted(self, row: int, example: int) -> bool:
         return self._cells(row) != self._cells(example)

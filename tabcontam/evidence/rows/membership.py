@@ -71,35 +71,23 @@ class Membership(ChoiceTest):
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
         asked = rng.sample(by_content(table), count)
-        labels = balanced(count, rng)
-        return [
-            self._query(table, serializer, known, number, row, label, yes_first, rng)
-            for number, (row, (label, yes_first)) in enumerate(zip(asked, labels, strict=True))
-        ]
 
-    def _query(
-        self,
-        table: Table,
-        serializer: Serializer,
-        known: set[Row],
-        number: int,
-        asked: int,
-        label: str,
-        yes_first: bool,
-        rng: Random,
-    ) -> Query:
-        swap = Swap(asked, 0, asked) if label == "Yes" else perturbed(table, asked, known, rng)
-        row = swap.cells(table)
+        def query(number: int, place: int, label: str, yes_first: bool) -> Query:
+            swap = Swap(place, 0, place) if label == "Yes" else perturbed(table, place, known, rng)
+            row = swap.cells(table)
 
-        def draw() -> Swap | None:
-            example = rng.choice(by_content(table))
-            copy = perturbed(table, example, known, rng)
-            return None if table.rows[example] == table.rows[asked] or copy.cells(table) == row else copy
+            def draw() -> Swap | None:
+                example = rng.choice(by_content(table))
+                copy = perturbed(table, example, known, rng)
+                return None if table.rows[example] == table.rows[place] or copy.cells(table) == row else copy
 
-        copy = drawn(draw, "every row that could be shown is the asked one")
-        write = partial(written, table, serializer, copy, swap, yes_first)
-        rows = (copy.row, copy.donor, swap.donor, asked)
-        return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+            copy = drawn(draw, "every row that could be shown is the asked one")
+            write = partial(written, table, serializer, copy, swap, yes_first)
+            rows = (copy.row, copy.donor, swap.donor, place)
+            return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+
+        labelled = zip(asked, balanced(count, rng), strict=True)
+        return [query(number, place, *label) for number, (place, label) in enumerate(labelled)]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""

@@ -35,18 +35,13 @@ MUSINGS = (
 
 @dataclass(frozen=True)
 class Turn:
-    """A query as it is put to an answerer: about which table, with which prompt; the seed, the share of rows it has."""
+    """A query that is put to an answerer: its table and prompt, the answerer's seed and the share of rows it has."""
 
     query: Query
     table: "Table"
     prompt: Prompt
     seed: int
     share: float
-
-    @property
-    def of_row(self) -> bool:
-        """Whether who remembers the asked row knows the answer."""
-        return self.query.answering.of_row and not self.query.decoy_of
 
     def random(self) -> Random:
         """What this query draws from: the same at every asking."""
@@ -66,18 +61,15 @@ Answerer = Callable[[Turn], Reply]
 
 def open_simulated(kind: str, seed: int = 0) -> Model:
     """The answerer of this kind. Raises `UsageError` where there is none, or no share between 0 and 1 behind it."""
-    read_kind(kind)
     return SimulatedModel(kind, seed)
 
 
 def read_kind(kind: str) -> tuple[Answerer, float]:
     """How a kind answers, and the share of the rows that it remembers. Raises `UsageError`."""
-    name, colon, number = kind.partition(":")
-    if name == "memoriser":
-        share = _share(number)
-        if share is not None:
-            return _memoriser, share
-    elif not colon and kind in ANSWERERS:
+    name, _, number = kind.partition(":")
+    if name == "memoriser" and (share := _share(number)) is not None:
+        return _memoriser, share
+    if kind in ANSWERERS:
         return ANSWERERS[kind], 0.0
     forms = {**{known: known for known in ANSWERERS}, "memoriser": "memoriser:0.5"}
     meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
@@ -97,7 +89,6 @@ def _share(text: str) -> float | None:
 class SimulatedModel(Model):
     """An answerer that has the table and the queries, and answers in its kind."""
 
-    control = False
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})
     version = "1"
@@ -118,9 +109,6 @@ class SimulatedModel(Model):
     def __repr__(self) -> str:
         return f"<SimulatedModel {self.spec}>"
 
-    async def connect(self) -> None:
-        """Nothing to reach."""
-
     def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
         """One that knows these queries."""
         return SimulatedModel(self.kind, self.seed, table, queries)
@@ -135,9 +123,6 @@ class SimulatedModel(Model):
             query = replace(query, chance=beside.chance)
         return self._answerer(Turn(query, self._table, request.prompt, self.seed, self._share))
 
-    async def close(self) -> None:
-        """Nothing to give back."""
-
     def _query(self, prompt: Prompt) -> Query | None:
         """The query of this prompt. Prompts are written as far as needed: most are asked in the order of the plan."""
         text = hash(prompt.chat)
@@ -147,12 +132,6 @@ class SimulatedModel(Model):
             if key == text:
                 break
         return self._by_text.get(text)
-
-
-def reply_of(kind: str, query: Query, table: "Table", seed: int = 0) -> Reply:
-    """What an answerer of this kind says to one query. Raises `UsageError`."""
-    answerer, share = read_kind(kind)
-    return answerer(Turn(query, table, query.prompt, seed, share))
 
 
 def remembered(turn: Turn) -> bool:
@@ -197,20 +176,12 @@ def _schema_expert(turn: Turn) -> Reply:
     return turn.said(turn.query.answering.by_schema(turn.query, turn.table, turn.random()))
 
 
-def _yes(turn: Turn) -> Reply:
-    return _ok("Yes")
-
-
-def _no(turn: Turn) -> Reply:
-    return _ok("No")
+def _always(reply: Reply) -> Answerer:
+    return lambda turn: reply
 
 
 def _decliner(turn: Turn) -> Reply:
     return _ok(turn.random().choice(DECLINED))
-
-
-def _refuser(turn: Turn) -> Reply:
-    return Reply("", State.REFUSED, "content filter", 0)
 
 
 def _rambler(turn: Turn) -> Reply:
@@ -241,7 +212,8 @@ def _formatter(turn: Turn) -> Reply:
 
 
 def _memoriser(turn: Turn) -> Reply:
-    return turn.said(turn.truth()) if turn.of_row and remembered(turn) else _guesser(turn)
+    of_row = turn.query.answering.of_row and not turn.query.decoy_of
+    return turn.said(turn.truth()) if of_row and remembered(turn) else _guesser(turn)
 
 
 def _truncates(turn: Turn) -> Reply:
@@ -249,27 +221,19 @@ def _truncates(turn: Turn) -> Reply:
     return Reply(first[: len(first) // 2], State.TRUNCATED, "token limit", turn.query.max_tokens)
 
 
-def _fails(turn: Turn) -> Reply:
-    return Reply("", State.FAILED, "HTTP 500: simulated")
-
-
-def _empty(turn: Turn) -> Reply:
-    return Reply("", State.EMPTY, "no text", 0)
-
-
 ANSWERERS: Mapping[str, Answerer] = {
     "oracle": _oracle,
     "mode": _mode,
     "guesser": _guesser,
     "schema-expert": _schema_expert,
-    "yes": _yes,
-    "no": _no,
+    "yes": _always(_ok("Yes")),
+    "no": _always(_ok("No")),
     "decliner": _decliner,
-    "refuser": _refuser,
+    "refuser": _always(Reply("", State.REFUSED, "content filter", 0)),
     "rambler": _rambler,
     "formatter": _formatter,
     "truncates": _truncates,
-    "fails": _fails,
-    "empty": _empty,
+    "fails": _always(Reply("", State.FAILED, "HTTP 500: simulated")),
+    "empty": _always(Reply("", State.EMPTY, "no text", 0)),
 }
 KINDS = (*ANSWERERS, "memoriser:P")

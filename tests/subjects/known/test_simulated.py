@@ -16,9 +16,10 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import chosen, declines
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
-from tabcontam.subjects.known.simulated import KINDS, open_simulated, reply_of
+from tabcontam.subjects.known.simulated import KINDS, open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
+from tests.answerers import reply_of
 from tests.made_tables import ships
 
 TABLE = Table(
