@@ -45,15 +45,17 @@ def serializers() -> list[Item]:
 def llms() -> list[Item]:
     """How an LLM is named: by a word of the catalogue, or by its provider."""
     from tabcontam.subjects.catalogue import load_catalogue
-    from tabcontam.subjects.known.simulated import KINDS
     from tabcontam.subjects.prices import load_prices, price_of
-    from tabcontam.subjects.registry import forms
+    from tabcontam.subjects.registry import BUILT_IN
 
-    kinds = {"simulated:KIND": f"kinds: {', '.join(KINDS)}"}
     prices = load_prices()
     return [
         *(_named(entry, price_of(entry.asked, False, prices)) for entry in load_catalogue().values()),
-        *({"name": form, "about": about, "text": kinds.get(form, "")} for form, about in forms().items()),
+        *(
+            {"name": spelling, "about": about, "text": provider.details()}
+            for provider in BUILT_IN.values()
+            for spelling, about in provider.spellings.items()
+        ),
         *_plugins(),
     ]
 

@@ -108,7 +108,7 @@ class Card:
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
     def stated(self, edition: Edition) -> str:
-        """What results call an edition. In a user's own card a name may come to mean another file, so this one counts."""
+        """What results call an edition: of a user's own card with its file, since the name may come to mean another."""
         return f"{edition.name}-{edition.sha256[:SHORT]}" if self.source else edition.name
 
     def named(self, stated: str) -> str:

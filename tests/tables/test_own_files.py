@@ -172,8 +172,9 @@ def test_a_question_that_does_not_fit_the_target_is_one_line(folder: Path, quest
 
 
 def test_no_name_in_a_card_leads_out_of_the_cache(folder: Path) -> None:
-    for field, name in (("name", "../up"), ("file", ".."), ("file", "a\\u0000b")):
-        (folder / "register.toml").write_text(card_text(**{field: name}))
+    changes: list[dict[str, Any]] = [{"name": "../up"}, {"file": ".."}, {"file": "a\\u0000b"}]
+    for change in changes:
+        (folder / "register.toml").write_text(card_text(**change))
         assert "cannot be" in failure(f"{folder}/register.toml")
     (folder / "register.toml").write_text(card_text().replace('"first"', '"../../up"'))
     assert "edition '../../up' name cannot be" in failure(f"{folder}/register.toml")

@@ -1,6 +1,6 @@
 """`openai:` an LLM behind OpenAI's protocol: OpenAI itself, or any server that speaks it.
 
-What the server does wrong is told by kind, as `models.base` asks for. What a model will not take (`max_tokens`,
+What the server does wrong is raised by kind, as `subjects.base` asks for. What a model will not take (`max_tokens`,
 `temperature`, `stop`, the chat form, so much thinking) is learned from its first refusal, and the query is sent again
 without it. A key goes to one address only.
 """
@@ -16,8 +16,9 @@ from typing import Any
 from tabcontam.errors import unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import KeyHolder
-from tabcontam.subjects.openai.address import checked, is_loopback, parse_address
+from tabcontam.subjects.openai.address import OPENAI, checked, is_loopback
 from tabcontam.subjects.openai.connection import Clients, Door, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
@@ -40,10 +41,6 @@ from tabcontam.subjects.openai.habits import (
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
 
-__all__ = ["OPENAI", "OpenAIModel", "is_loopback", "open_openai", "parse_address"]
-
-OPENAI = "https://api.openai.com/v1"
-FORMS = {"auto": Form.CHAT, "chat": Form.CHAT, "completion": Form.COMPLETION}
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 PLACEHOLDER = "no-key"  # the SDK does not start without one
@@ -121,7 +118,7 @@ class OpenAIModel(KeyHolder, Model):
         self._way = WAYS[0]
         self._habits = Habits()
         known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
-        self._form = Form.COMPLETION if known else FORMS[form]
+        self._form = Form.COMPLETION if known or form == "completion" else Form.CHAT
         self._settled = bool(known) or form != "auto"
         forms = {Capability(str(self._form))} if self._settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
