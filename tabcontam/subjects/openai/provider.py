@@ -8,7 +8,6 @@ without it. A key goes to one address only.
 import asyncio
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -38,6 +37,7 @@ from tabcontam.subjects.openai.habits import (
     smaller,
     unsupported,
 )
+from tabcontam.subjects.openai.listing import find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
 
@@ -50,7 +50,6 @@ LONGEST_PROBE_WAIT = 5.0
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
-STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 
 
 def open_openai(
@@ -375,19 +374,11 @@ class OpenAIModel(KeyHolder, Model):
 
     def _recognize(self, listing: object) -> None:
         """Find the model among those that the server lists, and take down what the server states of it."""
-        entries = listing.get("data") if isinstance(listing, dict) else None
-        found = {
-            entry["id"]: entry
-            for entry in (entries if isinstance(entries, list) else [])
-            if isinstance(entry, dict) and isinstance(entry.get("id"), str)
-        }
-        # Ollama lists llama3 as llama3:latest, Gemini's server lists its models as models/NAME.
-        names = (self.model, f"{self.model}:latest", f"models/{self.model}")
-        name = next((name for name in names if name in found), None)
-        if name is not None:
-            self.version = self._line(_stated(found[name]))
-        elif found:
-            raise self._mistake(str(unknown("model", self.model, map(self._line, found))))
+        listed = read_listing(listing)
+        if entry := find_listed(self.model, listed):
+            self.version = self._line(stated(entry))
+        elif listed:
+            raise self._mistake(str(unknown("model", self.model, map(self._line, listed))))
 
     def _no_list(self, error: TransientError) -> str:
         """The line where no list of models came back."""
@@ -406,16 +397,3 @@ class OpenAIModel(KeyHolder, Model):
         if whom in LASTING:
             return str(self._fatal(whom, problem))
         return f"{self._who} does not list its models; it answered {problem.line}"
-
-
-def _stated(entry: Mapping[str, Any]) -> str:
-    """What identifies the weights behind a name: a digest, a version, the file, the time the model was made."""
-    facts = {name: entry.get(name) for name in ("digest", "version", "created")}
-    if entry.get("root") != entry["id"]:
-        facts["root"] = entry.get("root")
-    created = facts["created"]
-    recent = isinstance(created, int | float) and abs(created - time.time()) < 600
-    if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
-        del facts["created"]  # the time of the listing: every run would be asked anew
-    stated = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
-    return " ".join(f"{name}={fact}" for name, fact in stated.items())
