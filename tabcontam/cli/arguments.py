@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from tabcontam.errors import Exit, near
+from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
 from tabcontam.version import __version__
 
 BATCH_SIZE = 16
-FORMS = ("auto", "chat", "completion")
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
 SUMMARY = "cnuaspAN"
 COLORS = ("auto", "always", "never")

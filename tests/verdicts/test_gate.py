@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -479,7 +480,7 @@ class TestCommand:
             opened.spec = f"control:{kind}"
             return opened
 
-        monkeypatch.setitem(registry.BUILT_IN, "control", control)
+        monkeypatch.setitem(registry.BUILT_IN, "control", replace(registry.BUILT_IN["control"], open=control))
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--out", "run"]) == 6
         assert "control:exposed, which has the table, was missed by full_completion as well" in capsys.readouterr().out

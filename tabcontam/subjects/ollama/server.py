@@ -1,11 +1,11 @@
-"""Where Ollama listens, and what it has. It is spoken to as any server of OpenAI's protocol."""
+"""Where Ollama listens, and what it has."""
 
 import json
 import os
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
-from tabcontam.subjects.openai.provider import is_loopback
+from tabcontam.subjects.openai.address import is_loopback
 
 PORT = 11434
 SECONDS = 1.0  # to see whether one runs on this machine
