@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
+from typing import Any
 
 from tabcontam.reading.reading import value_key
 
@@ -36,6 +37,20 @@ class Guess:
             key = value_key(value)
             keys[key] = keys.get(key, 0.0) + probability
         return keys
+
+    @classmethod
+    def read(cls, held: Any) -> "Guess":
+        """The guess that `fields` wrote. Raises an error for anything else."""
+        values, rest, missing = held["values"], held["rest"], held["missing"]
+        if not all(isinstance(chance, float) and 0 <= chance <= 1 for chance in (rest, missing, *values.values())):
+            raise ValueError("no probability")
+        if not rest:
+            raise ValueError("a value is ruled out")
+        return cls(values, rest, missing)
+
+    def fields(self) -> dict[str, object]:
+        """The guess for JSON."""
+        return {"values": dict(self.values), "rest": self.rest, "missing": self.missing}
 
     def of(self, answer: str) -> float:
         """The probability that the hidden cell is this answer, or a bound on it for a value that is not listed."""

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from tabcontam.guesser.chance import LISTED, Cell, Guess, marginal
 from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, as_number, column, with_words
@@ -62,11 +61,10 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     worded = with_words(taken[name] for name in sorted(set(shown)))
     chains = []
-    with threadpool_limits(1):  # sums do not depend on the machine's cores, and so small ones are no slower
-        for place, name in enumerate(asked):
-            given = [*worded, *with_words(taken[before] for before in asked[:place])]
-            given.sort(key=lambda one: one.name)
-            chains.append(_guesses(taken[name], given, sample, wanted))
+    for place, name in enumerate(asked):
+        given = [*worded, *with_words(taken[before] for before in asked[:place])]
+        given.sort(key=lambda one: one.name)
+        chains.append(_guesses(taken[name], given, sample, wanted))
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
