@@ -8,8 +8,9 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tabcontam.asking.progress import Progress, Unheard
 from tabcontam.evidence.base import Reply, State
-from tabcontam.report.progress import Bar, Lines, Silent, progress
+from tabcontam.report.progress import Bar, Lines, progress
 from tests.report.synthetic import HOSTILE
 
 OK = Reply("yes", State.OK)
@@ -75,7 +76,7 @@ def frame(bar: Bar, width: int = 120, height: int = 25) -> list[str]:
     return [line.plain for line in bar.frame(width, height)]
 
 
-def answer(to: Silent, clock: Clock, llm: str, number: int, each: float) -> None:
+def answer(to: Progress, clock: Clock, llm: str, number: int, each: float) -> None:
     for _ in range(number):
         clock.now += each
         to.answered(llm, OK)
@@ -382,7 +383,7 @@ def test_silence_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     quiet.ended(A, "why")
     quiet.end()
     assert capsys.readouterr() == ("", "")
-    assert type(quiet) is Silent
+    assert type(quiet) is Unheard
 
 
 @pytest.mark.parametrize(

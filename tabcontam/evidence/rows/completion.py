@@ -413,7 +413,9 @@ class _Asked:
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
     """How many rows have each combination of cells in these places."""
     key = ("begun", *places)
-    return cached_fact(table, key, lambda: Counter(tuple(row[place] for place in places) for row in table.rows))
+    return cached_fact(
+        table, key, lambda: Counter(zip(*(table.column(table.columns[place]) for place in places), strict=True))
+    )
 
 
 def missing_share(table: Table, column: str) -> float:
