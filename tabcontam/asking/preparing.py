@@ -1,8 +1,8 @@
-"""New tables of a plan, prepared side by side: each in a process of its own, which leaves what it finds on disk.
+"""New tables of a plan, prepared side by side in processes that leave on disk what they find out.
 
-What takes seconds to find out about a table is kept in the user's cache folder. So a process that plans the table's
-queries and throws them away saves the run the time: the run reads what was kept. Where a process fails, nothing is
-kept, and the run finds it out by itself.
+What takes seconds to find out about a table is kept in the user's cache folder. So a process that writes the table's
+queries and throws them away saves the run the time: the run reads what was kept. Where a process fails, less is kept,
+and the run finds it out by itself.
 """
 
 import json
@@ -10,10 +10,12 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import asdict, fields
+from itertools import count
 from typing import Any
 
 from tabcontam.asking.plan import Options, sheet_of
@@ -45,21 +47,42 @@ def prepare_tables(
     workers = min(len(new), _processors())
     if workers < 2 or not sys.executable:
         return
-    written, processes = 0, list[subprocess.Popen[bytes]]()
+    left = deque(new)
+    written = count(1)
+    processes: list[subprocess.Popen[bytes]] = []
 
-    def prepare(table: Table) -> None:
-        nonlocal written
-        for _ in _lines(_job(table, serializer, fitted, options), processes):
-            written += 1  # of threads that take turns: a count that is off by one for a moment harms nobody
-            tell(written, len(new) * len(fitted))
+    def work() -> None:
+        with suppress(OSError, IndexError), _process() as process:
+            processes.append(process)
+            while True:
+                _send(process, _job(left.popleft(), serializer, fitted, options))
+                for _ in fitted:
+                    if not process.stdout or not process.stdout.readline():
+                        return  # it died: what it did not find the run finds by itself
+                    tell(next(written), len(new) * len(fitted))
 
     pool = ThreadPoolExecutor(workers)
     try:
-        list(pool.map(prepare, new))
+        for worker in [pool.submit(work) for _ in range(workers)]:
+            worker.result()
     finally:  # also where the user pressed Ctrl-C
-        pool.shutdown(wait=False, cancel_futures=True)
+        left.clear()
         for process in processes:
             process.kill()
+        pool.shutdown()
+
+
+def _process() -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", START, json.dumps(sys.path)]
+    return subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+    )
+
+
+def _send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
+    if process.stdin:
+        process.stdin.write(job + b"\n")
+        process.stdin.flush()
 
 
 def _new(table: Table) -> bool:
@@ -77,22 +100,6 @@ def _new(table: Table) -> bool:
 def _processors() -> int:
     """How many processors this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _lines(job: bytes, processes: list["subprocess.Popen[bytes]"]) -> Iterator[bytes]:
-    """A line for each test that a process has written; it ends with the process, however that ends."""
-    command = [sys.executable, "-c", START, json.dumps(sys.path)]
-    with suppress(OSError):
-        process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own code
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
-        processes.append(process)
-        with process:
-            if process.stdin and process.stdout:  # they are, as pipes were asked for
-                with suppress(BrokenPipeError):
-                    process.stdin.write(job)
-                    process.stdin.close()
-                yield from process.stdout
 
 
 def _job(table: Table, serializer: Serializer, tests: Sequence[Test], options: Options) -> bytes:
@@ -115,12 +122,13 @@ def _table(facts: Mapping[str, Any]) -> Table:
 
 
 def main() -> None:
-    """Write the queries of one table, about which standard input tells, for the sake of what is kept."""
+    """For each table that a line of standard input tells about, write its queries for the sake of what is kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
-    job = json.load(sys.stdin.buffer)
-    table, serializer = _table(job["table"]), Serializer(**job["serializer"])
-    for test in job["tests"]:
-        sheet_of(BY_ID[test], table, serializer, Options(seed=job["seed"]))
-        print(test, flush=True)
-    if folder := folder_of(table):
-        folder.mkdir(exist_ok=True)  # of a table that nothing is kept of: it is not prepared again
+    for line in sys.stdin.buffer:
+        job = json.loads(line)
+        table, serializer = _table(job["table"]), Serializer(**job["serializer"])
+        if folder := folder_of(table):
+            folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
+        for test in job["tests"]:
+            sheet_of(BY_ID[test], table, serializer, Options(seed=job["seed"]))
+            print(test, flush=True)

@@ -85,7 +85,7 @@ def _libraries() -> list[str]:
 
 def _store(path: Path, content: object) -> None:
     """Write the whole file or none of it."""
-    with suppress(OSError, ValueError):  # ValueError: half a surrogate pair, which no file can hold
+    with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, made = tempfile.mkstemp(dir=path.parent)  # readable by this user alone
         try:
