@@ -145,7 +145,7 @@ class Bar(_Counting):
         self._console = self._console or Console(stderr=True)
         # standard output is the report's own, and goes where the user sent it
         self._live = Live(console=self._console, get_renderable=self._drawn, transient=True, redirect_stdout=False)
-        self._live.start()
+        self._live.start(refresh=True)
 
     def ended(self, llm: str, line: str) -> None:
         """Say so above the bars, at once."""
