@@ -2,13 +2,15 @@
 
 import argparse
 import sys
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tabcontam.errors import Exit, near
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
 from tabcontam.version import __version__
+
+if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter to start
+    from decimal import Decimal
+    from pathlib import Path
 
 BATCH_SIZE = 16
 FORMS = ("auto", "chat", "completion")
@@ -156,7 +158,7 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument("--max-requests", type=_positive, metavar="N", help="send at most N requests, repeats included")
     limits.add_argument("--max-cost", type=_dollars, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
-        "--prices", type=Path, metavar="FILE", help="a TOML table of prices in place of the shipped one"
+        "--prices", type=_path, metavar="FILE", help="a TOML table of prices in place of the shipped one"
     )
     limits.add_argument("--no-cache", action="store_true", help="neither read nor write stored replies; see cache")
     limits.add_argument("--retry-unanswered", action="store_true", help="ask refused, cut-off and empty answers again")
@@ -192,7 +194,7 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
+    command.add_argument("records", type=_path, metavar="RECORDS.jsonl")
     command.add_argument(
         "--rules", choices=RULES, default=RULES[0], help="how answers become verdicts (default: %(default)s)"
     )
@@ -206,7 +208,7 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
 
 
 def _add_rescore(command: argparse.ArgumentParser) -> None:
-    command.add_argument("run", type=Path, metavar="RUN_DIR")
+    command.add_argument("run", type=_path, metavar="RUN_DIR")
     command.add_argument(
         "--rules", choices=RULES, help="how answers become verdicts (default: those of the run); the run is rewritten"
     )
@@ -218,7 +220,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         "One report from several runs; cells that two runs have are compared. With --format: the tables and figures "
         "in a form for papers, scripts and other pages."
     )
-    command.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR")
+    command.add_argument("runs", type=_path, nargs="+", metavar="RUN_DIR")
     command.add_argument("--format", choices=FORMATS, help="instead of a folder: one document (svg and pdf: plots)")
     command.add_argument(
         "--out",
@@ -237,7 +239,7 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     command.epilog = GATE_CODES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument(
-        "folder", type=Path, nargs="?", metavar="RUN_DIR", help="a past run; --llm and --dataset choose from it"
+        "folder", type=_path, nargs="?", metavar="RUN_DIR", help="a past run; --llm and --dataset choose from it"
     )
     _add_conditions(command)
     command.add_argument("-v", "--verbose", action="count", default=0, help="a line for each LLM and table, too")
@@ -299,10 +301,16 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="as JSON")
 
 
-def _folder(text: str) -> Path:
+def _path(text: str) -> "Path":
+    from pathlib import Path
+
+    return Path(text)
+
+
+def _folder(text: str) -> "Path":
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
-    return Path(text)
+    return _path(text)
 
 
 def _summary(text: str) -> str:
@@ -328,15 +336,17 @@ def _level(text: str) -> float:
     return level
 
 
-def _dollars(text: str) -> Decimal:
+def _dollars(text: str) -> "Decimal":
     found = dollars(text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
     return found
 
 
-def dollars(text: str) -> Decimal | None:
+def dollars(text: str) -> "Decimal | None":
     """A sum above 0; None for what is none."""
+    from decimal import Decimal, InvalidOperation
+
     try:
         found = Decimal(text)
     except InvalidOperation:

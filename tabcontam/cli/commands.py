@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -18,6 +17,8 @@ from tabcontam.verdicts.rules import ALPHA, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
     from tabcontam.asking.progress import Progress
@@ -236,7 +237,7 @@ def _console(color: str = "auto") -> "Console":
     return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
-def _print_document(document: dict[str, Any], folder: Path, options: argparse.Namespace) -> None:
+def _print_document(document: dict[str, Any], folder: "Path", options: argparse.Namespace) -> None:
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.runs.folder import as_json, last_lines
@@ -283,7 +284,7 @@ def _report(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _write_format(document: dict[str, Any], form: str, out: Path | None) -> None:
+def _write_format(document: dict[str, Any], form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.asking.trials import replace_file
     from tabcontam.report.formats import FORMATS

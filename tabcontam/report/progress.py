@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 
 QUIET = 1.5  # seconds after which a plain line says again what is being done before and after the LLMs are asked
+SOON = 0.7  # seconds after which it is said first: a bad input, which is found before, is one line of its own
 TICK = 0.25  # seconds between two looks at whether a plain line is due
 EVERY = 10.0  # seconds between plain lines about the LLMs that are asked
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
@@ -193,12 +194,13 @@ class Lines(_Counting):
         self._beats = beats
         self._ended = Event()
         self._lock = RLock()
-        self._said = float("-inf")  # when the last line was printed, whatever about
+        self._said: float | None = None  # when the last line was printed, whatever about
         self._last = 0.0
         self._told: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
     def _start(self) -> None:
-        self.beat()
+        if self._said is None:
+            self._said = self.clock() - QUIET + SOON
         if self._beats:
             self._ended = Event()
             Thread(target=self._beat_until, args=(self._ended,), daemon=True).start()
@@ -216,7 +218,7 @@ class Lines(_Counting):
         with self._lock:
             self._tell_due(now)
             for step in self._steps[-1:]:
-                if now - self._said >= QUIET:
+                if self._said is not None and now - self._said >= QUIET:
                     self._say(step.line(now))
 
     def begin(self, planned: Mapping[str, int]) -> None:

@@ -377,15 +377,17 @@ def test_a_hostile_name_is_one_line(clock: Clock) -> None:
 # --- before and after the LLMs are asked ---
 
 
-def test_what_is_being_done_is_a_line_at_once_and_again_while_it_lasts(clock: Clock) -> None:
+def test_what_is_being_done_is_a_line_within_a_second_and_again_while_it_lasts(clock: Clock) -> None:
     lines = Lines(io.StringIO(), clock)
     with lines.doing("preparing guesses") as tell:
+        clock.now += 0.7
+        lines.beat()
         assert said(lines) == ["preparing guesses"]
         clock.now += 1
         lines.beat()
         assert said(lines) == []
         tell(3, 13)
-        for seconds in (2, 4):
+        for seconds in (3, 5):
             clock.now = 1000 + seconds
             lines.beat()
             assert said(lines) == [f"preparing guesses 3/13, {seconds} s"]
@@ -400,7 +402,15 @@ def test_what_lasts_a_moment_has_no_line_of_its_own(clock: Clock) -> None:
         with lines.doing(f"reading {name}"):
             clock.now += 0.4
             lines.beat()
-    assert said(lines) == ["reading iris"]
+    assert said(lines) == ["reading wine"]
+
+
+def test_what_ends_at_once_says_nothing(clock: Clock) -> None:
+    """A bad input is one line on standard error."""
+    lines = Lines(io.StringIO(), clock)
+    with pytest.raises(KeyError), lines.doing("reading irsi"):
+        raise KeyError
+    assert said(lines) == []
 
 
 def test_lines_come_by_themselves_while_something_lasts() -> None:
@@ -413,7 +423,7 @@ def test_lines_come_by_themselves_while_something_lasts() -> None:
             time.sleep(0.05)
             moments += [time.monotonic() for _ in said(lines)]
     gaps = [later - earlier for earlier, later in pairwise(moments)]
-    assert len(gaps) >= 2
+    assert len(gaps) >= 1
     assert max(gaps) < 2.5  # on a machine with other work
 
 
