@@ -2,14 +2,16 @@
 
 import argparse
 import sys
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tabcontam.errors import Exit, near
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
 from tabcontam.version import __version__
+
+if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter to start
+    from decimal import Decimal
+    from pathlib import Path
 
 BATCH_SIZE = 16
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
@@ -191,7 +193,7 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     )
     limits.add_argument("--max-cost", type=_dollars, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
-        "--prices", type=Path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
+        "--prices", type=_path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
     )
     limits.add_argument(
         "--no-cache",
@@ -241,7 +243,7 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
+    command.add_argument("records", type=_path, metavar="RECORDS.jsonl")
     command.add_argument(
         "--rules", choices=RULES, default=RULES[0], help="which rules turn answers into verdicts (default: %(default)s)"
     )
@@ -256,7 +258,7 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
 
 
 def _add_rescore(command: argparse.ArgumentParser) -> None:
-    command.add_argument("run", type=Path, metavar="RUN_DIR")
+    command.add_argument("run", type=_path, metavar="RUN_DIR")
     command.add_argument(
         "--rules",
         choices=RULES,
@@ -270,7 +272,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         "Make one report of several runs, and compare the cells that two of them have in common. With --format: write "
         "the tables or figures for a paper, a script or another page."
     )
-    command.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR")
+    command.add_argument("runs", type=_path, nargs="+", metavar="RUN_DIR")
     command.add_argument(
         "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
     )
@@ -293,7 +295,7 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument(
         "folder",
-        type=Path,
+        type=_path,
         nargs="?",
         metavar="RUN_DIR",
         help="the folder of a past run; --llm and --dataset choose from what it tested",
@@ -373,10 +375,16 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
-def _folder(text: str) -> Path:
+def _path(text: str) -> "Path":
+    from pathlib import Path
+
+    return Path(text)
+
+
+def _folder(text: str) -> "Path":
     if not text.strip():
         raise argparse.ArgumentTypeError("the folder has no name")
-    return Path(text)
+    return _path(text)
 
 
 def _summary(text: str) -> str:
@@ -402,15 +410,17 @@ def _level(text: str) -> float:
     return level
 
 
-def _dollars(text: str) -> Decimal:
+def _dollars(text: str) -> "Decimal":
     found = dollars(text)
     if found is None:
         raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
     return found
 
 
-def dollars(text: str) -> Decimal | None:
+def dollars(text: str) -> "Decimal | None":
     """A sum above 0; None for what is none."""
+    from decimal import Decimal, InvalidOperation
+
     try:
         found = Decimal(text)
     except InvalidOperation:

@@ -3,11 +3,12 @@
 import csv
 import hashlib
 import io
-import math
 import os
 from collections import Counter
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
@@ -92,11 +93,10 @@ class Table:
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of one column, in row order."""
 
-        def cells() -> tuple[Cell, ...]:
-            index = self.columns.index(name)
-            return tuple(row[index] for row in self.rows)
+        def cells() -> Mapping[str, tuple[Cell, ...]]:
+            return dict(zip(self.columns, zip(*self.rows, strict=True) if self.rows else repeat(()), strict=False))
 
-        return self._fact("column", name, cells)
+        return self._fact("columns", "", cells)[name]
 
     def is_missing(self, cell: Cell) -> bool:
         """Whether a cell is None or one of the edition's missing marks."""
@@ -123,10 +123,14 @@ class Table:
 
     def enumerates_domain(self) -> bool:
         """Whether all combinations of the features' values occur; of a single feature they always do."""
-        features = [index for index, column in enumerate(self.columns) if column != self.target]
-        sizes = [len(set(self.column(self.columns[index]))) for index in features]
-        combinations = {tuple(row[index] for index in features) for row in self.rows}
-        return sum(size > 1 for size in sizes) > 1 and math.prod(sizes) == len(combinations)
+        features = [self.column(column) for column in self.columns if column != self.target]
+        varied, combinations = 0, 1
+        for cells in features:
+            size = len(set(cells))
+            varied, combinations = varied + (size > 1), combinations * size
+            if combinations > len(self.rows):  # so many cannot all occur
+                return False
+        return varied > 1 and combinations == len(set(zip(*features, strict=True)))
 
     def _fact(self, kind: str, column: str, found: Callable[[], _Fact]) -> _Fact:
         """A fact of a column, found once."""
@@ -195,11 +199,13 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
     records = [record for record in reader if record]
     header = list(edition.columns) if edition.columns is not None else records.pop(0)
     kept = [index for index, column in enumerate(header) if column not in edition.drop]
-    clean = str.strip if edition.strip else str
     if odd := next((number for number, record in enumerate(records, 1) if len(record) != len(header)), None):
         raise ValueError(f"row {odd} has {len(records[odd - 1])} cells, and there are {len(header)} columns")
-    rows = tuple(tuple(clean(record[index]) or None for index in kept) for record in records)
-    return tuple(header[index] for index in kept), rows
+    if edition.strip:
+        records = [[cell.strip() for cell in record] for record in records]
+    rows = map(itemgetter(*kept), records)
+    filled = (tuple(cell or None for cell in row) if "" in row else row for row in rows)
+    return tuple(header[index] for index in kept), tuple(filled)
 
 
 def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:

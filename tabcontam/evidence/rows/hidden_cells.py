@@ -158,7 +158,8 @@ class HiddenCells:
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
     """How many rows have each combination of cells in these places."""
     key = ("begun", *places)
-    return cached_fact(table, key, lambda: Counter(tuple(row[place] for place in places) for row in table.rows))
+    columns = (table.column(table.columns[place]) for place in places)
+    return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
 
 
 def _missing_share(table: Table, column: str) -> float:

@@ -5,11 +5,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
@@ -17,12 +16,14 @@ from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRul
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Question, Table
 
+VERSION = 1  # of the few-shot baseline: what another one said is not read
 QUERIES = 100
 POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
 SHOTS = 16  # rows of each class that the few-shot baseline has
@@ -53,8 +54,7 @@ class ClassificationTest(ChoiceTest):
         classes = cached_fact(table, "classes", lambda: _by_label(labels, answers))
         write = partial(_prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
-        with threadpool_limits(1):
-            guessed = cached_fact(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
+        guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
         majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
@@ -131,6 +131,25 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     """The share of right answers that a baseline gets, of the queries that it has one for."""
     chances = [query.chance[name].of(str(query.expected[0])) for query in queries if name in query.chance]
     return sum(chances) / len(chances) if chances else None
+
+
+def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
+    rank = ranks(table)
+
+    def write(guesses: Mapping[int, Guess]) -> object:
+        return [[rank[row], dict(guess.values)] for row, guess in guesses.items()]
+
+    def read(held: Any) -> dict[int, Guess]:
+        row = by_content(table)
+        guesses = {
+            row[place]: Guess({str(label): float(share) for label, share in said.items()}, 0.0) for place, said in held
+        }
+        if not guesses.keys() <= set(rows):
+            raise ValueError("answers about other rows")
+        return guesses
+
+    which = [target, [[rank[row], labels[row]] for row in rows], sorted(table.missing)]
+    return kept(table, ["few-shot", VERSION, which], lambda: _few_shot(table, target, labels, rows), write, read)
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
