@@ -20,7 +20,8 @@ from tabcontam.cli import commands as cli
 from tabcontam.cli.arguments import parser
 from tabcontam.report.frame import cells_frame, ranking_frame, tables_frame
 from tabcontam.verdicts.results import typed
-from tests.cli.test_commands import environment, slow, wait_for
+from tests.cli.test_commands import slow, wait_for
+from tests.commands import environment
 from tests.report import synthetic
 
 PUBLIC = {"Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "load_results", "run"}

@@ -1,7 +1,6 @@
-"""The command line as a user meets it, in processes of its own."""
+"""The command line as a user meets it."""
 
 import json
-import os
 import re
 import shutil
 import signal
@@ -25,26 +24,13 @@ from tabcontam.runs.folder import new_folder
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
+from tests.commands import environment, process, tabcontam
 from tests.loopback import LoopbackServer, Response, error, reply
 from tests.results_schema import checked
 
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
-
-
-def environment(**changes: str) -> dict[str, str]:
-    """This environment without keys, proxies, or a data folder that a test did not name."""
-    unwanted = ("KEY", "PROXY", "TABCONTAM", "OPENAI", "OLLAMA", "GITHUB")
-    kept = {name: value for name, value in os.environ.items() if not any(word in name.upper() for word in unwanted)}
-    return kept | {"HF_HUB_OFFLINE": "1", "OLLAMA_HOST": "127.0.0.1:9"} | changes
-
-
-def tabcontam(*arguments: str, cwd: Path | None = None, **changes: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "tabcontam", *arguments]
-    return subprocess.run(
-        command, cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=120, check=False
-    )
 
 
 def complaints(done: "subprocess.CompletedProcess[str]") -> list[str]:
@@ -57,7 +43,7 @@ def complaints(done: "subprocess.CompletedProcess[str]") -> list[str]:
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that is over; a test that changes it copies it."""
     folder = tmp_path_factory.mktemp("finished")
-    tabcontam(*SIMULATED, "--out", "run", cwd=folder, XDG_CACHE_HOME=str(folder / "cache"))
+    tabcontam(*SIMULATED, "--out", "run", cwd=folder)
     return folder / "run"
 
 
@@ -87,7 +73,7 @@ def document(folder: Path) -> dict[str, list[dict[str, Any]]]:
 
 def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
     """`python -m tabcontam run`: both controls on iris and wine."""
-    done = tabcontam("run", cwd=tmp_path)
+    done = process("run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "reports").iterdir()
     assert {path.name for path in folder.iterdir()} == {"results.json", "trials.jsonl", "index.html", "junit.xml"}

@@ -17,6 +17,7 @@ from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.slow
 SHOWN = (
     "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"
 )

@@ -21,7 +21,7 @@ from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.registry import Settings, open_model
 from tabcontam.subjects.resolution import find
-from tests.cli.test_commands import environment
+from tests.commands import environment
 from tests.loopback import LoopbackServer
 
 ALL = registry.BUILT_IN
