@@ -287,7 +287,7 @@ class Test(ABC):
     @property
     def of_rows(self) -> bool:
         """Whether it can show that rows were seen: a row test."""
-        return self.family is Family.ROWS and self.decides
+        return self.family == Family.ROWS and self.decides
 
     def planned(self, table: "Table", serializer: "Serializer", rng: Random) -> list[Query]:
         """The queries of a cell, with what the test says of all of them. Raises `Skip`."""

@@ -1,6 +1,6 @@
 """The list of tests: built-in ones, and those of other packages, none of which can harm the others."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from importlib.metadata import EntryPoint, EntryPoints
 from random import Random
@@ -8,12 +8,13 @@ from random import Random
 import pytest
 
 from tabcontam.evidence import base, registry
-from tabcontam.evidence.base import Family, Kind, PublishedRule, State, Trial
+from tabcontam.evidence.base import Evidence, Family, Kind, PublishedRule, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.evidence.rows.matched import MatchedMembership
-from tabcontam.reading.words import english
-from tabcontam.tables.serializers import load_serializers
+from tabcontam.reading.words import Dictionary, english
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Table
 from tests.answerers import reply_of
 from tests.made_tables import ships
 
@@ -35,6 +36,21 @@ class Unfinished(base.Test):
     """One that does not say how it is weighed."""
 
     id = "unfinished"
+
+
+class Unplaced(base.Test):
+    """One that does not say which evidence it gives."""
+
+    id = "unplaced"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        return []
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        return Reading(None, hit=False, paper_hit=False, readable=False)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        return Evidence("nothing", 0.0, "", "", 0, 0, 0)
 
 
 NOTHING = None
@@ -101,6 +117,7 @@ def test_a_simulated_answerer_knows_the_tests_of_other_packages() -> None:
         ("other", f"{HERE}:LastCell", "its id is 'last_cell', and an entry point is to have the name of its test"),
         ("nameless", f"{HERE}:Nameless", "its id is 'feature_completion'"),
         ("unfinished", f"{HERE}:Unfinished", "cannot be loaded: TypeError: Can't instantiate abstract class"),
+        ("unplaced", f"{HERE}:Unplaced", "cannot be loaded: AttributeError: 'Unplaced' object has no attribute 'kind'"),
         ("membership", f"{HERE}:LastCell", "is left out: tabcontam has a test of that name"),
         ("Two words", f"{HERE}:LastCell", "a test's name is made of a-z"),
     ],
