@@ -16,6 +16,9 @@ FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
 SUMMARY = "cnuaspAN"
 COLORS = ("auto", "always", "never")
 LISTED = ("datasets", "llms", "tests", "serializers")
+DATASET = "NAME|NAME@EDITION|FILE"
+DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
+SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
 EXAMPLES = """\
 examples:
   python -m tabcontam run
@@ -105,10 +108,8 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
     )
-    what.add_argument(
-        "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
-    )
-    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help="see list serializers")
+    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
     what.add_argument("-k", dest="expression", metavar="EXPR", help="only tests whose id matches, as in pytest")
     what.add_argument("--target", metavar="COLUMN", help="the column to classify, of a FILE")
     what.add_argument("--name", metavar="TEXT", help="what a FILE is called in prompts (default: its stem)")
@@ -141,7 +142,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument(
         "-x", dest="stop", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
-    how.add_argument("--send-rows", action="store_true", help="let rows of a FILE leave this machine")
+    how.add_argument("--send-rows", action="store_true", help="let rows of a FILE or a private card leave this machine")
     _add_limits(run.add_argument_group("how much is asked, and how fast"))
 
 
@@ -186,6 +187,10 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 
 
 def _add_list(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "What there is to name behind --dataset, --llm, -k and --serializer. Dataset cards and serializers of your own "
+        "are shown where TABCONTAM_PATH names their folders, and so are providers of other packages."
+    )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="with everything that is known of each")
     command.add_argument("--json", action="store_true", help="as JSON")
@@ -282,10 +287,8 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         "Ask answerers of known behaviour, over and over: how often is one found that knows nothing of the rows, how "
         "often one that remembers a share of them? Nothing is sent anywhere."
     )
-    command.add_argument(
-        "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
-    )
-    command.add_argument("--serializer", metavar="NAME|FILE", help="see list serializers")
+    command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
     command.add_argument("-k", dest="expression", metavar="EXPR", help="only tests whose id matches, as in pytest")
     command.add_argument(
         "--alpha", type=_level, default=ALPHA, metavar="A", help="the level of the verdicts (default: %(default)s)"
