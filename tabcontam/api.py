@@ -14,7 +14,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from tabcontam.cli.arguments import BATCH_SIZE, FORMS, dollars
+from tabcontam.cli.arguments import BATCH_SIZE, FORMS
+from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.tables.table import Table

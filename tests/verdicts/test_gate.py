@@ -458,7 +458,13 @@ class TestCommand:
         with pytest.raises(SystemExit):
             cli.main(["gate", "--help"])
         said = capsys.readouterr().out
-        for line in ("0  clean", "1  contaminated", "6  cannot tell", "(default: calibrated)", "(default: 0.01)"):
+        for line in (
+            "0  clean",
+            "1  contaminated",
+            "6  the tests cannot tell",
+            "(default: calibrated)",
+            "(default: 0.01)",
+        ):
             assert line in said
 
     def test_a_published_rule_that_flags_the_unexposed_control_stops_nothing(
