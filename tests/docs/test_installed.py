@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.test_commands import environment
+from tests.commands import environment
 from tests.docs.blocks import Block, blocks
 from tests.docs.made import DOCS, ROOT
 
