@@ -7,6 +7,8 @@ PYTHON ?= python3
 TESTS ?=
 SLOW ?=
 BIN = .venv/bin
+# a file's tests share what they make, so they stay with one worker
+WORKERS = -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test lint format clean
 
@@ -14,7 +16,7 @@ demo: .venv/.installed
 	$(BIN)/python -m tabcontam run
 
 test: .venv/.test
-	$(BIN)/python -m pytest -n auto --maxprocesses 8 --dist worksteal $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
+	$(BIN)/python -m pytest $(WORKERS) $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check .

@@ -48,5 +48,5 @@ def process(*arguments: str, cwd: Path | None = None, **changes: str) -> subproc
     """The same as `python -m tabcontam`, for the tests that are about processes; it costs a second of imports."""
     command = [sys.executable, "-m", "tabcontam", *arguments]
     return subprocess.run(
-        command, cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=120, check=False
+        command, cwd=cwd, env=environment(**changes), capture_output=True, text=True, timeout=180, check=False
     )
