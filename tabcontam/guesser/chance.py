@@ -34,17 +34,19 @@ class Guess:
 
     @cached_property
     def _keys(self) -> dict[str, float]:
-        keys: dict[str, float] = {}
-        for value, probability in self.values.items():
-            key = value_key(value)
-            keys[key] = keys.get(key, 0.0) + probability
+        keys = dict(zip(map(value_key, self.values), self.values.values(), strict=True))
+        if len(keys) < len(self.values):  # two ways to write one value
+            keys = dict.fromkeys(keys, 0.0)
+            for value, probability in self.values.items():
+                keys[value_key(value)] += probability
         return keys
 
     @classmethod
     def read(cls, held: Any) -> "Guess":
         """The guess that `fields` wrote. Raises an error for anything else."""
         values, rest, missing = held["values"], held["rest"], held["missing"]
-        if not all(isinstance(chance, float) and 0 <= chance <= 1 for chance in (rest, missing, *values.values())):
+        chances = (rest, missing, *values.values())
+        if min(chances) < 0 or max(chances) > 1:
             raise ValueError("no probability")
         if not rest:
             raise ValueError("a value is ruled out")

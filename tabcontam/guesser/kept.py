@@ -38,7 +38,7 @@ def kept(
     path = folder / f"{sha256(json.dumps([question, _libraries()]).encode()).hexdigest()[:32]}.json" if folder else None
     if path:
         with suppress(*DAMAGED):
-            return read(json.loads(path.read_bytes()))
+            return read(json.loads(path.read_bytes(), parse_constant=_no_number))
     with one_thread():
         found = find()
     if path:
@@ -81,6 +81,10 @@ def folder_of(table: Table) -> Path | None:
 def _libraries() -> list[str]:
     """The versions of the libraries that compute: another version may find something else."""
     return [version("numpy"), version("scikit-learn"), version("scipy")]
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number that a finding has")
 
 
 def _store(path: Path, content: object) -> None:
