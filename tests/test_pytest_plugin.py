@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -406,6 +407,37 @@ def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) 
     second, _ = session(pytester, "--rootdir=.")
     assert len(asks(first)) == len(asks(second)) == 1
     assert len(kept(pytester)) == 2
+
+
+def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_change(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = pytester.mkdir("mine")
+    (mine / "arrow.toml").write_text('value_separator = " -> "\nfeature_separator = "; "\n')
+    monkeypatch.setenv("TABCONTAM_PATH", str(mine))
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.uncontaminated("{CLEAN}", "mine/own.toml@first", serializer="mine/arrow.toml", queries=2)
+        @pytest.mark.uncontaminated("{CLEAN}", "own", queries=2)
+        def test_experiment(): ...
+        """
+    )
+    for number, label in enumerate(("yes", "aye"), 1):
+        lines = [f"{row},{row * row % 97},{label if row % 3 else 'no'}" for row in range(40)]
+        content = "\n".join(["id,square,label", *lines, ""]).encode()
+        (mine / "own.csv").write_bytes(content)
+        (mine / "own.toml").write_text(
+            'name = "own"\ntitle = "Own"\nreleased = "2026"\nlicence = "none"\n[[editions]]\nname = "first"\n'
+            f'file = "own.csv"\nsha256 = "{sha256(content).hexdigest()}"\nbytes = {len(content)}\nrows = 40\n'
+        )
+        _, outcomes = session(pytester)
+        assert "own" in outcomes["test_experiment"]
+        assert len(kept(pytester)) == 2 * number
+    cells = [cell for folder in kept(pytester) for cell in document(folder)["cells"] if cell["llm"] == CLEAN]
+    assert {(cell["dataset"], cell["serializer"]) for cell in cells} == {("own", "is"), ("own", "arrow")}
+    assert len({cell["edition"] for cell in cells}) == 2
 
 
 def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytester) -> None:

@@ -2,20 +2,21 @@
 
 import argparse
 import sys
-from decimal import Decimal, InvalidOperation
-from pathlib import Path
 from typing import Any, NoReturn
 
+from tabcontam.cli.values import dollars_above_0, folder, level, path, positive, summary
 from tabcontam.errors import Exit, near
+from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
 from tabcontam.version import __version__
 
 BATCH_SIZE = 16
-FORMS = ("auto", "chat", "completion")
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
-SUMMARY = "cnuaspAN"
 COLORS = ("auto", "always", "never")
 LISTED = ("datasets", "llms", "tests", "serializers")
+DATASET = "NAME|NAME@EDITION|FILE"
+DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
+SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
 EXAMPLES = """\
 examples:
   python -m tabcontam run
@@ -102,7 +103,7 @@ def _add_run(run: argparse.ArgumentParser) -> None:
     )
     _add_asking(run)
     where = run.add_argument_group("where the report goes")
-    where.add_argument("--out", type=_folder, metavar="DIR", help="the run's folder; the same command continues it")
+    where.add_argument("--out", type=folder, metavar="DIR", help="the run's folder; the same command continues it")
     _add_output(where)
     gate = run.add_argument_group("what the exit code says")
     gate.add_argument(
@@ -119,10 +120,8 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument(
         "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
     )
-    what.add_argument(
-        "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
-    )
-    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help="see list serializers")
+    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
     what.add_argument(
         "-k", dest="expression", metavar="EXPR", help="run only the tests whose id matches EXPR, as in pytest"
     )
@@ -137,7 +136,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     how.add_argument(
         "--alpha",
-        type=_level,
+        type=level,
         default=ALPHA,
         metavar="A",
         help=f"how many of an LLM's contaminated cells may be wrong, as a share, on average (default: {ALPHA})",
@@ -147,13 +146,13 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     how.add_argument(
         "--queries",
-        type=_positive,
+        type=positive,
         metavar="N",
         help="ask at most N queries in each cell (one test of one LLM on one table)",
     )
     how.add_argument(
         "--batch-size",
-        type=_positive,
+        type=positive,
         default=BATCH_SIZE,
         metavar="N",
         help=f"how many prompts an hf: model answers at a time (default: {BATCH_SIZE})",
@@ -168,7 +167,9 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "-x", dest="stop", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
     how.add_argument(
-        "--send-rows", action="store_true", help="allow that rows of a FILE are sent to an LLM on another machine"
+        "--send-rows",
+        action="store_true",
+        help="allow that rows of a FILE or of a private card are sent to an LLM on another machine",
     )
     _add_limits(run.add_argument_group("how much is asked, and how fast"))
 
@@ -179,19 +180,19 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     )
     limits.add_argument(
         "--max-connections",
-        type=_positive,
+        type=positive,
         metavar="N",
         help="send at most N requests at a time to an LLM (default: as many as its server takes)",
     )
     limits.add_argument(
         "--max-requests",
-        type=_positive,
+        type=positive,
         metavar="N",
         help="send at most N requests in all, those that are sent again included",
     )
-    limits.add_argument("--max-cost", type=_dollars, metavar="X", help="spend at most X US dollars")
+    limits.add_argument("--max-cost", type=dollars_above_0, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
-        "--prices", type=Path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
+        "--prices", type=path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
     )
     limits.add_argument(
         "--no-cache",
@@ -219,12 +220,12 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
         "-r",
         dest="summary",
         metavar="CHARS",
-        type=_summary,
+        type=summary,
         default="caus",
         help="which cells the summary lists: c contaminated, n not detected, u uninformative, a no answer, s skipped, "
         "p those that have a score and no verdict, A all, N none (default: %(default)s)",
     )
-    group.add_argument("--durations", type=_positive, metavar="N", help="list the N cells whose answers took longest")
+    group.add_argument("--durations", type=positive, metavar="N", help="list the N cells whose answers took longest")
     group.add_argument(
         "--color",
         choices=COLORS,
@@ -235,13 +236,17 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 
 
 def _add_list(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "What there is to name behind --dataset, --llm, -k and --serializer. Dataset cards and serializers of your own "
+        "are shown where TABCONTAM_PATH names their folders, and so are providers of other packages."
+    )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
     command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument("records", type=Path, metavar="RECORDS.jsonl")
+    command.add_argument("records", type=path, metavar="RECORDS.jsonl")
     command.add_argument(
         "--rules", choices=RULES, default=RULES[0], help="which rules turn answers into verdicts (default: %(default)s)"
     )
@@ -251,12 +256,12 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
         help="list the cells in which our decision differs from the recorded one, and those in which the calibrated "
         "rules differ from the paper's",
     )
-    command.add_argument("--out", type=_folder, metavar="DIR", help="write a report of the judged cells there")
+    command.add_argument("--out", type=folder, metavar="DIR", help="write a report of the judged cells there")
     command.add_argument("--json", action="store_true", help="print the judged cells as JSON")
 
 
 def _add_rescore(command: argparse.ArgumentParser) -> None:
-    command.add_argument("run", type=Path, metavar="RUN_DIR")
+    command.add_argument("run", type=path, metavar="RUN_DIR")
     command.add_argument(
         "--rules",
         choices=RULES,
@@ -270,13 +275,13 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         "Make one report of several runs, and compare the cells that two of them have in common. With --format: write "
         "the tables or figures for a paper, a script or another page."
     )
-    command.add_argument("runs", type=Path, nargs="+", metavar="RUN_DIR")
+    command.add_argument("runs", type=path, nargs="+", metavar="RUN_DIR")
     command.add_argument(
         "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
     )
     command.add_argument(
         "--out",
-        type=_folder,
+        type=folder,
         metavar="DIR|FILE",
         help="where the report goes (default: reports/<time>; with --format: standard output)",
     )
@@ -293,7 +298,7 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     command.formatter_class = argparse.RawDescriptionHelpFormatter
     command.add_argument(
         "folder",
-        type=Path,
+        type=path,
         nargs="?",
         metavar="RUN_DIR",
         help="the folder of a past run; --llm and --dataset choose from what it tested",
@@ -301,7 +306,7 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     _add_conditions(command)
     command.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each LLM and table, too")
     command.add_argument("--json", action="store_true", help="print JSON")
-    command.add_argument("--out", type=_folder, metavar="DIR", help="the folder for the run, where one is made now")
+    command.add_argument("--out", type=folder, metavar="DIR", help="the folder for the run, where one is made now")
     _add_asking(command)
     # What was not given is None, so that none of it is passed over in silence beside a RUN_DIR.
     command.set_defaults(rules=None, alpha=None, seed=None, batch_size=None, form=None)
@@ -331,7 +336,7 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
     )
     group.add_argument(
         "--min-power",
-        type=_level,
+        type=level,
         metavar="P",
         help="call a table clean only if the tests would have found an LLM that remembers the share P of its rows "
         "(0.2: a fifth); otherwise they cannot tell",
@@ -344,23 +349,21 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         "of them, take the tests over and over. How often does each test call them contaminated? Nothing is sent "
         "anywhere."
     )
-    command.add_argument(
-        "--dataset", action="append", default=[], metavar="NAME|NAME@EDITION|FILE", help="see list datasets"
-    )
-    command.add_argument("--serializer", metavar="NAME|FILE", help="see list serializers")
+    command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
     command.add_argument(
         "-k", dest="expression", metavar="EXPR", help="run only the tests whose id matches EXPR, as in pytest"
     )
     command.add_argument(
         "--alpha",
-        type=_level,
+        type=level,
         default=ALPHA,
         metavar="A",
         help="the level of the verdicts, as in run (default: %(default)s)",
     )
     command.add_argument(
         "--runs",
-        type=_positive,
+        type=positive,
         default=100,
         metavar="N",
         help="how many runs each simulated LLM makes (default: %(default)s)",
@@ -371,48 +374,3 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         "--name", metavar="TEXT", help="the name of a FILE in prompts (default: the file's name without its ending)"
     )
     command.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _folder(text: str) -> Path:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("the folder has no name")
-    return Path(text)
-
-
-def _summary(text: str) -> str:
-    if strange := [letter for letter in text if letter not in SUMMARY]:
-        raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
-    return text
-
-
-def _positive(text: str) -> int:
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
-    return number
-
-
-def _level(text: str) -> float:
-    try:
-        level = float(text)
-    except ValueError:
-        level = 0.0
-    if not 0 < level < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
-    return level
-
-
-def _dollars(text: str) -> Decimal:
-    found = dollars(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
-    return found
-
-
-def dollars(text: str) -> Decimal | None:
-    """A sum above 0; None for what is none."""
-    try:
-        found = Decimal(text)
-    except InvalidOperation:
-        return None
-    return found if found.is_finite() and found > 0 else None

@@ -85,7 +85,7 @@ def result(name: CellName, trials: Sequence[Trial], planned: int, rules: str, at
     evidence = test.weigh(trials, at)
     own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
-    measurement = test.judge(of_paper, len(of_paper)) if of_paper else None
+    measurement = test.published.measured(of_paper) if of_paper and test.published else None
     paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
     if rules == PAPER and measurement is not None:
         decision, counted = paper, published_counts(measurement)

@@ -34,6 +34,12 @@ PATIENCE = 180  # seconds for a process that takes three, on a machine with othe
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
+def complaints(done: "subprocess.CompletedProcess[str]") -> list[str]:
+    """Standard error without what a slow machine has time to say before: what the command is doing."""
+    doing = ("tabcontam 0", "looking ", "reading ", "preparing ", "connecting")
+    return [line for line in done.stderr.splitlines() if not line.startswith(doing)]
+
+
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that is over; a test that changes it copies it."""
@@ -178,7 +184,7 @@ def test_list_tests_prints_every_docstring() -> None:
 def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str], message: str) -> None:
     done = tabcontam(*arguments, cwd=tmp_path)
     assert done.returncode == 4, done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    assert len(complaints(done)) == 1
     assert message in done.stderr
     assert not done.stdout
     assert not list(tmp_path.iterdir())
@@ -196,7 +202,7 @@ def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str]
 def test_a_file_that_is_no_table_is_one_line(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "bad.csv").write_bytes(content)
     done = tabcontam("run", "--dataset", "bad.csv", cwd=tmp_path)
-    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert (done.returncode, len(complaints(done))) == (4, 1), done.stderr
     assert message in done.stderr
 
 
@@ -210,7 +216,7 @@ def test_a_target_that_is_not_in_the_file(tmp_path: Path) -> None:
 def test_an_out_folder_that_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     done = tabcontam(*SIMULATED, "--out", "file/folder", cwd=tmp_path)
-    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert (done.returncode, len(complaints(done))) == (4, 1), done.stderr
     assert "--out" in done.stderr
 
 
@@ -425,7 +431,7 @@ def test_a_damaged_results_file_is_one_line(
     path = tmp_path / "run" / "results.json"
     path.write_text(change(path.read_text()))
     done = tabcontam(command, "run", cwd=tmp_path)
-    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert (done.returncode, len(complaints(done))) == (4, 1), done.stderr
     assert message in done.stderr
 
 
@@ -542,7 +548,7 @@ def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
     plan = tabcontam(*arguments, "--dry-run", cwd=tmp_path)
     assert "rows of my.csv would be shown to openai:any@http://192.0.2.1:9/v1" in plan.stdout
     done = tabcontam(*arguments, cwd=tmp_path)
-    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1)
+    assert (done.returncode, len(complaints(done))) == (4, 1)
     assert "add --send-rows" in done.stderr
 
 
@@ -681,7 +687,7 @@ def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: b
 def test_a_limit_on_dollars_needs_a_price(tmp_path: Path) -> None:
     arguments = ["run", "--llm", "openai:small@http://192.0.2.1:9/v1", "--dataset", "iris", "--max-cost", "1"]
     done = tabcontam(*arguments, cwd=tmp_path)
-    assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+    assert (done.returncode, len(complaints(done))) == (4, 1), done.stderr
     assert "no price is known for openai:small@http://192.0.2.1:9/v1" in done.stderr
     assert "--prices" in done.stderr
     assert not list(tmp_path.iterdir())
@@ -693,7 +699,7 @@ def test_a_limit_that_is_no_sum_is_one_line(tmp_path: Path, amount: str) -> None
     if amount == "1e999999999":
         assert done.returncode == 0, done.stderr
     else:
-        assert (done.returncode, len(done.stderr.splitlines())) == (4, 1), done.stderr
+        assert (done.returncode, len(complaints(done))) == (4, 1), done.stderr
         assert "--max-cost" in done.stderr
 
 

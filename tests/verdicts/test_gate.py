@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -453,11 +454,20 @@ class TestCommand:
         assert json.loads(out)["schema"] == 1
         assert err.splitlines()[-1].startswith("contaminated: ")
 
-    def test_help_tells_the_exit_codes(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_tells_the_exit_codes(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "200")
         with pytest.raises(SystemExit):
             cli.main(["gate", "--help"])
-        said = " ".join(capsys.readouterr().out.split())  # however wide the terminal is
-        for line in ("0 clean", "1 contaminated", "6 the tests cannot tell", "(default: calibrated)", "(default: 0.01)"):
+        said = capsys.readouterr().out
+        for line in (
+            "0  clean",
+            "1  contaminated",
+            "6  the tests cannot tell",
+            "(default: calibrated)",
+            "(default: 0.01)",
+        ):
             assert line in said
 
     def test_a_published_rule_that_flags_the_unexposed_control_stops_nothing(
@@ -479,7 +489,7 @@ class TestCommand:
             opened.spec = f"control:{kind}"
             return opened
 
-        monkeypatch.setitem(registry.BUILT_IN, "control", control)
+        monkeypatch.setitem(registry.BUILT_IN, "control", replace(registry.BUILT_IN["control"], open=control))
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--out", "run"]) == 6
         assert "control:exposed, which has the table, was missed by full_completion as well" in capsys.readouterr().out
