@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tabcontam.runs.folder import as_json
+from tabcontam.verdicts.document import as_json
 
 pytest_plugins = ["pytester"]
 

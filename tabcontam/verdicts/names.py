@@ -11,24 +11,25 @@ from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import find_card
 from tabcontam.tables.table import SHORT
 from tabcontam.tables.text_files import check_file
-from tabcontam.verdicts.results import Cell, Results, TableVerdict
+from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.results import RunResults
 
 
 @dataclass(frozen=True)
-class Place:
+class TableName:
     """A table as it was asked about: an edition of a dataset, written in a serializer."""
 
     dataset: str
-    edition: str
-    serializer: str
+    edition: str | None
+    serializer: str | None
 
     @classmethod
-    def of(cls, part: Cell | TableVerdict) -> "Place":
+    def of(cls, part: Cell | TableVerdict) -> "TableName":
         """The table of a cell or of a verdict."""
         return cls(part.dataset, part.edition, part.serializer)
 
 
-def llms_named(view: Results, names: Sequence[str]) -> list[str]:
+def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
     """The LLMs of a run that are so named: as in the run, by what that stood for, or by a name of the catalogue.
 
     Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
@@ -39,12 +40,12 @@ def llms_named(view: Results, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(llm for name in names for llm in _llms(view, name, known)))
 
 
-def _llms(view: Results, name: str, known: Sequence[str]) -> list[str]:
+def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
     if name in known:
         return [name]
-    stood_for = {fact["llm"]: fact["resolved"].partition(" (")[0] for fact in view.llms}  # behind it is a note
+    stood_for = {llm.spec: llm.stands_for or llm.spec for llm in view.run.llms}
     means = _means(name)
-    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm) or llm))]
+    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm, llm)))]
     if not found:
         raise unknown("LLM of these results", name, known)
     return found
@@ -56,17 +57,17 @@ def _means(spec: str) -> set[str]:
     return {spec, *((entry.name, *entry.served) if entry else ())}
 
 
-def places_named(view: Results, name: str) -> list[Place]:
+def places_named(view: RunResults, name: str) -> list[TableName]:
     """The tables of a run that are so named: as the report labels them, NAME, NAME@EDITION, an alias or a FILE.
 
     Raises `UsageError` for a name that no table of the run has, and for a FILE that has changed since.
     """
-    labels = {Place.of(cell): view.label(cell) for cell in view.cells}
+    labels = {TableName.of(cell): view.label(cell) for cell in view.cells}
     base, _, edition = name.partition("@")
     card = find_card(base)
     found = [place for place, label in labels.items() if name in (label, place.dataset, _full(place))]
     if not found and card is not None:
-        found = [place for place in labels if place.dataset == card.name and edition in ("", place.edition)]
+        found = [place for place in labels if place.dataset == card.name and edition in ("", place.edition or "")]
     if not found:
         found = [place for place in labels if place.dataset == Path(name).name]
     if not found:
@@ -74,11 +75,11 @@ def places_named(view: Results, name: str) -> list[Place]:
     return found if card is not None else _unchanged(name, found)
 
 
-def _full(place: Place) -> str:
+def _full(place: TableName) -> str:
     return f"{place.dataset}@{place.edition}"
 
 
-def _unchanged(name: str, found: list[Place]) -> list[Place]:
+def _unchanged(name: str, found: list[TableName]) -> list[TableName]:
     """Those of the tables that are the FILE as it is now, where there is one."""
     path = os.path.expanduser(name)
     if not os.path.isfile(path):

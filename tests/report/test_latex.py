@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.report.latex import PACKAGES, ROWS, escaped, render_latex
+from tabcontam.report.latex import PACKAGES, ROWS, escaped
+from tests.report.rendered import render_latex
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
 EVIL = HOSTILE + (
