@@ -1,10 +1,14 @@
 # make demo   install and run the suite on iris and wine against the two control models
-# make test   install the test extra and run the tests (make test TESTS=tests/suite for some of them)
+# make test   install the test extra and run the quick tests, on all cores; make test SLOW=1 runs all of them,
+#             make test TESTS=tests/report some of them, slow ones as well
 # make lint   ruff format and check, mypy --strict
 
 PYTHON ?= python3
-TESTS ?= tests
+TESTS ?=
+SLOW ?=
 BIN = .venv/bin
+# a file's tests share what they make, so they stay with one worker
+WORKERS = -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
 .PHONY: demo test lint format clean
 
@@ -12,7 +16,7 @@ demo: .venv/.installed
 	$(BIN)/python -m tabcontam run
 
 test: .venv/.test
-	$(BIN)/python -m pytest $(TESTS)
+	$(BIN)/python -m pytest $(WORKERS) $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check .

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from tabcontam.cli.arguments import BATCH_SIZE, FORMS, dollars
+from tabcontam.cli.arguments import BATCH_SIZE, FORMS
+from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.tables.table import Table
@@ -157,7 +159,7 @@ def run(
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
     a bad input, and where no LLM could be reached.
     """
-    command = _call(locals())
+    command, began = _call(locals()), monotonic()
     from tabcontam.asking.plan import Options
     from tabcontam.report import progress as report_progress
     from tabcontam.runs.run import Request, execute, prepare
@@ -188,8 +190,10 @@ def run(
         prices=None if prices is None else Path(prices),
         cache=cache,
         command=command,
+        began=began,
     )
-    outcome = execute(prepare(request), report_progress.progress(quiet=not progress))
+    shown = report_progress.progress(quiet=not progress)
+    outcome = execute(prepare(request, shown), shown)
     if outcome.results.run.interrupted:
         raise KeyboardInterrupt(f"what was answered is in {outcome.folder}; the same call with this `out` continues it")
     if outcome.failure:

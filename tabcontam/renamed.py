@@ -4,9 +4,14 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from importlib.abc import Loader
+else:
+    Loader = object  # importlib.abc takes longer to import than a bare interpreter to start
 
 MODULES = {
     "tabcontam.datasets": "tabcontam.tables.table",
@@ -20,7 +25,7 @@ MODULES = {
 PACKAGES = {name.rpartition(".")[0] for name in MODULES} - {"tabcontam"}
 
 
-class _Renamed(MetaPathFinder, Loader):
+class _Renamed(Loader):
     """Finds a module under its old name, and puts the module itself in that place."""
 
     def find_spec(self, name: str, path: Sequence[str] | None, target: ModuleType | None = None) -> ModuleSpec | None:

@@ -20,7 +20,8 @@ from tabcontam.cli import commands as cli
 from tabcontam.cli.arguments import parser
 from tabcontam.report.frame import cells_frame, ranking_frame, tables_frame
 from tabcontam.verdicts.document import typed
-from tests.cli.test_commands import environment, slow, wait_for
+from tests.cli.test_commands import PATIENCE, slow, wait_for
+from tests.commands import environment
 from tests.report import synthetic
 
 PUBLIC = {"Conclusion", "Results", "Table", "UsageError", "Verdict", "__version__", "load_results", "run"}
@@ -307,7 +308,7 @@ def test_ctrl_c_keeps_what_was_answered_and_stops_the_script(here: Path, where: 
         )
         wait_for(5, here / "run")
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (0, 1), err
     assert "went on" not in out
     assert "what was answered is in run; the same call with this `out` continues it" in out + err

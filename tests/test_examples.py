@@ -2,12 +2,14 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+
+from tests.commands import tabcontam
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent
 EXAMPLE = ROOT / "tests" / "examples"
@@ -24,30 +26,30 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     """The plugin and nothing else, whether or not this package is installed with its entry point."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "tabcontam.pytest_plugin")
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.delenv("PYTEST_ADDOPTS", raising=False)
     monkeypatch.delenv("EXPERIMENT_LLMS", raising=False)
 
 
 @pytest.fixture
-def example(tmp_path: Path) -> Path:
+def example(pytester: pytest.Pytester, imported: None) -> pytest.Pytester:
     """The example's folder, as someone has it who copied it."""
-    return Path(shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns(".*", "__pycache__")))
+    shutil.copytree(EXAMPLE, pytester.path, ignore=shutil.ignore_patterns(".*", "__pycache__"), dirs_exist_ok=True)
+    return pytester
 
 
-def experiments(example: Path, *arguments: str) -> tuple[str, dict[str, ElementTree.Element]]:
+def experiments(example: pytest.Pytester, *arguments: str) -> tuple[str, dict[str, ElementTree.Element]]:
     """What a session printed, and its tests by name."""
-    command = [sys.executable, "-m", "pytest", "-rA", "--junit-xml=junit.xml", *arguments]
-    printed = subprocess.run(command, cwd=example, capture_output=True, text=True, check=False).stdout
-    cases = ElementTree.parse(example / "junit.xml").iter("testcase")
+    printed = example.runpytest_inprocess("-rA", "--junit-xml=junit.xml", *arguments).stdout.str()
+    cases = ElementTree.parse(example.path / "junit.xml").iter("testcase")
     return printed, {case.attrib["name"]: case for case in cases}
 
 
-def test_one_experiment_is_stopped_and_one_let_through(example: Path) -> None:
+def test_one_experiment_is_stopped_and_one_let_through(example: pytest.Pytester) -> None:
     llms = [part for llm in (STOPPED, LET_THROUGH, UNDECIDED) for part in ("--llm", llm)]
     datasets = ["--dataset", "adult", "--dataset", "heart"]
-    command = [sys.executable, "-m", "tabcontam", "run", *llms, *datasets, "--no-controls", "--out", "run"]
-    subprocess.run(command, cwd=example, check=True, capture_output=True)
+    files = os.environ["TABCONTAM_DATA"]
+    done = tabcontam("run", *llms, *datasets, "--no-controls", "--out", "run", cwd=example.path, TABCONTAM_DATA=files)
+    assert done.returncode == 0, done.stderr
     printed, tests = experiments(example, "--tabcontam-report=run")
     assert len(tests) == 12
     for dataset in ("adult", "heart"):
@@ -66,7 +68,7 @@ def test_one_experiment_is_stopped_and_one_let_through(example: Path) -> None:
 
 @pytest.mark.parametrize(("llm", "ends"), [(LET_THROUGH, "2 passed"), ("simulated:memoriser:0.5", "2 failed")])
 def test_the_run_is_made_where_there_is_none(
-    example: Path, monkeypatch: pytest.MonkeyPatch, llm: str, ends: str
+    example: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, llm: str, ends: str
 ) -> None:
     monkeypatch.setenv("EXPERIMENT_LLMS", llm)
     printed, _ = experiments(example, "-k", "heart")

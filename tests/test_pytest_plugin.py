@@ -1,10 +1,14 @@
-"""The pytest plugin as the author of an experiment meets it: in sessions of its own."""
+"""The pytest plugin as the author of an experiment meets it: in sessions of its own.
+
+They run in this process, but for those about what is imported, warned of or interrupted, and several processes at once.
+"""
 
 import json
 import re
 import subprocess
 import sys
 import tomllib
+from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.verdicts.document import as_json
+from tests.commands import tabcontam
 
 pytest_plugins = ["pytester"]
 
@@ -22,7 +27,7 @@ STRICT = "[pytest]\naddopts = --strict-markers --strict-config\nfilterwarnings =
 
 
 @pytest.fixture(autouse=True)
-def installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def installed(monkeypatch: pytest.MonkeyPatch, imported: None) -> None:
     """The plugin and nothing else, whether or not this package is installed with its entry point."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     monkeypatch.setenv("PYTEST_PLUGINS", "tabcontam.pytest_plugin")
@@ -36,17 +41,18 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a run that is over: three LLMs on iris."""
     folder = tmp_path_factory.mktemp("runs") / "run"
     llms = [part for llm in (CONTAMINATED, CLEAN, UNDECIDED) for part in ("--llm", llm)]
-    command = [sys.executable, "-m", "tabcontam", "run", *llms, "--dataset", "iris", "--out", str(folder)]
-    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    done = tabcontam("run", *llms, "--dataset", "iris", "--out", str(folder))
+    assert done.returncode == 0, done.stderr
     return folder
 
 
 def session(
-    pytester: pytest.Pytester, *arguments: str | Path, ini: str = ""
+    pytester: pytest.Pytester, *arguments: str | Path, ini: str = "", own_process: bool = False
 ) -> tuple[pytest.RunResult, dict[str, str]]:
     """A session over the tests that were made, and what became of each: a word, and the reason if there is one."""
     pytester.makefile(".ini", pytest=STRICT + ini)
-    result = pytester.runpytest_subprocess("--junit-xml=junit.xml", *arguments)
+    run = pytester.runpytest_subprocess if own_process else pytester.runpytest_inprocess
+    result = run("--junit-xml=junit.xml", *arguments)
     junit = pytester.path / "junit.xml"
     cases = ElementTree.parse(junit).iter("testcase") if junit.exists() else []
     return result, {case.attrib["name"]: _outcome(case) for case in cases}
@@ -75,7 +81,7 @@ def test_a_project_that_does_not_use_it_sees_nothing_of_it(pytester: pytest.Pyte
             assert not {"numpy", "pandas", "scipy", "rich", "jinja2", "sqlite3"} & set(sys.modules)
         """
     )
-    result, _ = session(pytester, "-p", "no:cacheprovider")
+    result, _ = session(pytester, "-p", "no:cacheprovider", own_process=True)
     result.assert_outcomes(passed=1)
     assert not [line for line in result.outlines if "tabcontam" in line and not line.startswith("rootdir")]
     assert result.errlines == []
@@ -290,7 +296,7 @@ def test_a_misspelt_mark_does_not_let_its_test_through(pytester: pytest.Pytester
     """pytest itself only warns of it, and the experiment ran without a gate."""
     mark = "import pytest\n@pytest.mark.{}('llama3', 'iris')\ndef test_a(): ...\n"
     pytester.makepyfile(test_it=mark.format("uncontaminted"))
-    result = pytester.runpytest_subprocess()
+    result = pytester.runpytest_subprocess()  # this one's filters would make an error of the warning
     assert result.ret is pytest.ExitCode.USAGE_ERROR
     line = "test_it.py::test_a: @pytest.mark.uncontaminted gates nothing; did you mean @pytest.mark.uncontaminated?"
     assert [text for text in result.errlines if text] == [f"ERROR: {line}"]
@@ -302,7 +308,8 @@ def test_a_mark_of_the_project_that_looks_alike_is_its_own(
 ) -> None:
     pytester.makepyfile(test_it=f"import pytest\n@pytest.mark.{mark}\ndef test_a(): ...\n")
     pytester.makefile(".ini", pytest=f"[pytest]\nmarkers =\n    {registered}\n")
-    pytester.runpytest_subprocess().assert_outcomes(passed=1, warnings=0 if registered else 1)
+    outcome = pytester.runpytest_subprocess()
+    outcome.assert_outcomes(passed=1, warnings=0 if registered else 1)
 
 
 def test_a_folder_that_is_no_run_ends_the_session(pytester: pytest.Pytester) -> None:
@@ -402,6 +409,37 @@ def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) 
     assert len(kept(pytester)) == 2
 
 
+def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_change(
+    pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = pytester.mkdir("mine")
+    (mine / "arrow.toml").write_text('value_separator = " -> "\nfeature_separator = "; "\n')
+    monkeypatch.setenv("TABCONTAM_PATH", str(mine))
+    pytester.makepyfile(
+        f"""
+        import pytest
+
+        @pytest.mark.uncontaminated("{CLEAN}", "mine/own.toml@first", serializer="mine/arrow.toml", queries=2)
+        @pytest.mark.uncontaminated("{CLEAN}", "own", queries=2)
+        def test_experiment(): ...
+        """
+    )
+    for number, label in enumerate(("yes", "aye"), 1):
+        lines = [f"{row},{row * row % 97},{label if row % 3 else 'no'}" for row in range(40)]
+        content = "\n".join(["id,square,label", *lines, ""]).encode()
+        (mine / "own.csv").write_bytes(content)
+        (mine / "own.toml").write_text(
+            'name = "own"\ntitle = "Own"\nreleased = "2026"\nlicence = "none"\n[[editions]]\nname = "first"\n'
+            f'file = "own.csv"\nsha256 = "{sha256(content).hexdigest()}"\nbytes = {len(content)}\nrows = 40\n'
+        )
+        _, outcomes = session(pytester)
+        assert "own" in outcomes["test_experiment"]
+        assert len(kept(pytester)) == 2 * number
+    cells = [cell for folder in kept(pytester) for cell in document(folder)["cells"] if cell["llm"] == CLEAN]
+    assert {(cell["dataset"], cell["serializer"]) for cell in cells} == {("own", "is"), ("own", "arrow")}
+    assert len({cell["edition"] for cell in cells}) == 2
+
+
 def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         f"""
@@ -428,7 +466,7 @@ def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
         """
     )
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))
-    result, outcomes = session(pytester)
+    result, outcomes = session(pytester, own_process=True)
     assert result.ret is pytest.ExitCode.INTERRUPTED
     result.stdout.fnmatch_lines(
         ["*KeyboardInterrupt: tabcontam keeps what was answered; the next session continues it"]
@@ -451,7 +489,7 @@ def test_two_sessions_at_once_make_one_run(pytester: pytest.Pytester) -> None:
 def test_xdist(pytester: pytest.Pytester, runs: Path) -> None:
     """The workers' verdicts reach the summary; a mistaken mark is an error of its test."""
     pytester.makepyfile(test_it=BODIES, test_bad="import pytest\n@pytest.mark.uncontaminated\ndef test_bad(): ...\n")
-    result, outcomes = session(pytester, "-p", "xdist", "-n", "2", reported(runs))
+    result, outcomes = session(pytester, "-p", "xdist", "-n", "2", reported(runs), own_process=True)
     result.assert_outcomes(failed=1, passed=1, skipped=1, errors=1)
     result.stdout.re_match_lines(["=+ tabcontam =+", "cannot tell: ", "clean: ", "contaminated: ", "evidence: "])
     assert outcomes["test_bad"].startswith("error: @pytest.mark.uncontaminated: missing a required argument: 'llm'")

@@ -1,6 +1,6 @@
 """Every cell with every query, before anything is sent."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -76,18 +76,24 @@ def plan(
     serializers: Sequence[Serializer],
     tests: Sequence[Test],
     options: Options,
+    tell: Callable[[int, int], None] = lambda written, of: None,
 ) -> list[PlannedCell]:
     """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
 
-    Tests that show no rows are planned once, under the first serializer.
+    Tests that show no rows are planned once, under the first serializer. `tell` is told for how many of how many
+    combinations of a test, a table and a serializer the queries are written.
     """
-    sheets = [
-        _sheet(test, table, serializer, options)
+    places = [
+        (test, table, serializer)
         for table in tables
         for number, serializer in enumerate(serializers)
         for test in tests
         if test.shows_rows or not number
     ]
+    sheets: list[Sheet] = []
+    for place in places:
+        tell(len(sheets), len(places))
+        sheets.append(sheet_of(*place, options))
     at = level_of(sheets, options)
     reasons = [_uninformative(sheet, at, options) for sheet in sheets]
     return [
@@ -125,10 +131,11 @@ class Sheet:
     unfit: str | None = None
 
 
-def _sheet(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
+def sheet_of(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
+    """The queries of a test about a table. The same seed writes the same ones."""
     rng = seeded(table, options.seed, test.id)
     try:
-        queries = tuple(test.queries(table, serializer, rng))[: options.queries]
+        queries = tuple(test.planned(table, serializer, rng))[: options.queries]
         return Sheet(test, table, serializer, queries)
     except Skip as skip:
         return Sheet(test, table, serializer, (), str(skip))

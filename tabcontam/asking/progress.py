@@ -1,13 +1,24 @@
-"""What a session tells while it asks. `llm` is always the LLM's spec."""
+"""What a run tells while it prepares, asks and writes its report. `llm` is always the LLM's spec."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
 from typing import Protocol
 
 from tabcontam.evidence.base import Reply
 
+Tell = Callable[[int, int], None]  # so much of so much is done
+
+
+def tell_nobody(done: int, of: int) -> None:
+    """Nobody wants to know."""
+
 
 class Progress(Protocol):
-    """Whoever shows how far a session is."""
+    """Whoever shows how far a run is."""
+
+    def doing(self, what: str) -> AbstractContextManager[Tell]:
+        """This is being done until the context ends, which gives what tells how much of it is done."""
+        return nullcontext(tell_nobody)
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM."""

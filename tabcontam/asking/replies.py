@@ -1,4 +1,4 @@
-"""The store of replies: what was paid for once is not asked again, whichever run asks.
+"""The store of replies: what was paid for is not asked again, whichever run asks.
 
 One SQLite file in the user's cache folder. A reply stands there under a hash of what determines it; the file holds no
 prompts and no API keys, and only its owner can read it. The store never stops a run: a damaged file is set aside and a
@@ -9,16 +9,24 @@ import hashlib
 import json
 import os
 import sqlite3
-import stat
 import sys
 import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol, TypedDict, TypeVar
+from typing import Any, TypedDict, TypeVar
 
+from tabcontam.asking.reply_file import (
+    BUSY_SECONDS,
+    free_name,
+    held,
+    identity_of,
+    make_private,
+    size_of,
+    with_side_files,
+)
 from tabcontam.asking.trials import sent
 from tabcontam.evidence.base import Prompt, Reply, State, Usage
 from tabcontam.subjects.base import Form
@@ -26,9 +34,7 @@ from tabcontam.tables.editions import cache_folder
 
 SCHEMA = 1
 FILE = "replies.sqlite"
-BUSY_SECONDS = 5.0  # how long another run may hold the file
 AT_ONCE = 500  # keys a query
-SIDE_FILES = ("-wal", "-shm")
 TABLES = (
     "CREATE TABLE replies (key BLOB PRIMARY KEY, llm TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
@@ -50,36 +56,37 @@ class Facts(TypedDict):
     llms: dict[str, int]
 
 
-class Store(Protocol):
-    """Where replies are kept between runs."""
+class Store:
+    """Where replies are kept between runs; what inherits from this says how."""
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """The replies that are there."""
-        ...
+        """The replies that are there; one that cannot be read is not."""
+        return {}
 
     def put(self, key: str, llm: str, reply: Reply) -> None:
-        """Keep a reply; the newest stands."""
-        ...
+        """Keep a reply; the newest stands, and a failed one is none."""
 
     def form(self, identity: Mapping[str, str], version: str) -> Form | None:
         """The form that a server was found to take."""
-        ...
+        return None
 
     def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
         """Keep the form that a server was found to take."""
-        ...
 
     def facts(self) -> Facts:
-        """What is there."""
-        ...
+        """Where the file is, how large it is with its side files, and whose replies it holds."""
+        return {"path": "", "size": 0, "replies": 0, "llms": {}}
 
     def clear(self) -> int:
         """Drop everything, and tell how many replies that were."""
-        ...
+        return 0
 
     def close(self) -> None:
         """Give the file back."""
-        ...
+
+
+class NoStore(Store):
+    """Keeps nothing, for `--no-cache`."""
 
 
 def key(identity: Mapping[str, str], version: str, form: Form, prompt: Prompt, max_tokens: int, repeat: int = 0) -> str:
@@ -100,36 +107,7 @@ def _hashed(fields: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-class NoStore:
-    """A store that keeps nothing, for `--no-cache`."""
-
-    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """Nothing."""
-        return {}
-
-    def put(self, key: str, llm: str, reply: Reply) -> None:
-        """Keep nothing."""
-
-    def form(self, identity: Mapping[str, str], version: str) -> Form | None:
-        """Nothing is known."""
-        return None
-
-    def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
-        """Keep nothing."""
-
-    def facts(self) -> Facts:
-        """Nothing is there."""
-        return {"path": "", "size": 0, "replies": 0, "llms": {}}
-
-    def clear(self) -> int:
-        """There is nothing to drop."""
-        return 0
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-class ReplyStore:
+class ReplyStore(Store):
     """The store in the user's cache folder; `open` gives one, whatever state the file is in."""
 
     def __init__(self, path: Path) -> None:
@@ -151,14 +129,12 @@ class ReplyStore:
         return store
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """The replies that are there; one that cannot be read is not."""
         wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
         found: dict[str, Reply] = {}
         self._do(lambda connection: found.update(_replies(connection, wanted)), None)
         return found
 
     def put(self, key: str, llm: str, reply: Reply) -> None:
-        """Keep a reply; the newest stands, and a failed one is none."""
         if reply.state is State.FAILED:
             return
         digest, text = bytes.fromhex(key), _written(reply)
@@ -169,22 +145,19 @@ class ReplyStore:
         )
 
     def form(self, identity: Mapping[str, str], version: str) -> Form | None:
-        """The form that a server was found to take."""
         server = bytes.fromhex(_hashed(_server(identity, version)))
         row = self._do(lambda connection: _row(connection, "SELECT form FROM forms WHERE server = ?", server), None)
         known = {form.value.encode(): form for form in Form}
         return known.get(row[0]) if row else None
 
     def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
-        """Keep the form that a server was found to take."""
         row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
         self._do(lambda connection: _change(connection, "INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
 
     def facts(self) -> Facts:
-        """Where the file is, how large it is with its side files, and whose replies it holds."""
         nothing: dict[str, int] = {}
         llms = self._do(_counted, nothing)
-        size = sum(_size(path) for path in _with_side_files(self.path)) if self._connection else 0
+        size = sum(size_of(path) for path in with_side_files(self.path)) if self._connection else 0
         return {"path": str(self.path), "size": size, "replies": sum(llms.values()), "llms": llms}
 
     def clear(self) -> int:
@@ -192,7 +165,6 @@ class ReplyStore:
         return self._do(self._cleared, 0)
 
     def close(self) -> None:
-        """Give the file back."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(sqlite3.Error):
@@ -218,7 +190,7 @@ class ReplyStore:
     def _do(self, work: Callable[[sqlite3.Connection], Found], nothing: Found) -> Found:
         """What `work` gives; on a new file where this one is found damaged, and `nothing` where the store is off."""
         for _ in range(2):
-            if self._connection is not None and _identity(self.path) != self._file:
+            if self._connection is not None and identity_of(self.path) != self._file:
                 self._begin()  # another run has set it aside, or somebody has deleted it
             if self._connection is None:
                 break
@@ -239,8 +211,8 @@ class ReplyStore:
         self.close()
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with _held(self.path.parent):
-                if rid and _identity(self.path) == self._file:  # else another run was quicker
+            with held(self.path.parent):
+                if rid and identity_of(self.path) == self._file:  # else another run was quicker
                     rid()
                 try:
                     self._connect()
@@ -253,7 +225,7 @@ class ReplyStore:
             self._give_up(error)
 
     def _connect(self) -> None:
-        _make_private(self.path)
+        make_private(self.path)
         connection = sqlite3.connect(
             self.path,
             timeout=BUSY_SECONDS,
@@ -265,19 +237,19 @@ class ReplyStore:
         except BaseException:
             connection.close()
             raise
-        self._connection, self._file = connection, _identity(self.path)
+        self._connection, self._file = connection, identity_of(self.path)
 
     def _set_aside(self) -> None:
         """Rename the file and its side files; SQLite leaves the new ones alone if another run still has the old."""
         self._replaced = True
-        aside = _free_name(self.path, datetime.now(UTC))
-        for old, new in zip(_with_side_files(self.path), _with_side_files(aside), strict=True):
+        aside = free_name(self.path, datetime.now(UTC))
+        for old, new in zip(with_side_files(self.path), with_side_files(aside), strict=True):
             with suppress(FileNotFoundError):
                 os.rename(old, new)
         _say(f"the stored replies in {self.path} are damaged: set aside as {aside.name}, and begun anew")
 
     def _remove(self) -> None:
-        for file in _with_side_files(self.path):
+        for file in with_side_files(self.path):
             file.unlink(missing_ok=True)
 
     def _give_up(self, error: Exception) -> None:
@@ -357,72 +329,6 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Reply | None:
         return Reply(fields["text"], State(fields["state"]), fields["detail"], fields["tokens"], usage)
     except _UNREADABLE:
         return None
-
-
-def _make_private(path: Path) -> None:
-    """Make the file if there is none; let nobody else read it. SQLite gives its side files the same mode.
-
-    A file that is there is never opened: closing it again would drop the locks that SQLite holds in this process.
-    """
-    with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    for file in _with_side_files(path):
-        with suppress(OSError):  # it is another user's, or there is none
-            mode = file.stat().st_mode
-            if stat.S_ISREG(mode) and mode & 0o077:
-                file.chmod(0o600)
-
-
-@contextmanager
-def _held(folder: Path) -> Iterator[None]:
-    """Hold a folder against other runs. Raises OSError where they hold it for too long."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: there nobody can rename a file that another run has open
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        end = time.monotonic() + BUSY_SECONDS
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > end:
-                    raise TimeoutError(None, "another run holds it") from None
-                time.sleep(0.01)
-            except OSError:
-                break  # a file system without such locks
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _with_side_files(path: Path) -> list[Path]:
-    return [path, *(path.with_name(path.name + side) for side in SIDE_FILES)]
-
-
-def _free_name(path: Path, moment: datetime) -> Path:
-    """A name beside the file that nothing has yet."""
-    stem = f"{path.stem}.damaged-{moment:%Y-%m-%dT%H-%M-%S}"
-    names = (path.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{path.suffix}") for number in range(1, 10**6))
-    return next(name for name in names if not any(file.exists() for file in _with_side_files(name)))
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
-
-
-def _size(path: Path) -> int:
-    try:
-        return path.stat().st_size
-    except OSError:
-        return 0
 
 
 def _code(error: Exception) -> int:

@@ -267,16 +267,18 @@ class Session:
 
     async def _prepared(self, subject: Subject, table: Table) -> Model:
         """The model that answers for a table. Where none can be made, its cells are skipped and it is not asked."""
-        self.progress.at(subject.model.spec, table.name)
         own = [cell for cell in self.cells if cell.subject is subject and cell.table is table]
         queries = [query for cell in own for query in cell.queries]
         try:
             if subject.model.control:  # takes seconds; the others are asked meanwhile
-                return await asyncio.to_thread(subject.model.prepare, table, queries)
+                with self.progress.doing(f"building {subject.model.spec} for {table.name}"):
+                    return await asyncio.to_thread(subject.model.prepare, table, queries)
             return subject.model.prepare(table, queries)
         except Skip as skip:
             self.skips.update({cell.name: str(skip) for cell in own})
             return subject.model
+        finally:
+            self.progress.at(subject.model.spec, table.name)  # the time left is reckoned from answers alone
 
     def _over(self, cell: PlannedCell) -> bool:
         """Whether nothing more is to be asked for this cell."""

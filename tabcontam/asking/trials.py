@@ -12,7 +12,7 @@ from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Message, Prompt, Query, Reply, State, Trial
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
 from tabcontam.subjects.base import Form
 
@@ -131,7 +131,7 @@ def is_trial(line: object) -> bool:
     """Whether a line of trials.jsonl is a trial; anything else in the file is passed over."""
     if not isinstance(line, dict) or not all(isinstance(line.get(name), types) for name, types in FIELDS.items()):
         return False
-    return line["state"] in set(State) and line["test"] in BY_ID
+    return line["state"] in set(State) and line["test"] in by_id()
 
 
 @contextmanager
@@ -189,7 +189,7 @@ def sent(prompt: Prompt, form: Form) -> str | list[dict[str, str]]:
 def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool) -> Line:
     """One trial as a line of trials.jsonl."""
     query, reply = trial.query, trial.reply
-    by_feature = BY_ID[cell["test"]].by_feature
+    by_feature = by_id()[cell["test"]].by_feature
     return {
         **cell,
         "query": query.id,
@@ -220,7 +220,7 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
 
 def trial_of(line: Mapping[str, Any]) -> Trial:
     """The trial of a line, to be read again. Raises KeyError, TypeError or ValueError for a line that is none."""
-    prompt, expected, test = line["prompt"], line["expected"], BY_ID[line["test"]]
+    prompt, expected, test = line["prompt"], line["expected"], by_id()[line["test"]]
     if isinstance(prompt, str):
         rendering = Prompt((), prompt, prompt)
     else:

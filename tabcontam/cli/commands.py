@@ -7,8 +7,9 @@ import argparse
 import io
 import os
 import sys
+import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -17,8 +18,11 @@ from tabcontam.verdicts.rules import ALPHA, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from rich.console import Console
 
+    from tabcontam.asking.progress import Progress
     from tabcontam.runs.run import Outcome, Request, Run
     from tabcontam.verdicts.gate import Judgement
     from tabcontam.verdicts.recorded import RuleDifference
@@ -27,7 +31,8 @@ if TYPE_CHECKING:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
-    options = parser().parse_args(arguments)
+    began = time.monotonic()
+    options = parser().parse_args(arguments, argparse.Namespace(began=began))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
@@ -57,14 +62,15 @@ def _read_no_more() -> None:
 
 def _run(options: argparse.Namespace) -> int:
     _check_gate(options)
-    from tabcontam.runs.run import prepare
-
     if options.dry_run:
-        _print_plan(prepare(_request(options)), options.json)
+        _print_plan(options)
         return Exit.DONE
-    outcome = _executed(options, quiet=options.quiet > 0)
+    outcome = _executed(options)
+    results = outcome.results
+    if not options.json:  # the last line says what time passed, with that of writing the report in it
+        results = replace(results, run=replace(results.run, seconds=outcome.seconds))
     try:
-        _print_results(outcome.results, outcome.folder, options)
+        _print_results(results, outcome.folder, options)
     except BrokenPipeError:  # which must not become exit code 0
         _read_no_more()
     ended = _ended(outcome)
@@ -111,15 +117,27 @@ def _request(options: argparse.Namespace) -> "Request":
         prices=options.prices,
         cache=not options.no_cache,
         command=_command_line(),
+        began=options.began,
     )
 
 
-def _executed(options: argparse.Namespace, quiet: bool) -> "Outcome":
-    from tabcontam.report.github import summarize
+def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
+    """The planned run, and who shows how far it is: from the start, before anything heavy is imported."""
     from tabcontam.report.progress import progress
-    from tabcontam.runs.run import execute, prepare
 
-    outcome = execute(prepare(_request(options)), progress(quiet=quiet))
+    shown = progress(quiet=getattr(options, "quiet", 0) > 0)
+    with shown.doing(f"tabcontam {__version__}: loading"):
+        from tabcontam.runs.run import prepare
+    return prepare(_request(options), shown), shown
+
+
+def _executed(options: argparse.Namespace) -> "Outcome":
+    from tabcontam.report.github import summarize
+
+    run, shown = _prepared(options)
+    from tabcontam.runs.run import execute
+
+    outcome = execute(run, shown)
     summarize(outcome.results)
     return outcome
 
@@ -148,7 +166,7 @@ def _gate(options: argparse.Namespace) -> int:
         raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
     if options.dry_run:
         raise UsageError("--dry-run asks nothing, so that the gate cannot tell; type run --dry-run to see the plan")
-    outcome = _executed(options, quiet=False)
+    outcome = _executed(options)
     print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
     ended = _ended(outcome)
     return ended if ended is not Exit.DONE else _judged(options, outcome.results)
@@ -196,13 +214,14 @@ def _command_line() -> str:
     return shlex.join(["python", "-m", "tabcontam", *sys.argv[1:]])
 
 
-def _print_plan(run: "Run", as_json: bool) -> None:
+def _print_plan(options: argparse.Namespace) -> None:
+    run, shown = _prepared(options)
     from tabcontam.asking.plan import rows_shown
     from tabcontam.report.plan import plan_document, plan_text
     from tabcontam.runs.run import survey
 
-    estimates, leaving = survey(run), rows_shown(run.cells)
-    if as_json:
+    estimates, leaving = survey(run, shown), rows_shown(run.cells)
+    if options.json:
         _print_json(plan_document(run.cells, estimates, leaving))
     else:
         print(plan_text(run.cells, estimates, leaving))
@@ -221,7 +240,7 @@ def _console(color: str = "auto") -> "Console":
     return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
-def _print_results(results: "RunResults", folder: Path, options: argparse.Namespace) -> None:
+def _print_results(results: "RunResults", folder: "Path", options: argparse.Namespace) -> None:
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.runs.folder import last_lines
@@ -269,7 +288,7 @@ def _report(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _write_format(results: "RunResults", form: str, out: Path | None) -> None:
+def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.asking.trials import replace_file
     from tabcontam.report.formats import FORMATS

@@ -20,10 +20,10 @@ def listed(what: str) -> list[Item]:
 
 def tests() -> list[Item]:
     """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
-    from tabcontam.evidence.registry import TESTS
+    from tabcontam.evidence.registry import all_tests
 
     items = []
-    for test in TESTS:
+    for test in all_tests():
         about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
         number = f"test {test.number}, " if test.number else ""
         about = " ".join(about.split())
@@ -32,27 +32,30 @@ def tests() -> list[Item]:
 
 
 def serializers() -> list[Item]:
-    """Every shipped serializer."""
-    from tabcontam.tables.serializers import load_serializers
+    """Every shipped serializer, and those of the user's own that TABCONTAM_PATH offers."""
+    from tabcontam.tables.serializers import all_serializers
 
-    return [
-        {"name": item.name, "about": item.about, "text": item.row(["age", "sex"], ["39", "Male"])}
-        for item in load_serializers().values()
-    ]
+    items = []
+    for item in all_serializers().values():
+        text = item.row(["age", "sex"], ["39", "Male"])
+        items.append({"name": item.name, "about": _with_source(item.about, item.source), "text": text})
+    return items
 
 
 def llms() -> list[Item]:
     """How an LLM is named: by a word of the catalogue, or by its provider."""
     from tabcontam.subjects.catalogue import load_catalogue
-    from tabcontam.subjects.known.simulated import KINDS
     from tabcontam.subjects.prices import load_prices, price_of
-    from tabcontam.subjects.registry import forms
+    from tabcontam.subjects.registry import BUILT_IN
 
-    kinds = {"simulated:KIND": f"kinds: {', '.join(KINDS)}"}
     prices = load_prices()
     return [
         *(_named(entry, price_of(entry.asked, False, prices)) for entry in load_catalogue().values()),
-        *({"name": form, "about": about, "text": kinds.get(form, "")} for form, about in forms().items()),
+        *(
+            {"name": spelling, "about": about, "text": provider.details()}
+            for provider in BUILT_IN.values()
+            for spelling, about in provider.spellings.items()
+        ),
         *_plugins(),
     ]
 
@@ -98,11 +101,11 @@ def _plugins() -> list[Item]:
 
 
 def datasets() -> list[Item]:
-    """Every dataset card with its editions."""
-    from tabcontam.tables.cards import load_cards
+    """Every shipped dataset card with its editions, and the user's own that TABCONTAM_PATH offers."""
+    from tabcontam.tables.cards import all_cards
 
     items = []
-    for card in load_cards().values():
+    for card in all_cards().values():
         editions = ", ".join(edition.name for edition in card.editions)
         lines = [
             f"aliases: {', '.join(card.aliases)}",
@@ -114,9 +117,16 @@ def datasets() -> list[Item]:
                 for edition in card.editions
             ),
         ]
-        about = {"name": card.name, "about": f"{card.title} ({editions})", "text": "\n".join(lines)}
-        items.append(about | {"card": asdict(card)})
+        if not card.public:
+            lines.append("private: its rows leave this machine only with --send-rows")
+        about = _with_source(f"{card.title} ({editions})", card.source)
+        items.append({"name": card.name, "about": about, "text": "\n".join(lines), "card": asdict(card)})
     return items
+
+
+def _with_source(about: str, source: str) -> str:
+    """What a thing is, and the file that it is from, if that is the user's own."""
+    return "; ".join(part for part in (about, source and f"from {source}") if part)
 
 
 def as_text(items: Sequence[Item], verbose: bool) -> str:

@@ -3,12 +3,14 @@
 One direction: a test writes `Query`s and judges `Trial`s. It never calls a model and never knows which LLM answers.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar
 
+from tabcontam.evidence.answering import Answering
 from tabcontam.guesser.chance import Guess
 
 if TYPE_CHECKING:
@@ -65,6 +67,9 @@ class State(StrEnum):
     FAILED = "failed"
 
 
+READ = (State.OK, State.TRUNCATED)  # replies that brought a text
+
+
 class Capability(StrEnum):
     """What a test can need from an LLM."""
 
@@ -109,7 +114,8 @@ class Query:
     in part; `not_expected` are names that must not count (Wine Quality, where Wine is expected).
     `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
     chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
-    A query with `decoy_of` asks the same as the query of that id about something else, for comparison.
+    A query with `decoy_of` asks the same as the query of that id about something else, for comparison. `answering` says
+    how one would answer whose knowledge is known.
     """
 
     id: str
@@ -122,6 +128,7 @@ class Query:
     not_expected: tuple[str, ...] = ()
     chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
     decoy_of: str = ""
+    answering: Answering = field(default=Answering(), compare=False, repr=False)
 
     @property
     def prompt(self) -> Prompt:
@@ -186,20 +193,38 @@ class Trial:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What a test found, before any verdict.
+    """What the published algorithm made of the `trials`, before any verdict.
 
-    `hits` among the `trials`, of which `answered` could be read, by the answers as understood; `paper_hits` by the
-    published algorithm. `detected` and `paper_detected` say whether that is enough, and are None where the paper has
-    only a score. `claim` says what a hit is, in the words that follow "3 of 5".
+    `paper_hits` of them are hits; `paper_detected` says whether that is enough, and is None where the paper has only a
+    score. `claim` says what a hit is, in the words that follow "3 of 5".
     """
 
     trials: tuple[Trial, ...]
-    hits: int
     paper_hits: int
-    answered: int
-    detected: bool | None
     paper_detected: bool | None
     claim: str
+
+
+@dataclass(frozen=True)
+class PublishedRule:
+    """What the paper concludes from a test. `number` is its id in the paper's Table 1, None where it has none.
+
+    `claim` says what a hit is, in the words that follow "3 of 5". A table is contaminated by at least one hit and at
+    least this `share` of the queries; with None the paper has only a score.
+    """
+
+    claim: str
+    number: int | None = None
+    share: float | None = 0.0
+
+    def detects(self, hits: int, queries: int) -> bool | None:
+        """Whether so many hits are enough; None where there is only a score."""
+        return None if self.share is None else hits >= max(1, self.share * queries)
+
+    def measured(self, trials: Sequence[Trial]) -> Measurement:
+        """What the read trials of the paper's own queries come to."""
+        hits = sum(trial.reading is not None and trial.reading.paper_hit for trial in trials)
+        return Measurement(tuple(trials), hits, self.detects(hits, len(trials)), self.claim)
 
 
 @dataclass(frozen=True)
@@ -229,58 +254,76 @@ class Evidence:
     share: float | None = None
 
 
-class Test(Protocol):
-    """A contamination test: a frozen dataclass whose docstring is its page.
+class Test(ABC):
+    """A contamination test: a frozen dataclass whose docstring is its page, and all that others need to know of it.
 
-    `number` is the paper's Table 1 id, None for tests that are not in it. `title` names the test in words. `measure`
-    is the column of the ranking that its score goes into, empty where it goes into none.
+    Only what has no default has to be stated: `id`, `family` and `kind`. `title` names the test in words, those of its
+    id by default; `published` is the paper's rule, of which a test with an id of its own inherits none. `measure` is
+    the column of the ranking that its score goes into, empty where it goes into none.
     """
 
     id: ClassVar[str]
     title: ClassVar[str]
-    number: ClassVar[int | None]
-    kind: ClassVar[Kind]
     family: ClassVar[Family]
-    measure: ClassVar[str]
-    needs: ClassVar[frozenset[Capability]]
-    shows_rows: ClassVar[bool]  # whether the serializer matters
-    by_feature: ClassVar[bool]  # whether `asked` and `expected` of its queries run in parallel
-    decides: ClassVar[bool]  # whether the calibrated rules give a verdict; else there is only a score
-    of_rows: ClassVar[bool]  # whether it can show that rows were seen: a row test
+    kind: ClassVar[Kind]
+    published: ClassVar[PublishedRule | None] = None
+    measure: ClassVar[str] = ""
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+    shows_rows: ClassVar[bool] = True  # whether the serializer matters
+    by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
+    decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
+    answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
 
+    def __init_subclass__(cls) -> None:
+        if "id" in vars(cls):
+            cls.title = vars(cls).get("title", cls.id.replace("_", " ").capitalize())
+            cls.published = vars(cls).get("published")
+
+    @property
+    def number(self) -> int | None:
+        """Its id in the paper's Table 1, None for tests that are not in it."""
+        return self.published.number if self.published else None
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether it can show that rows were seen: a row test."""
+        return self.family == Family.ROWS and self.decides
+
+    def planned(self, table: "Table", serializer: "Serializer", rng: Random) -> list[Query]:
+        """The queries of a cell, with what the test says of all of them. Raises `Skip`."""
+        queries = self.queries(table, serializer, rng)
+        rule = self.published is not None
+        return [replace(query, answering=self.answering, paper=query.paper and rule) for query in queries]
+
+    @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""
-        ...
 
     def complete(self, query: Query, text: str, serializer: "Serializer") -> bool:
-        """Whether a text that was cut at the token limit held the whole asked item before it."""
-        ...
+        """Whether a text that was cut at the token limit held the whole asked item before it; it is not, by default."""
+        return False
 
+    @abstractmethod
     def read(self, query: Query, reply: Reply, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
         """One reply, read and decided."""
-        ...
 
-    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        """What the published rules count: the read trials of the paper's own queries, perhaps fewer than planned."""
-        ...
-
+    @abstractmethod
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """What all read trials of a cell, decoys among them, weigh against the null.
 
         `level` is the p-value that a cell of this grid must reach at most; the detectable share is stated for it.
         """
-        ...
 
     def counts(self, trial: Trial) -> bool:
         """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
-        ...
+        return trial.readable
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why the queries could not tell memory from guessing at this level; None where they could.
 
         Known before anything is asked: from what the prompts show, never from the hidden values.
         """
-        ...
+        return None
 
 
 @dataclass(frozen=True, slots=True)

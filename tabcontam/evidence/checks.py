@@ -7,13 +7,11 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from operator import itemgetter
-from random import Random
 from typing import TypeVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
 from tabcontam.reading.words import PLAIN, pieces, without_note
-from tabcontam.tables import draws
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
@@ -97,31 +95,3 @@ def _parted(table: Table, group: Iterable[int], place: int) -> Iterable[list[int
     for row in group:
         parts.setdefault(table.rows[row][place], []).append(row)
     return parts.values()
-
-
-def shown_rows(
-    table: Table,
-    rng: Random,
-    count: int,
-    asked: int,
-    allowed: Callable[[int, int], bool],
-    distinct: int | None = None,
-) -> list[int] | None:
-    """`count` random rows that may stand beside the asked one; None where a fair number of draws finds too few.
-
-    Never a duplicate of the asked row; with `distinct`, no two of the same cell in that column and none without one.
-    """
-    order = draws.by_content(table)
-    chosen: list[int] = []
-    for _ in range(TRIES):
-        index = order[rng.randrange(len(order))]
-        row = table.rows[index]
-        rival = any(
-            other == index or (distinct is not None and table.rows[other][distinct] == row[distinct])
-            for other in chosen
-        ) or (distinct is not None and table.is_missing(row[distinct]))
-        if not rival and row != table.rows[asked] and allowed(asked, index):
-            chosen.append(index)
-        if len(chosen) == count:
-            return chosen
-    return None

@@ -1,27 +1,85 @@
-"""Every contamination test, in the order of the paper's Table 1."""
+"""The contamination tests: the built-in ones, in the order of the paper's Table 1, and those of other packages.
 
-from tabcontam.evidence.base import Test
-from tabcontam.evidence.knowledge.feature_lists import FeatureListInformed, FeatureListUninformed
-from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed, FeatureValuesUninformed
-from tabcontam.evidence.knowledge.recognition import RecognitionExamples, RecognitionFeatures
-from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
-from tabcontam.evidence.rows.matched import MatchedMembership
-from tabcontam.evidence.rows.membership import Membership
-from tabcontam.evidence.score.classification import Classification0Shot, Classification1Shot
+A test of another package is an entry point of the group `tabcontam.tests`: its name is the test's id, its object the
+test's class. One that cannot be taken is a line on standard error, and never keeps the others from working.
+"""
 
-TESTS: tuple[Test, ...] = (
-    FeatureListInformed(),
-    FeatureListUninformed(),
-    RecognitionFeatures(),
-    RecognitionExamples(),
-    FeatureValuesInformed(),
-    FeatureValuesUninformed(),
-    IncompleteCompletion(),
-    FullCompletion(),
-    FeatureCompletion(),
-    Membership(),
-    MatchedMembership(),
-    Classification0Shot(),
-    Classification1Shot(),
+import sys
+from functools import cache
+from importlib.metadata import EntryPoint
+from typing import TYPE_CHECKING
+
+from tabcontam import entry_points
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Test, facts_of
+
+GROUP = "tabcontam.tests"
+BUILT_IN = (
+    "knowledge.feature_lists:FeatureListInformed",
+    "knowledge.feature_lists:FeatureListUninformed",
+    "knowledge.recognition:RecognitionFeatures",
+    "knowledge.recognition:RecognitionExamples",
+    "knowledge.feature_values:FeatureValuesInformed",
+    "knowledge.feature_values:FeatureValuesUninformed",
+    "rows.completion:IncompleteCompletion",
+    "rows.completion:FullCompletion",
+    "rows.completion:FeatureCompletion",
+    "rows.membership:Membership",
+    "rows.matched:MatchedMembership",
+    "score.classification:Classification0Shot",
+    "score.classification:Classification1Shot",
 )
-BY_ID: dict[str, Test] = {test.id: test for test in TESTS}
+
+
+@cache
+def all_tests() -> tuple[Test, ...]:
+    """Every test of this installation."""
+    built_in = built_in_tests()
+    points, complaints = entry_points.offered(GROUP, "test", {test.id for test in built_in})
+    others = []
+    for point in points.values():
+        try:
+            others.append(_of_package(point))
+        except UsageError as error:
+            complaints.append(str(error))
+    for complaint in complaints:
+        print(f"tabcontam: {complaint}", file=sys.stderr)
+    return (*built_in, *others)
+
+
+@cache
+def by_id() -> dict[str, Test]:
+    """Every test by its id."""
+    return {test.id: test for test in all_tests()}
+
+
+@cache
+def built_in_tests() -> tuple[Test, ...]:
+    """The tests of this package."""
+    return tuple(EntryPoint("", f"{__package__}.{place}", GROUP).load()() for place in BUILT_IN)
+
+
+def _of_package(point: EntryPoint) -> Test:
+    """The test that another package offers. Raises `UsageError` in one line, whatever its import raises."""
+    with entry_points.reported(point, "test"):
+        found = point.load()
+        test = found() if isinstance(found, type) and issubclass(found, Test) else None
+        name = test and facts_of(test).id  # raises where something has not been stated
+    if test is None:
+        why = f"{point.value} is no class made from tabcontam.evidence.base.Test"
+    elif name != point.name:
+        why = f"its id is {name!r}, and an entry point is to have the name of its test"
+    else:
+        return test
+    raise UsageError(f"{entry_points.described(point, 'test')} is left out: {why}")
+
+
+if TYPE_CHECKING:
+    TESTS: tuple[Test, ...]
+    BY_ID: dict[str, Test]
+else:
+
+    def __getattr__(name: str) -> object:
+        if name in ("TESTS", "BY_ID"):
+            return all_tests() if name == "TESTS" else by_id()
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

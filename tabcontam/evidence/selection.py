@@ -1,7 +1,7 @@
 """`-k EXPR`: test ids matched as pytest matches names."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Test
@@ -32,16 +32,16 @@ class _Parser:
         return matcher
 
     def _either(self) -> Matcher:
-        parts = [self._both()]
-        while self._take("or"):
-            parts.append(self._both())
-        return lambda name: any(part(name) for part in parts)
+        return self._joined("or", self._both, any)
 
     def _both(self) -> Matcher:
-        parts = [self._negated()]
-        while self._take("and"):
-            parts.append(self._negated())
-        return lambda name: all(part(name) for part in parts)
+        return self._joined("and", self._negated, all)
+
+    def _joined(self, word: str, part: Callable[[], Matcher], of: Callable[[Iterator[bool]], bool]) -> Matcher:
+        parts = [part()]
+        while self._take(word):
+            parts.append(part())
+        return lambda name: of(matches(name) for matches in parts)
 
     def _negated(self) -> Matcher:
         if self._take("not"):

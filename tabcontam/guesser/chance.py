@@ -1,7 +1,9 @@
-"""The guesser: what the best cheap predictor makes of a hidden cell, which knows all but the row.
+"""What the guesser says about a hidden cell: how probable each value is.
 
-It knows the schema, the other rows and everything that the prompt shows. Its distribution is the null of the row tests:
-the model's replies stay as they are, the hidden cells are drawn anew from it.
+The guesser stands for everybody who does not remember the row: it knows the schema, the other rows of the table and all
+that the prompt shows, but not the row that is asked. Its probabilities are the null of the row tests: the answers of
+the LLM stay as they are, and the hidden cells are drawn from these probabilities again and again; an LLM that does no
+better than that has shown no memory of the row.
 """
 
 from collections import Counter
@@ -9,20 +11,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import log2
+from typing import Any
 
 from tabcontam.reading.reading import value_key
 
 Cell = str | None
 
-LISTED = 64  # values of a guess that have a probability of their own
+LISTED = 64  # values at most that a guess gives a probability of their own
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A hidden cell's distribution: the probability of each likely value, and the most that any other value has.
+    """How probable each value of a hidden cell is.
 
-    Values are written as in the table; `missing` is the probability that there is none, and what is left that of the
-    values not listed.
+    `values` has the probability of each likely value, written as in the table. No other value is more probable than
+    `rest`. The cell is empty with probability `missing`.
     """
 
     values: Mapping[str, float]
@@ -31,34 +34,50 @@ class Guess:
 
     @cached_property
     def _keys(self) -> dict[str, float]:
-        keys: dict[str, float] = {}
-        for value, probability in self.values.items():
-            key = value_key(value)
-            keys[key] = keys.get(key, 0.0) + probability
+        keys = dict(zip(map(value_key, self.values), self.values.values(), strict=True))
+        if len(keys) < len(self.values):  # two ways to write one value
+            keys = dict.fromkeys(keys, 0.0)
+            for value, probability in self.values.items():
+                keys[value_key(value)] += probability
         return keys
 
+    @classmethod
+    def read(cls, held: Any) -> "Guess":
+        """The guess that `fields` wrote. Raises an error for anything else."""
+        values, rest, missing = held["values"], held["rest"], held["missing"]
+        chances = (rest, missing, *values.values())
+        if min(chances) < 0 or max(chances) > 1:
+            raise ValueError("no probability")
+        if not rest:
+            raise ValueError("a value is ruled out")
+        return cls(values, rest, missing)
+
+    def fields(self) -> dict[str, object]:
+        """The guess for JSON."""
+        return {"values": dict(self.values), "rest": self.rest, "missing": self.missing}
+
     def of(self, answer: str) -> float:
-        """The probability that the hidden cell is this answer, or a bound on it for a value that is not listed."""
+        """The probability that the hidden cell holds this answer; of a value that is not listed, an upper bound."""
         return max(self._keys.get(value_key(answer), 0.0), self.rest)
 
     @cached_property
     def likeliest(self) -> str | None:
-        """The likeliest value; None where none is listed."""
+        """The value with the largest probability; None where no value is listed."""
         return max(self.values, key=lambda value: self._keys[value_key(value)], default=None)
 
     @property
     def surest(self) -> float:
-        """The probability of the likeliest value."""
+        """The probability of that value."""
         return max(self._keys.values(), default=self.rest)
 
 
 def bits(chance: float) -> float:
-    """What a recalled cell is worth: -log2 of the guesser's probability of it."""
+    """How many bits an LLM has shown to know by naming a cell's value: -log2 of the guesser's probability of it."""
     return -log2(chance)
 
 
 def marginal(cells: Iterable[Cell], missing: Iterable[str] = ()) -> Guess:
-    """The frequencies of a column's values, for one more cell of it: a value that none has is one in n + 1."""
+    """The guess about one more cell of a column of n cells: how often each value occurs; a new one has 1 / (n + 1)."""
     marks = set(missing)
     known = list(cells)
     counts = Counter(cell for cell in known if cell is not None and cell not in marks)

@@ -49,8 +49,8 @@ class Fit:
     @cached_property
     def marginal(self) -> Floats:
         """The frequency of each value for one more row; a new one is as likely as those seen once (Good 1953)."""
-        once = (self.counts == 1) & (not self.gridded)
-        kept = np.where(once, 0.1, self.counts)
+        singletons = (self.counts == 1) & (not self.gridded)
+        kept = np.where(singletons, 0.1, self.counts)
         found: Floats = kept / (len(self.train) + 1)
         found[1] = 1 - found.sum()
         return found

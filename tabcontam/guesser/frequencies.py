@@ -18,12 +18,12 @@ def informative(target: Column, shown: Sequence[Column], train: Ints, most: int)
     """The shown columns that tell most about the target, with the bits they tell, by frequencies left one out."""
     classes = target.binned[train]
     alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
-    told: list[tuple[Column, float]] = []
+    gains: list[tuple[Column, float]] = []
     for one in shown:
         gain = max(left_out(codes[train], classes) for codes in codings(one)) - alone
-        told.append((one, gain))
-    told.sort(key=lambda item: (-item[1], item[0].name))
-    return told[:most]
+        gains.append((one, gain))
+    gains.sort(key=lambda item: (-item[1], item[0].name))
+    return gains[:most]
 
 
 def frequencies(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:

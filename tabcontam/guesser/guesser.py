@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import isfinite, sqrt
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from tabcontam.guesser.chance import LISTED, Cell, Guess, marginal
 from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, as_number, column, with_words
@@ -19,7 +18,7 @@ from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.laws import Follows, follows, surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
-from tabcontam.guesser.weighing import LEAST, Bools, Predicted, own_places, what_is_told
+from tabcontam.guesser.weighing import LEAST, Bools, Predicted, likelihoods_of, own_places
 
 MOST_ROWS = 2000  # that a guesser is fitted on
 HELD = 500  # of them, to weigh the predictors
@@ -62,11 +61,10 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     worded = with_words(taken[name] for name in sorted(set(shown)))
     chains = []
-    with threadpool_limits(1):  # sums do not depend on the machine's cores, and so small ones are no slower
-        for place, name in enumerate(asked):
-            given = [*worded, *with_words(taken[before] for before in asked[:place])]
-            given.sort(key=lambda one: one.name)
-            chains.append(_guesses(taken[name], given, sample, wanted))
+    for place, name in enumerate(asked):
+        given = [*worded, *with_words(taken[before] for before in asked[:place])]
+        given.sort(key=lambda one: one.name)
+        chains.append(_guesses(taken[name], given, sample, wanted))
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
@@ -131,14 +129,14 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
     """The guesses of the wanted places."""
     predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
     peaks = _with_errors(target, predicted, sample)
-    told = what_is_told(predicted, len(sample.rows))
+    likelihoods = likelihoods_of(predicted, len(sample.rows))
     guesses: dict[int, Guess] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
-        others = told.known & (sample.groups != group)
-        weights = told.weights(others)
+        others = likelihoods.known & (sample.groups != group)
+        weights = likelihoods.weights(others)
         mixed = [_mixed(one, weights) for one in predicted]
         mixed = _sharpened(predicted, mixed, others)
-        extra = told.beside(others, _base(predicted, mixed, len(sample.rows)))
+        extra = likelihoods.weights_beside(others, _base(predicted, mixed, len(sample.rows)))
         members = set(wanted[sample.groups[wanted] == group].tolist())
         for one, matrix in zip(predicted, mixed, strict=True):
             whole = _with_added(one, matrix, extra)
@@ -150,8 +148,8 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
 
 
 def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> Predicted:
-    told = informative(target, given, train, SHOWN)
-    fit = Fit(target, tuple(one for one, _ in told), tuple(max(0.0, gain) for _, gain in told), train, places)
+    shown = informative(target, given, train, SHOWN)
+    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), train, places)
     common, counted = frequencies(fit)
     near, close = neighbours(fit)
     matrices = {name: one.matrix for name, one in (common | near).items()}
@@ -196,7 +194,7 @@ def _power(matrix: Floats, power: float) -> Floats:
 
 
 def _base(predicted: Sequence[Predicted], mixed: Sequence[Floats], rows: int) -> Floats:
-    """The mixture's chance of each row's own value."""
+    """The probability that the mixture gives to the value that each row really has."""
     found = np.full(rows, np.nan)
     for one, matrix in zip(predicted, mixed, strict=True):
         found[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
@@ -204,7 +202,7 @@ def _base(predicted: Sequence[Predicted], mixed: Sequence[Floats], rows: int) ->
 
 
 def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
-    """The mixture with what is counted in it, less what follows."""
+    """The mixture together with the predictors that count; what follows from shown cells is added row by row later."""
     base = np.full(len(mixed), extra[""])
     total = np.zeros_like(mixed)
     for name, weight in extra.items():

@@ -1,21 +1,12 @@
 """The guesser applied to a table's rows, once for each table: fitted out of fold and kept under the table's content."""
 
-import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import asdict, dataclass
-from functools import cache
-from hashlib import sha256
-from importlib.metadata import version
-from math import isfinite
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.guesser.chance import Guess, bits
-from tabcontam.tables.draws import by_content, identity, seeded
-from tabcontam.tables.editions import cache_folder
+from tabcontam.guesser.kept import kept, order_digest, ranks
+from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
@@ -60,11 +51,21 @@ def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool 
 
 
 def _least_sure(table: Table, columns: Sequence[str], count: int, previous: bool) -> tuple[str, ...]:
-    from tabcontam.guesser.guesser import least_sure_of
+    def find() -> tuple[str, ...]:
+        from tabcontam.guesser.guesser import least_sure_of
 
-    cells, given = _cells(table, columns if previous else table.columns, () if previous else table.columns, previous)
-    found = least_sure_of(cells, given, columns, count, table.missing, _order(table), apart=not previous)
-    return tuple(found)
+        given = () if previous else table.columns
+        cells, shown = _cells(table, columns if previous else table.columns, given, previous)
+        return tuple(least_sure_of(cells, shown, columns, count, table.missing, _order(table), apart=not previous))
+
+    def read(held: Any) -> tuple[str, ...]:
+        if len(set(held) & set(columns)) != len(held) or len(held) != min(count, len(set(columns))):
+            raise ValueError("not so many of these columns")
+        return tuple(held)
+
+    order = order_digest(table) if previous else None
+    which = [sorted(columns), count, order, sorted(table.missing)]
+    return kept(table, ["least sure", VERSION, which], find, list, read)
 
 
 def _cells(
@@ -89,13 +90,22 @@ def _order(table: Table) -> list[int]:
 def _kept(
     table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool
 ) -> dict[int, Guessed]:
-    path = _path(table, asked, shown, rows, previous)
-    chains = _stored(path, len(rows), len(asked)) if path else None
-    if chains is None:
-        chains = _guess(table, asked, shown, rows, previous)
-        if path:
-            _store(path, chains)
-    return _with_unsure(chains, asked, rows)
+    rank, order = ranks(table), order_digest(table) if previous else None
+    which = [list(asked), sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
+
+    def find() -> list[list[Guess]]:
+        return _guess(table, asked, shown, rows, previous)
+
+    def write(chains: Sequence[Sequence[Guess]]) -> object:
+        return [[guess.fields() for guess in chain] for chain in chains]
+
+    def read(held: Any) -> list[list[Guess]]:
+        chains = [[Guess.read(guess) for guess in chain] for chain in held]
+        if [len(chain) for chain in chains] != [len(asked)] * len(rows):
+            raise ValueError("not the guesses of so many cells")
+        return chains
+
+    return _with_unsure(kept(table, ["guesses", VERSION, which], find, write, read), asked, rows)
 
 
 def _guess(
@@ -114,56 +124,3 @@ def _with_unsure(chains: Sequence[Sequence[Guess]], asked: Sequence[str], rows: 
         row: Guessed(dict(zip(asked, chain, strict=True)), lacks[0] + later)
         for row, chain, lacks in zip(rows, chains, lacking, strict=True)
     }
-
-
-def _path(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool) -> Path | None:
-    """The file of these guesses; None where nobody knows where this user's home is."""
-    # the rows stand for what they hold: in another order of the file, the same places are other rows
-    place = {row: number for number, row in enumerate(by_content(table))}
-    order = by_content(table) if previous else None
-    which = [list(asked), sorted(shown), [place[row] for row in rows], order, _made_by(), sorted(table.missing)]
-    name = sha256(json.dumps(which).encode("ascii")).hexdigest()
-    try:
-        return cache_folder().parent / "guesses" / identity(table)[:16] / f"{name[:32]}.json"
-    except RuntimeError:
-        return None
-
-
-@cache
-def _made_by() -> list[str]:
-    return [str(VERSION), version("numpy"), version("scikit-learn"), version("scipy")]
-
-
-def _stored(path: Path, rows: int, asked: int) -> list[list[Guess]] | None:
-    """What the file holds; None where there is none, or not the guesses of so many cells."""
-    try:
-        held = json.loads(path.read_bytes())
-        chains = [[_read(guess) for guess in chain] for chain in held]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        return None
-    return chains if len(chains) == rows and all(len(chain) == asked for chain in chains) else None
-
-
-def _read(held: Any) -> Guess:
-    values, rest, missing = held["values"], held["rest"], held["missing"]
-    for chance in (rest, 1 - missing, *values.values()):
-        if not isinstance(chance, float) or not isfinite(chance) or not 0 <= chance <= 1:
-            raise ValueError("no probability")
-    if not rest:
-        raise ValueError("a value is ruled out")
-    return Guess(values, rest, missing)
-
-
-def _store(path: Path, chains: Sequence[Sequence[Guess]]) -> None:
-    """Write the file at once or not at all; a folder that cannot be written is passed over."""
-    held = [[asdict(guess) for guess in chain] for chain in chains]
-    with suppress(OSError, ValueError):  # ValueError: half a surrogate pair
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, made = tempfile.mkstemp(dir=path.parent)  # of mode 0600
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(json.dumps(held))
-            os.replace(made, path)
-        except BaseException:
-            Path(made).unlink(missing_ok=True)
-            raise

@@ -1,4 +1,10 @@
-"""How much each predictor counts: what makes rows held out likeliest, by expectation and maximisation."""
+"""How much the guesser trusts each of its predictors: the more, the likelier it made rows that it did not learn from.
+
+A predictor gives every value that a hidden cell may have a probability. In the rows that were held out from its fit,
+the cell's real value can be looked up, and with it the probability that the predictor gave to that value: its
+likelihood in this row. The weights of a mixture are those that make the likelihood of all held-out rows as large as
+can be; they are found by expectation and maximisation (Dempster, Laird and Rubin 1977).
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,13 +18,18 @@ from tabcontam.guesser.laws import Follows
 
 Bools = NDArray[np.bool_]
 
-ROUNDS = 60
-LEAST = 1e-9  # a chance below counts as this
+ROUNDS = 60  # of expectation and maximisation
+LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
 
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What the predictors of one fit make of its rows."""
+    """What the predictors that learned from the same rows say about the rows that they did not learn from.
+
+    A predictor in `dense` gives every value of every row a probability. A predictor in `added` knows something about
+    some rows only; in the other rows it leaves the word to the others. `regressed` are the numbers that a regression
+    predicts for the hidden cells.
+    """
 
     fit: Fit
     dense: dict[str, Floats]
@@ -27,17 +38,23 @@ class Predicted:
 
 
 def own_places(fit: Fit) -> Ints:
-    """The place of each predicted row's own value among the keys: what the weights are found by, and nothing else."""
+    """The real value of each predicted row, as its place among the values that have a probability.
+
+    Nothing but the weights is found by the real values.
+    """
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
-def _weights(chances: Floats, worth: Floats | None = None) -> Floats:
-    """How much each predictor counts, by expectation and maximisation; each begins with a part of one row's worth."""
-    count = chances.shape[1]
+def _weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
+    """The weights of the mixture that makes the rows likeliest; one line a row, one column a predictor.
+
+    A row counts as often as its `worth` says. The predictors share one more row between them, so that no weight is 0.
+    """
+    count = likelihoods.shape[1]
     weights = np.full(count, 1 / count)
-    clipped = np.maximum(chances, LEAST)
-    rows = np.ones(len(chances)) if worth is None else worth
+    clipped = np.maximum(likelihoods, LEAST)
+    rows = np.ones(len(likelihoods)) if worth is None else worth
     for _ in range(ROUNDS):
         shares = weights * ((rows / (clipped @ weights)) @ clipped)
         weights = (shares + 1 / count) / (rows.sum() + 1)
@@ -45,62 +62,72 @@ def _weights(chances: Floats, worth: Floats | None = None) -> Floats:
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What each predictor says of the rows' own values: the mixed ones, and those that know some rows only.
+class Likelihoods:
+    """The probability that each predictor gave to the value that each row really has.
 
-    `one_of` are the values that a mixed predictor's chance is of: many where the row's value was never seen.
+    `dense` has one column for each of `names`, the predictors that know all rows. `added` has one for each of `extras`,
+    those that know some rows only, and `left` is the probability that they leave to the others in each row. A value
+    that the fit never saw shares its probability with all such values: `one_of` says with how many, and is 1 for any
+    other value. `known` are the rows that were predicted at all.
     """
 
     names: list[str]
-    chances: Floats
+    dense: Floats
     extras: list[str]
     added: Floats
     left: Floats
     one_of: Floats
     known: Bools
 
-    def weights(self, others: Bools) -> dict[str, float]:
-        """The weights of the mixed predictors, by the rows in which the others leave something to them."""
-        chances = self.chances[others]
-        weights = _weights(chances)
+    def weights(self, rows: Bools) -> dict[str, float]:
+        """The weights, found in these rows, of the predictors that know all rows.
+
+        A row in which the other predictors know the value teaches little about these, and counts for little.
+        """
+        dense = self.dense[rows]
+        weights = _weights(dense)
         for _ in range(2):
-            base = chances @ weights / self.one_of[others]
-            each = self._each(others, base)
+            base = dense @ weights / self.one_of[rows]
+            each = self._beside_base(rows, base)
             extra = _weights(each)
-            left = base * (extra[0] + self.left[others] @ extra[1:])
-            weights = _weights(chances, left / np.maximum(each @ extra, LEAST**2))
+            left = base * (extra[0] + self.left[rows] @ extra[1:])
+            weights = _weights(dense, left / np.maximum(each @ extra, LEAST**2))
         return dict(zip(self.names, weights.tolist(), strict=True))
 
-    def beside(self, others: Bools, base: Floats) -> dict[str, float]:
-        """The weights of the predictors that know some rows only, beside the mixture of all others (named by "")."""
-        weights = _weights(self._each(others, (base / self.one_of)[others]))
+    def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
+        """The weights, found in these rows, of the predictors that know some rows only.
+
+        Beside them stands the mixture of all others, named "", of which `base` has the likelihood in every row.
+        """
+        weights = _weights(self._beside_base(rows, (base / self.one_of)[rows]))
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
-    def _each(self, others: Bools, base: Floats) -> Floats:
-        return np.column_stack([base, self.added[others] + self.left[others] * base[:, None]])
+    def _beside_base(self, rows: Bools, base: Floats) -> Floats:
+        """The likelihood by the mixture alone, then by each other predictor where the mixture has what it leaves."""
+        return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
 
-def what_is_told(predicted: Sequence[Predicted], rows: int) -> Told:
-    """What the predictors of all fits say of their rows' own values."""
+def likelihoods_of(predicted: Sequence[Predicted], rows: int) -> Likelihoods:
+    """The likelihoods in all of so many rows, each by the fit that did not learn from it."""
     names = sorted({name for one in predicted for name in one.dense})
     extras = sorted({name for one in predicted for name in one.added})
-    chances, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
+    dense, one_of = np.full((rows, len(names)), np.nan), np.ones(rows)
     added, left = np.zeros((rows, len(extras))), np.ones((rows, len(extras)))
     for one in predicted:
         places, truth = one.fit.predicted, own_places(one.fit)
         each = np.arange(len(truth))
         one_of[places] = np.where(truth == 1, len(one.fit.train), 1)
         for number, name in enumerate(names):
-            chances[places, number] = one.dense.get(name, one.dense["marginal"])[each, truth]
+            dense[places, number] = one.dense.get(name, one.dense["marginal"])[each, truth]
         for number, name in enumerate(extras):
             if name in one.added:
-                added[places, number] = _of_own(one, one.added[name], truth)
+                added[places, number] = _likelihood(one, one.added[name], truth)
                 left[places, number] = one.added[name].left
-    return Told(names, chances, extras, added, left, one_of, np.isfinite(chances[:, 0]))
+    return Likelihoods(names, dense, extras, added, left, one_of, np.isfinite(dense[:, 0]))
 
 
-def _of_own(one: Predicted, added: Counted | Follows, truth: Ints) -> Floats:
-    """What is added to the chance of each row's own value."""
+def _likelihood(one: Predicted, added: Counted | Follows, truth: Ints) -> Floats:
+    """The probability that a predictor of some rows gives to the real value of each predicted row."""
     if isinstance(added, Counted):
         return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
     keys = [one.fit.target.keys[row] for row in one.fit.predicted]

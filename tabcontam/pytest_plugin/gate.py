@@ -19,6 +19,7 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import State
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
+from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.gate import WORST_FIRST, Conclusion, check_whole
 from tabcontam.verdicts.wording import visible
@@ -80,7 +81,8 @@ class Gate:
         Raises `UsageError` where a run cannot be made.
         """
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
-        return min((_answer(condition, dataset, run) for run in runs), key=_rank)
+        serializer = condition.asking.serializer and self._file(condition.asking.serializer)
+        return min((_answer(condition, dataset, serializer, run) for run in runs), key=_rank)
 
     def results(self) -> tuple[Results, ...]:
         """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
@@ -122,22 +124,28 @@ class Gate:
                 asking.llm,
                 [self._file(dataset) for dataset in datasets],
                 out=folder,
-                serializer=asking.serializer or (),
+                serializer=self._file(asking.serializer) if asking.serializer else (),
                 target=asking.target,
                 queries=asking.queries,
                 send_rows=asking.send_rows,
                 progress=shown,
             )
 
-    def _file(self, dataset: str) -> str:
-        """A FILE is looked for from pytest's root folder, too."""
-        path = self.config.rootpath / dataset
-        return str(path) if path.suffix and path.is_file() else dataset
+    def _file(self, name: str) -> str:
+        """A FILE, a card or a serializer is looked for from pytest's root folder, too."""
+        file, edition = split_edition(name)
+        for base, behind in ((name, ""), (file, f"@{edition}")):
+            path = self.config.rootpath / base
+            if path.suffix and path.is_file():
+                return f"{path}{behind}"
+        return name
 
     def _folder(self, asking: Asking, datasets: Sequence[str]) -> Path:
         """A folder of pytest's cache, named by what determines the results. Raises `UsageError` without a cache."""
         facts = [__version__, *vars(asking).values(), *datasets]
-        files = [_state(Path(name)) for name in (asking.llm.partition(":")[2], asking.serializer or "", *datasets)]
+        serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
+        paths = (asking.llm.partition(":")[2], serializer, *map(_source, datasets))
+        files = [_state(Path(path)) for path in paths]
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
         digest = hashlib.sha256(json.dumps([facts, files]).encode()).hexdigest()[:12]
         if (cache := getattr(self.config, "cache", None)) is None:
@@ -164,11 +172,11 @@ class Gate:
             yield True
 
 
-def _answer(condition: Condition, dataset: str, results: Results) -> Answer:
-    """What a run says of a condition."""
+def _answer(condition: Condition, dataset: str, serializer: str | None, results: Results) -> Answer:
+    """What a run says of a condition, whose dataset and serializer are found."""
     llm = condition.asking.llm
     try:
-        _check_serializer(condition.asking.serializer, results)
+        _check_serializer(serializer, results)
         found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
     except UsageError as error:
         untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
@@ -195,6 +203,13 @@ def _is_whole(results: Results) -> bool:
         return False
     lines = last_lines(results.folder, results.cells)
     return not any(line["llm"] in ended and line["state"] == State.FAILED for line in lines)
+
+
+def _source(dataset: str) -> str:
+    """The user's own file that says what a dataset is: its card, or the FILE itself. Raises `UsageError`."""
+    base, edition = split_edition(dataset)
+    card = None if edition is not None and Path(dataset).is_file() else find_card(base)
+    return card.source if card else dataset
 
 
 def _state(path: Path) -> object:

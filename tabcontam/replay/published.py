@@ -4,19 +4,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from tabcontam.evidence.base import Measurement, Query, Reading, Reply, State, Trial
-from tabcontam.evidence.knowledge.words import measured
+from tabcontam.evidence.base import Measurement, PublishedRule, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.reading import declines
 from tabcontam.reading.values import completion_line, decide_values, first_line
 from tabcontam.reading.words import Dictionary, WordDecision, appears, decide_names, decide_words
-from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, ROW_TESTS, Record, cells_of, unrecorded
+from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, NEXT_ROW, ROW_TESTS, Record, cells_of, unrecorded
 from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import published_counts
 from tabcontam.verdicts.recorded import RecordedDifference
-
-SHARE_NEEDED = {"incomplete_completion": 0.5}  # the last code's rule; for the other tests one answer is enough
 
 DICTIONARY = "dictionary version"
 LENGTH = "older value match without the length check (B3)"
@@ -34,8 +32,8 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Recor
     answers: list[RecordedDifference] = []
     cells: list[RecordedDifference] = []
     for group in cells_of(records):
-        each = [_difference(record, dictionary) for record in group if record.decision is not None]
-        found = [difference for difference in each if difference is not None]
+        compared = [_difference(record, dictionary) for record in group if record.decision is not None]
+        found = [difference for difference in compared if difference is not None]
         answers += found
         if found:
             cells += _cell_difference(group, found, dictionary)
@@ -57,7 +55,7 @@ def _words(record: Record, dictionary: Dictionary) -> WordDecision:
 
 
 def _line(record: Record) -> str:
-    return completion_line(record.output) if record.test == "full_completion" else first_line(record.output)
+    return completion_line(record.output) if record.test == NEXT_ROW else first_line(record.output)
 
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
@@ -97,14 +95,14 @@ def _membership(cell: Cell, group: Sequence[Record]) -> Cell:
 
 def _measurement(group: Sequence[Record], dictionary: Dictionary) -> Measurement:
     trials = [_trial(record, detected(record, dictionary)) for record in group]
-    what = "hold every asked value" if group[0].test in ROW_TESTS else "pass the word rule"
-    return measured(trials, _needed(group), f"answers {what}")
+    return _rule(group[0].test).measured(trials)
 
 
-def _needed(group: Sequence[Record]) -> float:
-    """How many answers must pass for the cell to pass."""
-    test = group[0].test
-    return SHARE_NEEDED[test] * len(group) if test in SHARE_NEEDED else 1
+def _rule(test: str) -> PublishedRule:
+    """When a recorded cell passes: as the test's own rule has it, of a test that is recorded alone by one answer."""
+    claim = f"answers {'hold every asked value' if test in ROW_TESTS else 'pass the word rule'}"
+    known = by_id().get(test)
+    return replace(known.published, claim=claim) if known and known.published else PublishedRule(claim)
 
 
 def _trial(record: Record, hit: bool) -> Trial:
@@ -128,7 +126,7 @@ def _difference(record: Record, dictionary: Dictionary) -> RecordedDifference | 
 def _differing(
     level: Literal["answer", "cell"],
     record: Record,
-    ours: bool,
+    ours: bool | None,
     recorded: bool | None,
     group: str,
     explanation: str,
@@ -141,7 +139,7 @@ def _differing(
         test=record.test,
         source=record.file,
         line=record.line,
-        ours=ours,
+        ours=bool(ours),
         recorded=recorded,
         group=group,
         explanation=explanation,
@@ -170,9 +168,9 @@ def _cell_difference(
     group: Sequence[Record], found: Sequence[RecordedDifference], dictionary: Dictionary
 ) -> list[RecordedDifference]:
     """The cell's own line, if its answers' differences change it."""
-    needed = _needed(group)
-    recorded = sum(record.decision is True for record in group) >= needed
-    ours = sum(detected(record, dictionary) for record in group) >= needed
+    rule = _rule(group[0].test)
+    recorded = rule.detects(sum(record.decision is True for record in group), len(group))
+    ours = rule.detects(sum(detected(record, dictionary) for record in group), len(group))
     if ours == recorded:
         return []
     causes = "; ".join(dict.fromkeys(difference.group for difference in found))

@@ -20,14 +20,10 @@ WORD_TESTS = (
     "feature_values_uninformed",
 )
 NAME_TESTS = ("recognition_features", "recognition_examples")
-ROW_TESTS = (
-    "incomplete_completion",
-    "incomplete_completion_single",
-    "full_completion",
-    "feature_completion",
-)
+NEXT_ROW, ONE_CELL = "full_completion", "feature_completion"
+ROW_TESTS = ("incomplete_completion", "incomplete_completion_single", NEXT_ROW, ONE_CELL)
 MEMBERSHIP = "membership"
-TESTS = (*WORD_TESTS, *NAME_TESTS, *ROW_TESTS, MEMBERSHIP)
+RECORDED = (*WORD_TESTS, *NAME_TESTS, *ROW_TESTS, MEMBERSHIP)
 
 KEYS = ("llm", "dataset", "serialization", "test", "file", "output", "expected", "matches", "decision")
 
@@ -120,7 +116,7 @@ def _parse(raw: Any, number: int) -> Record:
     place: dict[str, Any] = {key: _text(raw, key) for key in ("llm", "dataset", "test", "file")}
     place["serializer"] = None if raw.get("serialization") is None else _text(raw, "serialization")
     test = place["test"]
-    if test not in TESTS:
+    if test not in RECORDED:
         raise ValueError(f"unknown test {test!r}")
     if test == MEMBERSHIP:
         right, queries, yes, no = (_count(raw, key) for key in ("score", "n", "n_yes", "n_no"))

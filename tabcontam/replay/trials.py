@@ -13,17 +13,16 @@ from math import ceil
 from tabcontam.evidence.base import Query, Reply, State, Test, Trial
 from tabcontam.evidence.knowledge.decoys import decoy, floors, is_english
 from tabcontam.evidence.knowledge.words import true_ones
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.rows import POWER, SHARE, answered
 from tabcontam.reading.words import Dictionary, appears, stands_in, without_note
 from tabcontam.replay.null import Known
-from tabcontam.replay.records import NAME_TESTS, Record, lines, unrecorded
+from tabcontam.replay.records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded
 from tabcontam.statistics.power import row_power
 from tabcontam.tables.cards import Card, find_card
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 
-NEXT_ROW, ONE_CELL = "full_completion", "feature_completion"
 TEMPLATE = re.compile(r"(.*)\{feature_name\}(.*\S.*)\{feature_value\}(.*\S.*)", re.DOTALL)
 NO_DECOYS = "not recorded: no answers of this LLM to this test on another dataset"
 NO_WORDS = "not recorded: no word is expected that the dataset's name does not show"
@@ -193,12 +192,12 @@ def asked_words(
         f"what is said is as likely said of any of {len(other_of)} other datasets; what the prompt showed is unrecorded"
     )
     notes = _name_notes if records[0].test in NAME_TESTS else _word_notes
-    return RecordedCell(BY_ID[records[0].test], tuple(trials), null, notes=notes(trials))
+    return RecordedCell(by_id()[records[0].test], tuple(trials), null, notes=notes(trials))
 
 
 def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionary: Dictionary) -> list[Trial]:
     """An answer and its decoys, each looked through for what is expected of the first."""
-    test, serializer = BY_ID[record.test], load_serializer(DEFAULT)
+    test, serializer = by_id()[record.test], load_serializer(DEFAULT)
     names = record.test in NAME_TESTS
     words = dict.fromkeys(without_note(word) for word in record.words if word)
     expected = card.names if names else tuple(word for word in words if not stands_in(word, record.dataset))

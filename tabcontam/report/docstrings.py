@@ -17,12 +17,12 @@ class TestPage:
 
 def pages_of(titles: Mapping[str, str]) -> dict[str, TestPage]:
     """The page of each of these tests that is installed, from its docstring."""
-    from tabcontam.evidence.registry import BY_ID
+    from tabcontam.evidence.registry import by_id
 
     return {
-        test: TestPage(test, title, _paragraphs(inspect.getdoc(BY_ID[test]) or ""))
+        test: TestPage(test, title, _paragraphs(inspect.getdoc(by_id()[test]) or ""))
         for test, title in titles.items()
-        if test in BY_ID
+        if test in by_id()
     }
 
 

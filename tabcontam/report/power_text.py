@@ -13,6 +13,15 @@ Document = Mapping[str, Any]
 SOON = 2.0  # seconds before anything is told
 EVERY = 10.0  # seconds between plain lines; on a terminal one line is kept up to date
 NONE = "-"
+LEGEND = (
+    "Each column is a simulated LLM, and a number the share of its runs in which",
+    "the test called it contaminated.",
+    "knows nothing: of the rows, so each finding is an error; the true rate is below",
+    "  the limit behind it with 95% confidence",
+    "schema: knows the dataset's name, features and values, and no row; tests 1 to",
+    "  3, 5 and 6 should find it, recognition_examples should not",
+    "5% to 100%: remembers this share of the rows and guesses the others",
+)
 
 
 def print_power(console: "Console", document: Document) -> None:
@@ -26,10 +35,8 @@ def print_power(console: "Console", document: Document) -> None:
         _print_rates(console, dataset)
         _print_idle(console, dataset)
         _line(console)
-    _line(console, "false: runs in which one was found that knows nothing of the rows, and the limit")
-    _line(console, "  that the rate is below with 95% confidence; card: one that knows the schema,")
-    _line(console, "  which cannot tell rows from others of it, as recognition_examples asks;")
-    _line(console, "  5% to 100%: one that remembers so many of the rows and guesses the others")
+    for line in LEGEND:
+        _line(console, line)
 
 
 def _print_rates(console: "Console", dataset: Document) -> None:
@@ -40,7 +47,7 @@ def _print_rates(console: "Console", dataset: Document) -> None:
     shares = next((list(line["power"]) for line in lines if line["power"]), [])
     table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     table.add_column("test", overflow="fold")
-    for head in ("asks", "false", "card", *(f"{float(share):.0%}" for share in shares)):
+    for head in ("queries", "knows nothing", "schema", *(f"{float(share):.0%}" for share in shares)):
         table.add_column(head, justify="right", no_wrap=True)
     for line in lines:
         cells = [f"{line['queries']}", _false(line["false_positives"]), _found(line["expert"])]

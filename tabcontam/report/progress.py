@@ -1,4 +1,4 @@
-"""Progress on standard error: a line for each LLM that is being asked.
+"""Progress on standard error: what is being done, and a line for each LLM that is being asked.
 
 On a terminal the lines stay in place and show a bar; elsewhere they are printed from time to time.
 """
@@ -6,9 +6,14 @@ On a terminal the lines stay in place and show a bar; elsewhere they are printed
 import os
 import sys
 import time
-from collections.abc import Callable, Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, TextIO
 
+from tabcontam.asking.progress import Progress, Tell, Unheard
 from tabcontam.evidence.base import Reply
 from tabcontam.report.asked import Asked, Shrunk, counts, named, pace, printable, rest, short_names, state
 from tabcontam.report.bars import Row, drawn
@@ -20,49 +25,78 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-EVERY = 10.0  # seconds between plain lines
+QUIET = 1.5  # seconds after which a plain line says again what is being done before and after the LLMs are asked
+SOON = 0.7  # seconds after which it is said first: a bad input, which is found before, is one line of its own
+TICK = 0.25  # seconds between two looks at whether a plain line is due
+EVERY = 10.0  # seconds between plain lines about the LLMs that are asked
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
 MOST = 8  # LLMs with a line of their own
 
 
-class Silent:
-    """Nothing at all, for `-q` and for library use."""
+@dataclass(eq=False)
+class _Step:
+    """Something that is being done, since a moment; of so many parts so many are done."""
 
-    def begin(self, planned: Mapping[str, int]) -> None:
-        """So many queries are planned for each LLM, in this order."""
+    what: str
+    since: float
+    done: int = 0
+    of: int = 0
 
-    def known(self, llm: str, queries: int) -> None:
-        """So many queries of this LLM were answered before."""
+    def tell(self, done: int, of: int) -> None:
+        """So much of so much is done."""
+        self.done, self.of = done, of
 
-    def at(self, llm: str, dataset: str) -> None:
-        """This LLM is asked about this dataset now."""
-
-    def answered(self, llm: str, reply: Reply) -> None:
-        """One query of this LLM has its reply."""
-
-    def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """A request of this LLM is sent again after so many seconds."""
-
-    def limit(self, llm: str, before: int, now: int, kind: str) -> None:
-        """This LLM is sent so many requests at a time from now on; `kind` says why they became fewer."""
-
-    def ended(self, llm: str, line: str) -> None:
-        """This LLM is asked nothing more, and why."""
-
-    def end(self) -> None:
-        """Nothing more is asked."""
+    def line(self, now: float) -> str:
+        """What is being done, how much of it is done, and for how long, where that is long."""
+        seconds = int(now - self.since)
+        part = f" {self.done}/{self.of}" if self.of else ""
+        return f"{self.what}{part}" + (f", {seconds} s" if seconds else "")
 
 
-class _Counting(Silent):
-    """What `Bar` and `Lines` share: they keep count of every LLM."""
+class _Counting(Unheard):
+    """What `Bar` and `Lines` share: they know what is being done, and keep count of every LLM."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.llms: dict[str, Asked] = {}
+        self._steps: list[_Step] = []
+        self._asking = False
+
+    @abstractmethod
+    def _start(self) -> None:
+        """There is something to show from now on."""
+
+    @abstractmethod
+    def _stop(self) -> None:
+        """There is nothing to show any more."""
+
+    @contextmanager
+    def doing(self, what: str) -> Iterator[Tell]:
+        """Show what is being done until the context ends; of several things the last that was begun."""
+        step = _Step(what, self.clock())
+        idle = not self._steps and not self._asking
+        self._steps.append(step)
+        if idle:
+            self._start()
+        try:
+            yield step.tell
+        finally:
+            self._steps.remove(step)
+            if not self._steps and not self._asking:
+                self._stop()
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM, in this order."""
         self.llms = {llm: Asked(llm, queries) for llm, queries in planned.items()}
+        self._asking = True
+        if not self._steps:
+            self._start()
+
+    def end(self) -> None:
+        """Nothing more is asked."""
+        if self._asking and not self._steps:
+            self._stop()
+        self._asking = False
 
     def known(self, llm: str, queries: int) -> None:
         """So many queries of this LLM were answered before."""
@@ -105,16 +139,14 @@ class Bar(_Counting):
         self._console = console
         self._live: Live | None = None
 
-    def begin(self, planned: Mapping[str, int]) -> None:
-        """Show the lines."""
+    def _start(self) -> None:
         from rich.console import Console
         from rich.live import Live
 
-        super().begin(planned)
         self._console = self._console or Console(stderr=True)
         # standard output is the report's own, and goes where the user sent it
         self._live = Live(console=self._console, get_renderable=self._drawn, transient=True, redirect_stdout=False)
-        self._live.start()
+        self._live.start(refresh=True)
 
     def ended(self, llm: str, line: str) -> None:
         """Say so above the bars, at once."""
@@ -124,8 +156,7 @@ class Bar(_Counting):
         if self._live and self._console:
             self._console.print(Text(printable(named(llm, line), self._console.encoding)), soft_wrap=True)
 
-    def end(self) -> None:
-        """Take the lines away."""
+    def _stop(self) -> None:
         if self._live:
             self._live.stop()
 
@@ -138,6 +169,7 @@ class Bar(_Counting):
         lines = drawn([Row.of(asked, names[asked.llm], now, encoding) for asked in under_way[:most]], width, encoding)
         if under_way[most:]:
             lines.append(Text(rest(under_way[most:]), "dim"))
+        lines += [Text(printable(step.line(now), encoding), "dim") for step in self._steps[-1:]]
         for line in lines:
             line.truncate(width, overflow="crop")
         return lines
@@ -151,18 +183,48 @@ class Bar(_Counting):
 
 
 class Lines(_Counting):
-    """Plain lines: what every LLM is at, every few seconds, and at once what it begins to wait for."""
+    """Plain lines: what is being done, what every LLM is at, every few seconds, and at once what it begins to wait for.
 
-    def __init__(self, file: TextIO | None = None, clock: Clock = time.monotonic) -> None:
+    With `beats` a thread looks whether a line is due; without, lines come with what happens alone.
+    """
+
+    def __init__(self, file: TextIO | None = None, clock: Clock = time.monotonic, beats: bool = False) -> None:
         super().__init__(clock)
         self._file = file
+        self._beats = beats
+        self._ended = Event()
+        self._lock = RLock()
+        self._said: float | None = None  # when the last line was printed, whatever about
         self._last = 0.0
         self._told: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
+    def _start(self) -> None:
+        if self._said is None:
+            self._said = self.clock() - QUIET + SOON
+        if self._beats:
+            self._ended = Event()
+            Thread(target=self._beat_until, args=(self._ended,), daemon=True).start()
+
+    def _stop(self) -> None:
+        self._ended.set()
+
+    def _beat_until(self, ended: Event) -> None:
+        while not ended.wait(TICK):
+            self.beat()
+
+    def beat(self) -> None:
+        """Say what is due now."""
+        now = self.clock()
+        with self._lock:
+            self._tell_due(now)
+            for step in self._steps[-1:]:
+                if self._said is not None and now - self._said >= QUIET:
+                    self._say(step.line(now))
+
     def begin(self, planned: Mapping[str, int]) -> None:
         """Say how many queries are planned."""
-        super().begin(planned)
         self._last = self.clock()
+        super().begin(planned)
         self._say(f"{sum(planned.values())} queries planned")
 
     def known(self, llm: str, queries: int) -> None:
@@ -197,11 +259,17 @@ class Lines(_Counting):
     def _tell(self, asked: Asked) -> None:
         """Say what is due now."""
         now = self.clock()
-        if now - self._last >= EVERY:
+        with self._lock:
+            if not self._tell_due(now) and asked.under_way:
+                self._tell_news(asked, now)
+
+    def _tell_due(self, now: float) -> bool:
+        """Say what every LLM is at, if that is due."""
+        due = self._asking and now - self._last >= EVERY
+        if due:
             self._last = now
             self._tell_all(now)
-        elif asked.under_way:
-            self._tell_news(asked, now)
+        return due
 
     def _tell_all(self, now: float) -> None:
         under_way = self._under_way()
@@ -226,15 +294,17 @@ class Lines(_Counting):
 
     def _say(self, line: str) -> None:
         file = self._file or sys.stderr
-        print(printable(line, file.encoding or "ascii"), file=file, flush=True)
+        with self._lock:
+            self._said = self.clock()
+            print(printable(line, file.encoding or "ascii"), file=file, flush=True)
 
 
-def progress(quiet: bool) -> Silent:
+def progress(quiet: bool) -> Progress:
     """What suits standard error."""
     if quiet:
-        return Silent()
+        return Unheard()
     drawable = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
-    return Bar() if drawable else Lines()
+    return Bar() if drawable else Lines(beats=True)
 
 
 def _trouble(asked: Asked, now: float) -> tuple[str | None, Shrunk | None]:

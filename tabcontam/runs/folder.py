@@ -25,7 +25,7 @@ from tabcontam.asking.trials import (
 )
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Trial
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
@@ -115,7 +115,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     past = load(folder)
     open_folder(folder)
     for number, cell in enumerate(past.cells, start=1):
-        if cell.test not in BY_ID:
+        if cell.test not in by_id():
             raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
@@ -263,7 +263,7 @@ def _by_cell(folder: Path, cells: Sequence[Cell]) -> list[tuple[Cell, list[Line]
 
 
 def _read(cell: Cell, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    return read_trial(BY_ID[cell.test], trial_of(line), serializer, dictionary)
+    return read_trial(by_id()[cell.test], trial_of(line), serializer, dictionary)
 
 
 def _judged_again(cell: Cell, trials: Sequence[Trial], run: RunFacts) -> Cell:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
 from types import FrameType
@@ -17,6 +17,7 @@ from typing import Any
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
+from tabcontam.asking.preparing import prepare_tables
 from tabcontam.asking.progress import Progress, Unheard
 from tabcontam.asking.replies import NoStore, ReplyStore, Store
 from tabcontam.asking.session import Session
@@ -46,7 +47,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 @dataclass(frozen=True)
 class Request:
-    """What the command line asks for."""
+    """What the command line asks for; `began` is when, by `time.monotonic`."""
 
     llms: tuple[str, ...] = ()
     datasets: tuple[str | Table, ...] = ()
@@ -63,6 +64,7 @@ class Request:
     prices: Path | None = None
     cache: bool = True
     command: str = ""
+    began: float = field(default_factory=time.monotonic)
 
 
 @dataclass(frozen=True)
@@ -81,11 +83,15 @@ class Run:
 
 @dataclass(frozen=True)
 class Outcome:
-    """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so."""
+    """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so.
+
+    `seconds` passed from the user's command until the report was written.
+    """
 
     folder: Path
     results: RunResults
     failure: str | None
+    seconds: float
 
 
 class NothingSelectedError(UsageError):
@@ -94,8 +100,9 @@ class NothingSelectedError(UsageError):
     code = 5
 
 
-def prepare(request: Request) -> Run:
+def prepare(request: Request, progress: Progress | None = None) -> Run:
     """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
+    progress = progress or Unheard()
     tests = selected(TESTS, request.expression)
     if not tests:
         raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
@@ -109,29 +116,36 @@ def prepare(request: Request) -> Run:
         needs=frozenset().union(*(test.needs for test in tests)),
         seed=request.options.seed,
     )
-    opened = {spec: _opened(spec, settings) for spec in _specs(request)}
+    with progress.doing("looking up the LLMs"):
+        opened = {spec: _opened(spec, settings) for spec in _specs(request)}
     named = request.llms or CONTROLS
     subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
     if request.options.most_dollars is not None:
         _check_prices(subjects, prices)
-    tables = _tables(request)
+    tables = _tables(request, progress)
     _tell_apart(tables, serializers)
-    cells = tuple(plan(subjects, tables, serializers, tests, request.options))
+    with progress.doing("preparing guesses of new tables") as tell:
+        prepare_tables(tables, serializers[0], tests, request.options, tell)
+    with progress.doing("preparing guesses") as tell:
+        cells = tuple(plan(subjects, tables, serializers, tests, request.options, tell))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     return Run(request, subjects, tables, serializers, cells, english(), prices, found)
 
 
-def _tables(request: Request) -> tuple[Table, ...]:
+def _tables(request: Request, progress: Progress) -> tuple[Table, ...]:
     """The tables as they are named, each once; one that is given as it is has its target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in request.datasets or DATASETS}
     if request.target or request.name:
         for table in named.values():
             if not isinstance(table, str):
                 raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
-    return tuple(
-        each if isinstance(each, Table) else load_table(each, target=request.target, name=request.name)
-        for each in named.values()
-    )
+    tables = []
+    for each in named.values():
+        if isinstance(each, str):
+            with progress.doing(f"reading {each}"):
+                each = load_table(each, target=request.target, name=request.name)
+        tables.append(each)
+    return tuple(tables)
 
 
 def _specs(request: Request) -> tuple[str, ...]:
@@ -176,7 +190,7 @@ def check_rows_may_leave(run: Run) -> None:
 def execute(run: Run, progress: Progress) -> Outcome:
     """Ask everything and record it. Raises `UsageError`; never loses an answer."""
     check_rows_may_leave(run)
-    started, clock = datetime.now(UTC), time.monotonic()
+    started = datetime.now(UTC) - timedelta(seconds=_passed(run))
     folder = run.request.out or new_folder(started)
     _check_same_run(folder, run)
     session = _session(run, Journal(folder), progress)
@@ -184,7 +198,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     def judged(finished: bool) -> RunResults:
         about = replace(
             describe(run, started, session.used()),
-            seconds=round(time.monotonic() - clock, 2),
+            seconds=_passed(run),
             finished=finished and session.limit() is None,
             interrupted=session.stopping,
             limit=session.limit(),
@@ -196,20 +210,28 @@ def execute(run: Run, progress: Progress) -> Outcome:
         _completed(_ask(session, folder, judged), session.stop)
     finally:
         session.journal.rescue()
-    final = record(folder, judged(not session.stopping))
-    return Outcome(folder, final, session.failures())
+    with progress.doing("writing the report"):
+        final = record(folder, judged(not session.stopping))
+    return Outcome(folder, final, session.failures(), _passed(run))
 
 
-def survey(run: Run) -> list[Estimate]:
+def _passed(run: Run) -> float:
+    """The seconds since the user asked for the run."""
+    return round(time.monotonic() - run.request.began, 2)
+
+
+def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
-    session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), Unheard())
+    progress = progress or Unheard()
+    session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), progress)
 
     async def look() -> list[Estimate]:
         try:
             with contextlib.suppress(UsageError):  # each LLM that cannot be reached says so in its own line
-                await session.connect()
-            session.recall()
-            return session.estimates()
+                await _connect(session)
+            with progress.doing("looking for known answers"):
+                session.recall()
+                return session.estimates()
         finally:
             await session.close()
             session.store.close()
@@ -255,13 +277,19 @@ def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
                 raise
 
 
+async def _connect(session: Session) -> None:
+    with session.progress.doing("connecting"):
+        await session.connect()
+
+
 async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults]) -> None:
     try:
-        await session.connect()
+        await _connect(session)
         _check_same_versions(folder, session)
         open_folder(folder)
         with alone(folder):
-            session.recall()
+            with session.progress.doing("looking for known answers"):
+                session.recall()
             # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
             replace_file(folder / RESULTS, as_json(judged(False)))
             with _interruptible(session):

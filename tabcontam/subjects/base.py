@@ -1,7 +1,7 @@
 """The one seam to every LLM: `generate(request) -> reply`.
 
-An LLM is told the rendering of a query that fits its form, and nothing about the test behind it. What its server does
-wrong is told by kind, so that one place decides what to do about it:
+An LLM gets the rendering of a query that fits its form, and nothing about the test behind it. What its server does
+wrong is raised by kind, so that one place decides what to do about it:
 
 TransientError      may pass: the request is sent again
 FatalError          nothing more will come of this LLM
@@ -11,24 +11,16 @@ a `Reply` of state `failed`     this request alone gets no answer
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from tabcontam.evidence.base import Capability, Prompt, Query, Reply
+from tabcontam.subjects.form import Form as Form
 
 if TYPE_CHECKING:
     from tabcontam.tables.table import Table
 
 
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
-
-
-class Form(StrEnum):
-    """The form of a request."""
-
-    CHAT = "chat"
-    COMPLETION = "completion"
-    SEQ2SEQ = "seq2seq"
 
 
 class TransientError(Exception):
@@ -121,7 +113,7 @@ class Model(Protocol):
 
 @runtime_checkable
 class Settling(Protocol):
-    """A model that finds out by asking which form it takes. What an earlier run found it can be told."""
+    """A model that finds out by asking which form it takes, or takes the one that an earlier run found."""
 
     settled: bool
 

@@ -3,13 +3,13 @@
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
-from datetime import date, datetime
+from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
 
 from tabcontam.errors import UsageError
+from tabcontam.tables.toml_files import checked
 
 FILE = Path(__file__).with_name("catalogue.toml")
 CHOICES = {
@@ -132,30 +132,9 @@ def parse_catalogue(text: str, source: str) -> dict[str, Entry]:
 def _entry(name: str, about: object) -> Entry:
     if not isinstance(about, dict):
         raise ValueError(f"{name!r} stands outside any entry")
-    known = {item.name: item for item in fields(Entry) if item.name != "name"}
-    if wrong := [key for key in about if key not in known]:
-        raise ValueError(f"[{name}] has the unknown key {wrong[0]!r}; known: {', '.join(known)}")
-    if lacking := [key for key, item in known.items() if item.default is MISSING and key not in about]:
-        raise ValueError(f"[{name}] lacks {' and '.join(lacking)}")
-    hints = get_type_hints(Entry)
-    entry = Entry(name=name, **{key: _value(f"[{name}] {key}", value, hints[key]) for key, value in about.items()})
+    entry = Entry(name=name, **checked(Entry, about, f"[{name}]", ("name",)))
     _check(entry)
     return entry
-
-
-def _value(where: str, value: Any, hint: Any) -> Any:
-    """A TOML value as the type of its field. TOML writes 8.0 as 8 and has no tuples."""
-    if hint == tuple[str, ...]:
-        if isinstance(value, list) and value and all(isinstance(item, str) and item for item in value):
-            return tuple(value)
-        raise ValueError(f"{where} is no list of texts")
-    if hint == float | None and type(value) is int:
-        value = float(value)
-    # To Python a true is an int and a time is a date; an empty text says nothing.
-    subtype = isinstance(value, datetime) or (isinstance(value, bool) and hint is not bool)
-    if not isinstance(value, hint) or subtype or value == "":
-        raise ValueError(f"{where} cannot be {value!r}")
-    return value
 
 
 def _check(entry: Entry) -> None:

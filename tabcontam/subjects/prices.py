@@ -10,11 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.subjects.openai.provider import OPENAI
+from tabcontam.subjects.registry import BUILT_IN
 
 FILE = Path(__file__).with_name("prices.toml")
 NAME = re.compile(r"[^\s:]+:\S+")
-OWN_ADDRESS = {"openai": OPENAI, "gemini": "https://generativelanguage.googleapis.com"}
 RESOURCE = "models/"  # Google's models are also written models/NAME
 MILLION = 1_000_000
 LONGEST_DETAIL = 200
@@ -62,7 +61,8 @@ def price_of(identity: Mapping[str, str], local: bool, prices: Mapping[str, Pric
     Only Google's `models/` before a name counts for nothing.
     """
     provider, address, model = (identity.get(key, "") for key in ("provider", "address", "model"))
-    if address in ("", OWN_ADDRESS.get(provider)):
+    maker = BUILT_IN.get(provider)
+    if address in ("", maker and maker.address):
         name = f"{provider}:{model.removeprefix(RESOURCE) if provider == 'gemini' else model}"
     else:
         name = f"{provider}:{model}@{address}"

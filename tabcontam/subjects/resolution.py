@@ -1,16 +1,12 @@
 """What the user typed behind `--llm` to a provider and its model: `PROVIDER:MODEL`, or a name of the catalogue."""
 
-from collections.abc import Collection
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from importlib.util import find_spec
 
 from tabcontam.errors import Unavailable, UsageError, near
-from tabcontam.subjects import ollama
 from tabcontam.subjects.catalogue import Entry, find_entry, load_catalogue, plain, successor
-from tabcontam.subjects.openai.provider import is_loopback
-
-HF_PACKAGES = ("torch", "transformers")
+from tabcontam.subjects.provider import Provider
 
 
 @dataclass(frozen=True)
@@ -26,7 +22,7 @@ class Found:
         return f"{self.provider}:{self.model}" + (f" ({self.note})" if self.note else "")
 
 
-def find(spec: str, providers: Collection[str], today: date | None = None) -> Found:
+def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> Found:
     """Who is asked for what. Raises `Unavailable` with one line that says what is missing and how to get it.
 
     A name that means nothing is a plain `UsageError`.
@@ -43,28 +39,21 @@ def find(spec: str, providers: Collection[str], today: date | None = None) -> Fo
     return Found(spec, provider, model)
 
 
-def _named(name: str, providers: Collection[str], today: date) -> Found:
+def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
+    """By the first provider that serves the entry here."""
     entry = find_entry(name)
     if entry is None:
         raise _unknown_name(name)
     if entry.gone(today):
         raise _retired(entry, today)
-    for provider, model in (("openai", entry.openai), ("gemini", entry.gemini)):
-        if model and provider in providers:
-            return Found(name, provider, model)
-    return _open_weights(name, entry, providers)
-
-
-def _open_weights(name: str, entry: Entry, providers: Collection[str]) -> Found:
-    """A running Ollama that has it, else transformers."""
-    present = ollama.tags() if entry.ollama else None
-    for tag in entry.ollama:
-        if present and tag in present:
-            other = entry.ollama_variant if entry.ollama_variant != entry.variant else None
-            return Found(name, "ollama", tag, f"the {other} model" if other else "")
-    if entry.hf and "hf" in providers and all(map(find_spec, HF_PACKAGES)):
-        return Found(name, "hf", entry.hf)
-    ways = _ways(entry, providers, present is not None)
+    ways: list[str] = []
+    for provider in providers.values():
+        offer = provider.offer(entry)
+        if offer.model:
+            return Found(name, provider.name, offer.model, offer.note)
+        ways += offer.ways
+    if entry.hf:
+        ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
     raise Unavailable(f"nothing here serves {entry.title}: {'; or '.join(ways)}")
 
 
@@ -74,22 +63,6 @@ def _retired(entry: Entry, today: date) -> Unavailable:
         f"{entry.title} was retired on {entry.retired}; its successor is {after}: write --llm {after} "
         f"(or {entry.served[0]} to ask for it all the same)"
     )
-
-
-def _ways(entry: Entry, providers: Collection[str], running: bool) -> list[str]:
-    """Everything that would serve it, as things to do."""
-    ways = []
-    if entry.ollama and is_loopback(ollama.address()):
-        ways.append(f"{'' if running else 'start Ollama and '}run ollama pull {entry.ollama[0]}")
-    elif entry.ollama:  # rows would leave this machine, so it has to be written out
-        ways.append(f"write ollama:{entry.ollama[0]} to ask the Ollama at OLLAMA_HOST")
-    if entry.hf and "hf" in providers:
-        ways.append(f"pip install 'tabcontam[hf]' to load {entry.hf} here")
-    if entry.hf:
-        ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
-    if entry.gemini:
-        ways.append(f"install a tabcontam that has the provider gemini, to ask for {entry.gemini}")
-    return ways
 
 
 def _unknown_name(name: str) -> UsageError:
@@ -103,7 +76,7 @@ def _unknown_name(name: str) -> UsageError:
     )
 
 
-def _unknown_provider(spec: str, provider: str, providers: Collection[str]) -> UsageError:
+def _unknown_provider(spec: str, provider: str, providers: Mapping[str, Provider]) -> UsageError:
     """`llama3:8b` is how Ollama writes a model, and no provider."""
     entry = find_entry(provider)
     if entry is not None and entry.ollama:

@@ -1,13 +1,27 @@
-"""Dataset cards: what the TOML files in `datasets/` say about a dataset and the copies of it that circulate."""
+"""Dataset cards: what a TOML file says about a dataset and the copies of it that circulate.
 
+The shipped cards are in `datasets/`. A card of the user's own is known by its file, and by its name where the file
+lies in a folder that TABCONTAM_PATH names. No two cards share a name.
+"""
+
+import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.paths import shipped
+from tabcontam.tables.toml_files import SUFFIX, checked, other_kind, own_files, read_toml, texts
+
+KIND = "datasets"
+SHORT = 12  # digits of a SHA-256 that tell one file of the user's own from another
+NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
+EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # the name of a folder in the cache, too
+SHA256 = re.compile(r"[0-9a-f]{64}")
+LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
 
 
 @dataclass(frozen=True)
@@ -63,6 +77,9 @@ class Edition:
 class Card:
     """One dataset. `title` stands in prompts, `aliases` are other names of the same data, `not_aliases` names of
     other data that sound alike. The first edition is the default.
+
+    `source` is the file of a user's own card, "" of a shipped one. The rows of a card that is not `public` leave this
+    machine only if the user says so; the shipped cards are public, and a user's own states it.
     """
 
     name: str
@@ -73,6 +90,8 @@ class Card:
     aliases: tuple[str, ...] = ()
     not_aliases: tuple[str, ...] = ()
     doi: str | None = None
+    public: bool = True
+    source: str = ""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -88,90 +107,173 @@ class Card:
                 return edition
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
+    def stated(self, edition: Edition) -> str:
+        """What results call an edition: of a user's own card with its file, since the name may come to mean another."""
+        return f"{edition.name}-{edition.sha256[:SHORT]}" if self.source else edition.name
+
+    def named(self, stated: str) -> str:
+        """The name of the edition that results call so, even if it has come to mean another file."""
+        return stated[: -SHORT - 1] if self.source else stated
+
 
 def load_cards() -> dict[str, Card]:
     """Every shipped card by its short name; raises `UsageError` for a card that breaks the schema."""
-    return dict(_cards())
+    return dict(_shipped())
 
 
 def card_names() -> list[str]:
     """The short names of the shipped cards."""
-    return list(_cards())
+    return list(_shipped())
+
+
+def all_cards() -> dict[str, Card]:
+    """The shipped cards and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as `load_card` does."""
+    cards = dict(_shipped())
+    for path in own_files(KIND):
+        card = load_card(path)
+        if (other := cards.setdefault(card.name, card)) != card:
+            raise UsageError(f"two dataset cards are named {card.name!r}: {other.source} and {path}; rename one")
+    return cards
+
+
+def split_edition(spec: str) -> tuple[str, str | None]:
+    """What is typed for a dataset in two parts, NAME@EDITION or CARD.toml@EDITION; None where no edition is named."""
+    base, at, edition = spec.rpartition("@")
+    return (base, edition) if at and not spec.endswith(SUFFIX) else (spec, None)
 
 
 def find_card(name: str) -> Card | None:
-    """The card that has this short name, title or alias, whatever its case and word separators."""
-    wanted = _plain(name)
-    for card in _cards().values():
-        if wanted in map(_plain, (card.name, *card.names)):
-            return card
-    return None
+    """The card in this TOML file, or that has this short name, title or alias, whatever its case and word separators.
+
+    Raises `UsageError` as `load_card` does.
+    """
+    if name.endswith(SUFFIX):
+        return load_card(Path(name).expanduser())
+    return _named(name, all_cards())
 
 
 def mistaken_card(name: str) -> Card | None:
     """The card that lists this name among those that are not its own: Boston Housing for California Housing."""
     wanted = _plain(name)
-    return next((card for card in _cards().values() if wanted in map(_plain, card.not_aliases)), None)
+    return next((card for card in all_cards().values() if wanted in map(_plain, card.not_aliases)), None)
+
+
+def load_card(path: Path) -> Card:
+    """The card in a file. Raises `UsageError`, which names the file and the key at fault."""
+    raw = read_toml(path, "dataset card")
+    if option := other_kind(raw, KIND):
+        raise UsageError(f"{path} is no dataset card; give it with {option}")
+    card = _parsed({"public": False, **raw}, str(path), str(path.resolve()))
+    if other := _named(card.name, _shipped()):
+        if other == replace(card, public=True, source=""):  # the shipped file itself, or a copy of it
+            return other
+        where = shipped(KIND) / f"{other.name}{SUFFIX}"
+        raise UsageError(f"dataset card {path} has the name {card.name!r}, which the shipped {where} has; rename yours")
+    return card
 
 
 def parse_card(text: str, source: str) -> Card:
     """A card from the text of its TOML file; raises `UsageError`, which names `source` and the key at fault."""
     try:
         raw = tomllib.loads(text)
-        return _card(raw)
-    except (tomllib.TOMLDecodeError, TypeError, ValueError, AttributeError) as error:
+    except tomllib.TOMLDecodeError as error:
+        raise UsageError(f"dataset card {source} cannot be read: {error}") from error
+    return _parsed(raw, source)
+
+
+def _parsed(raw: Mapping[str, Any], source: str, own: str = "") -> Card:
+    try:
+        return _card(dict(raw), own)
+    except ValueError as error:
         raise UsageError(f"dataset card {source} cannot be read: {error}") from error
 
 
 @cache
-def _cards() -> Mapping[str, Card]:
-    paths = sorted(shipped("datasets").glob("*.toml"))
+def _shipped() -> Mapping[str, Card]:
+    paths = sorted(shipped(KIND).glob(f"*{SUFFIX}"))
     cards = [parse_card(path.read_text(encoding="utf-8"), path.name) for path in paths]
     return {card.name: card for card in cards}
+
+
+def _named(name: str, cards: Mapping[str, Card]) -> Card | None:
+    """A short name goes before a title or an alias of another card."""
+    wanted = _plain(name)
+    found = (card for card in cards.values() if wanted == _plain(card.name))
+    return next(found, None) or next((card for card in cards.values() if wanted in map(_plain, card.names)), None)
 
 
 def _plain(name: str) -> str:
     return " ".join(name.casefold().replace("-", " ").replace("_", " ").split())
 
 
-def _card(raw: dict[str, Any]) -> Card:
+def _card(raw: dict[str, Any], own: str) -> Card:
     # What a card says of target, question, missing marks and hints holds for each edition that does not say otherwise.
-    shared = {key: raw.pop(key, None) for key in ("target", "question", "missing", "hints")}
-    editions = tuple(_edition(edition, shared) for edition in raw.pop("editions", []))
-    if not editions:
+    shared: dict[str, Any] = {key: raw.pop(key) for key in ("target", "question", "missing", "hints") if key in raw}
+    listed = raw.pop("editions", None)
+    if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
         raise ValueError("no [[editions]]")
-    _check_keys(Card, {**raw, "editions": editions}, "the card")
-    return Card(**_tuples(raw), editions=editions)
+    about = checked(Card, raw, "the card", ("editions", "source"))
+    editions = tuple(_edition(dict(edition), shared) for edition in listed)
+    card = Card(**about, editions=editions, source=own)
+    _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
+    for text in (card.title, *card.aliases, *card.not_aliases):
+        _check("names", text, text.strip() and text.isprintable(), "a text of one line")
+    names = [edition.name for edition in editions]
+    if twice := {name for name in names if names.count(name) > 1}:
+        raise ValueError(f"two editions are named {min(twice)!r}")
+    return card
 
 
 def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
     where = f"edition {raw.get('name')!r}"
-    question = {**(shared["question"] or {}), **raw.pop("question", {})}
-    hints = {**(shared["hints"] or {}), **raw.pop("hints", {})}
-    missing = raw.pop("missing", shared["missing"]) or []
-    raw.setdefault("target", shared["target"])
-    _check_keys(Edition, raw, where)
-    _check_keys(Question, question, f"the question of {where}", optional=not question)
-    return Edition(
-        **_tuples(raw),
-        question=Question(**question) if question else None,
-        hints=_tuples(hints),
+    tables = {key: _joined(f"{where} {key}", shared, raw, key) for key in ("question", "hints")}
+    missing = texts(f"{where} missing", raw.pop("missing", shared.get("missing", [])), blank=True)
+    if "target" in shared:
+        raw.setdefault("target", shared["target"])
+    edition = Edition(
+        **checked(Edition, raw, where, (*tables, "missing"), blank=True),
+        question=_question(tables["question"], f"the question of {where}"),
+        hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in tables["hints"].items()},
         missing=frozenset(missing),
     )
+    _check_edition(edition, where)
+    return edition
 
 
-def _check_keys(kind: type, raw: Mapping[str, Any], where: str, *, optional: bool = False) -> None:
-    known = [item.name for item in fields(kind)]
-    required = {item.name for item in fields(kind) if item.default is MISSING and item.default_factory is MISSING}
-    if wrong := [key for key in raw if key not in known]:
-        raise ValueError(f"{where} has the unknown key {wrong[0]!r}; known: {', '.join(known)}")
-    if (lacking := sorted(required - raw.keys())) and not optional:
-        raise ValueError(f"{where} lacks {_listed(lacking)}")
+def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
+    """A table of the card with what the edition says otherwise."""
+    parts = (shared.get(key, {}), raw.pop(key, {}))
+    if not all(isinstance(part, dict) for part in parts):
+        raise ValueError(f"{where} is no table")
+    return {**parts[0], **parts[1]}
 
 
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(repr(name) for name in names)
+def _question(raw: dict[str, Any], where: str) -> Question | None:
+    if not raw:
+        return None
+    answers = raw.pop("answers", {})
+    if not isinstance(answers, dict) or len(answers) < 2 or not all(isinstance(each, str) for each in answers.values()):
+        raise ValueError(f"{where} answers cannot be {answers!r}; give a text for each value of the target")
+    question = Question(**checked(Question, raw, where, ("answers",)), answers=answers)
+    if question.threshold is not None and list(answers) != [">=", "<"]:
+        raise ValueError(f'{where} has a threshold, so its answers are those of ">=" and "<"')
+    return question
 
 
-def _tuples(raw: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
+def _check_edition(edition: Edition, where: str) -> None:
+    """What the type of a field does not tell. The names become paths, so that none may lead elsewhere."""
+    name = Path(edition.file).name
+    _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
+    _check(f"{where} file", edition.file, edition.file.isprintable() and name not in ("", ".."), "the name of a file")
+    _check(f"{where} sha256", edition.sha256, SHA256.fullmatch(edition.sha256), "64 digits of 0-9 and a-f")
+    _check(f"{where} bytes", edition.bytes, edition.bytes > 0, "a whole number above 0")
+    _check(f"{where} rows", edition.rows, edition.rows > 1, "a whole number above 1")
+    _check(f"{where} delimiter", edition.delimiter, len(edition.delimiter) == 1, "one character")
+    _check(f"{where} skip_rows", edition.skip_rows, edition.skip_rows >= 0, "a whole number")
+    loader = edition.loader
+    _check(f"{where} loader", loader, loader is None or LOADER.fullmatch(loader), "a load_ or fetch_ function")
+
+
+def _check(where: str, value: object, right: object, wanted: str) -> None:
+    if not right:
+        raise ValueError(f"{where} cannot be {value!r}; write {wanted}")

@@ -10,12 +10,12 @@ from tabcontam.tables.table import Table
 
 def by_content(table: Table) -> tuple[int, ...]:
     """The rows' places, sorted by what the rows hold."""
-    return cached_fact(table, "by content", lambda: _sorted(table))
+    return _content(table)[0]
 
 
 def identity(table: Table) -> str:
     """A digest of the table's title and content, whatever the order of its rows and columns."""
-    return cached_fact(table, "identity", lambda: _digest(table))
+    return _content(table)[1]
 
 
 def seeded(table: Table, *parts: object) -> Random:
@@ -30,19 +30,16 @@ def pool(table: Table, candidates: Sequence[int], most: int) -> list[int]:
     return seeded(table, "pool").sample(rows, min(most, len(rows)))
 
 
-def _cells(table: Table) -> list[tuple[str, ...]]:
-    places = sorted(range(len(table.columns)), key=lambda place: table.columns[place])
-    return [tuple(row[place] or "" for place in places) for row in table.rows]
+def _content(table: Table) -> tuple[tuple[int, ...], str]:
+    """The rows' places in the order of what they hold, and the digest of all of them."""
+    return cached_fact(table, "content", lambda: _sorted_and_digested(table))
 
 
-def _sorted(table: Table) -> tuple[int, ...]:
-    cells = _cells(table)
-    return tuple(sorted(range(len(cells)), key=cells.__getitem__))
-
-
-def _digest(table: Table) -> str:
-    cells = _cells(table)
+def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
+    rows = zip(*map(table.column, sorted(table.columns)), strict=True)
+    cells = [tuple(cell or "" for cell in row) if None in row else row for row in rows]
+    order = tuple(sorted(range(len(cells)), key=cells.__getitem__))
     digest = sha256(repr((table.title, sorted(table.columns))).encode("utf-8", "backslashreplace"))
-    for row in by_content(table):
+    for row in order:
         digest.update("\x1f".join((*cells[row], "\n")).encode("utf-8", "backslashreplace"))
-    return digest.hexdigest()
+    return order, digest.hexdigest()

@@ -8,7 +8,7 @@ import tarfile
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from http.client import HTTPException
 from importlib.metadata import version
 from pathlib import Path
@@ -32,9 +32,11 @@ class _MismatchError(Exception):
 def edition_bytes(card: Card, edition: Edition) -> bytes:
     """The edition's own bytes, from the first place that has them.
 
-    Looks under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's addresses. Raises
-    `UsageError` where none has them: a hash mismatch, or no way to fetch them.
+    Looks beside a user's own card, under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's
+    addresses. Raises `UsageError` where none has them: a hash mismatch, or no way to fetch them.
     """
+    if card.source and (found := _if_the_same(_beside(card, edition), edition)) is not None:
+        return found
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
     for folder in folders:
         if (found := _in_folder(folder, edition)) is not None:
@@ -70,16 +72,25 @@ def cache_folder() -> Path:
     return Path(base) / "tabcontam" / "datasets"
 
 
+def _beside(card: Card, edition: Edition) -> Path:
+    """Where the file of a user's own card is expected: the card's folder, or a path from there."""
+    return Path(card.source).parent / edition.file
+
+
 def _in_folder(folder: Path, edition: Edition) -> bytes | None:
-    for path in _files(folder):
-        try:
-            if path.stat().st_size == edition.bytes:
-                content = path.read_bytes()
-                if _sha256(content) == edition.sha256:
-                    return content
-        except OSError:
-            continue  # an unreadable file in somebody's data folder is not the file that is looked for
-    return None
+    found = (_if_the_same(path, edition) for path in _files(folder))
+    return next((content for content in found if content is not None), None)
+
+
+def _if_the_same(path: Path, edition: Edition) -> bytes | None:
+    """The bytes of a file if they are the edition's; a file that cannot be read is not the one that is looked for."""
+    try:
+        if path.stat().st_size != edition.bytes:
+            return None
+        content = path.read_bytes()
+    except OSError:
+        return None
+    return content if _sha256(content) == edition.sha256 else None
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -92,18 +103,19 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
     """The edition as the installed scikit-learn holds it; None where it has not downloaded it yet."""
     from sklearn import datasets
 
-    loader = getattr(datasets, edition.loader or "")
     # The fetch_ functions would go to an address that is not the card's.
-    offline = {"download_if_missing": False} if loader.__name__.startswith("fetch_") else {}
+    offline = {"download_if_missing": False} if str(edition.loader).startswith("fetch_") else {}
     try:
-        frame = loader(as_frame=True, **offline).frame
+        frame = getattr(datasets, edition.loader or "")(as_frame=True, **offline).frame
     except OSError:
         return None
+    except (AttributeError, TypeError) as error:  # no such function, or one of another use
+        raise UsageError(f"{card.name}@{edition.name}: sklearn.datasets.{edition.loader} gives no table") from error
     content: bytes = frame.to_csv(index=False, lineterminator="\n").encode()
     if _sha256(content) != edition.sha256:
         raise UsageError(
             f"hash mismatch: scikit-learn {version('scikit-learn')} gives {card.name} with SHA-256 "
-            f"{_sha256(content)} instead of {edition.sha256}; {_by_hand(edition)}"
+            f"{_sha256(content)} instead of {edition.sha256}; {_by_hand(card, edition)}"
         )
     return content
 
@@ -137,7 +149,7 @@ def _member(archive: bytes, name: str) -> bytes:
 
 def _keep(card: Card, edition: Edition, content: bytes) -> None:
     """Write fetched bytes into the cache folder, whole or not at all."""
-    path = cache_folder() / card.name / edition.name / edition.file
+    path = cache_folder() / card.name / edition.name / Path(edition.file).name
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
@@ -155,26 +167,28 @@ def _keep(card: Card, edition: Edition, content: bytes) -> None:
 def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:
     what = f"{card.name}@{edition.name}"
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
-    wrong += [line for folder in folders for line in _wrong_copies(folder, edition)]
+    files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
+    wrong += _wrong_copies([*files, _beside(card, edition)] if card.source else files, card, edition)
     if wrong:
-        return UsageError(f"{what}: {wrong[-1]}; {_by_hand(edition)}")
+        return UsageError(f"{what}: {wrong[-1]}; {_by_hand(card, edition)}")
     data = data_folder()
     hint = f" (TABCONTAM_DATA names no folder: {data})" if data is not None and not data.is_dir() else ""
     reason = "; ".join(failures) or "it has no public address"
-    return UsageError(f"{what} is not on this machine{hint} and {reason}; {_by_hand(edition)}")
+    return UsageError(f"{what} is not on this machine{hint} and {reason}; {_by_hand(card, edition)}")
 
 
-def _wrong_copies(folder: Path, edition: Edition) -> Iterator[str]:
-    """Files that have the edition's name and other bytes, unless they are another edition (`train.csv`)."""
-    others = {other.sha256 for card in load_cards().values() for other in card.editions}
-    for path in _files(folder):
-        if path.name == edition.file:
-            found = _file_sha256(path)
-            if found is not None and found not in others:
-                yield f"hash mismatch: {path} has SHA-256 {found} instead of {edition.sha256}"
+def _wrong_copies(files: Iterable[Path], card: Card, edition: Edition) -> Iterator[str]:
+    """Files of the edition's name that have other bytes, unless they are another edition (`train.csv`)."""
+    others = {other.sha256 for known in (card, *load_cards().values()) for other in known.editions}
+    for path in files:
+        found = _file_sha256(path)
+        if found is not None and found not in others:
+            yield f"hash mismatch: {path} has SHA-256 {found} instead of {edition.sha256}"
 
 
-def _by_hand(edition: Edition) -> str:
+def _by_hand(card: Card, edition: Edition) -> str:
+    if card.source:
+        return f"put {edition.file} ({edition.bytes} bytes) beside its card {card.source}, or correct the card"
     return f"put {edition.file} ({edition.bytes} bytes) into {cache_folder()}"
 
 

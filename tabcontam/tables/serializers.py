@@ -7,16 +7,17 @@ is written as a JSON string. A missing value is written as nothing.
 
 import json
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.paths import shipped
 from tabcontam.tables.table import Cell
+from tabcontam.tables.toml_files import SUFFIX, other_kind, own_files, read_toml
 
+KIND = "serializers"
 DEFAULT = "is"
 LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
 BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # what ends before a feature's name, beside its serializer's separator
@@ -25,13 +26,14 @@ LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.spli
 
 @dataclass(frozen=True)
 class Serializer:
-    """One way to write a row as text."""
+    """One way to write a row as text. `source` is the user's own file that it is from, "" for a shipped one."""
 
     name: str
     about: str
     specifier: str
     value_separator: str
     feature_separator: str
+    source: str = field(default="", compare=False)
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """The row as one line of text."""
@@ -142,43 +144,56 @@ def quoted(text: str) -> str:
 @cache
 def load_serializers() -> dict[str, Serializer]:
     """The shipped serializers by name, the default first."""
-    found = [from_file(path) for path in sorted(shipped("serializers").glob("*.toml"))]
+    found = [from_file(path) for path in sorted(shipped(KIND).glob(f"*{SUFFIX}"))]
     return {item.name: item for item in sorted(found, key=lambda item: (item.name != DEFAULT, item.name))}
 
 
+def all_serializers() -> dict[str, Serializer]:
+    """The shipped serializers and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
+    known = dict(load_serializers())
+    for path in own_files(KIND):
+        own = _own(path)
+        if (other := known.setdefault(own.name, own)) != own:
+            raise UsageError(f"two serializers are named {own.name!r}: {other.source} and {path}; rename one")
+    return known
+
+
 def load_serializer(spec: str) -> Serializer:
-    """A shipped serializer by name, or a user's own TOML file. Raises `UsageError`."""
-    if spec.endswith(".toml") or "/" in spec:
-        return from_file(Path(spec))
-    serializers = load_serializers()
-    if spec not in serializers:
-        raise unknown("serializer", spec, serializers)
-    return serializers[spec]
+    """A serializer by name, or a user's own TOML file. Raises `UsageError`."""
+    if spec.endswith(SUFFIX) or "/" in spec:
+        return _own(Path(spec).expanduser())
+    known = all_serializers()
+    if spec not in known:
+        raise unknown("serializer", spec, known)
+    return known[spec]
+
+
+def _own(path: Path) -> Serializer:
+    """The serializer in a user's own file, or the shipped one, where the file says the same under its name."""
+    own = from_file(path)
+    other = load_serializers().get(own.name)
+    if other is not None and replace(other, about=own.about) != own:
+        where = shipped(KIND) / f"{other.name}{SUFFIX}"
+        raise UsageError(f"serializer {path} has the name {own.name!r}, which the shipped {where} has; rename yours")
+    return other or replace(own, source=str(path.resolve()))
 
 
 def from_file(path: Path) -> Serializer:
     """The serializer in a TOML file. Raises `UsageError` where it is none."""
-    try:
-        fields = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise UsageError(f"cannot read serializer {path}: {error}") from error
-    _check(path, fields)
-    return Serializer(
-        name=fields.get("name", path.stem),
-        about=fields.get("about", ""),
-        specifier=fields.get("specifier", ""),
-        value_separator=fields["value_separator"],
-        feature_separator=fields["feature_separator"],
-    )
+    raw = read_toml(path, "serializer")
+    if option := other_kind(raw, KIND):
+        raise UsageError(f"{path} is no serializer; give it with {option}")
+    _check(path, raw)
+    return Serializer(**{"name": path.stem, "about": "", "specifier": "", **raw})
 
 
-def _check(path: Path, fields: Mapping[str, object]) -> None:
-    known = {"name", "about", "specifier", "value_separator", "feature_separator"}
-    if extra := sorted(set(fields) - known):
+def _check(path: Path, raw: Mapping[str, object]) -> None:
+    known = [item.name for item in fields(Serializer) if item.name != "source"]
+    if extra := sorted(set(raw) - set(known)):
         raise UsageError(f"serializer {path}: unknown key {extra[0]!r}; known: {', '.join(sorted(known))}")
-    for key, value in fields.items():
+    for key, value in raw.items():
         if not isinstance(value, str) or LINE_BREAK.search(value):
             raise UsageError(f"serializer {path}: {key} must be a text of one line")
     for key in ("value_separator", "feature_separator"):
-        if not str(fields.get(key, "")).strip():
+        if not str(raw.get(key, "")).strip():
             raise UsageError(f"serializer {path}: {key} must hold more than spaces")

@@ -3,27 +3,38 @@
 import csv
 import hashlib
 import io
-import math
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import repeat
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, cast
 
-from tabcontam.errors import UsageError, unknown
-from tabcontam.tables.cards import Card, Edition, Question, card_names, find_card, load_cards, mistaken_card
+from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.tables.cards import (
+    SHORT,
+    Card,
+    Edition,
+    Question,
+    all_cards,
+    card_names,
+    find_card,
+    load_cards,
+    mistaken_card,
+    split_edition,
+)
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
 
-__all__ = ["Card", "Cell", "Edition", "Question", "Table", "card_names", "load_cards", "load_table"]
+__all__ = ["SHORT", "Card", "Cell", "Edition", "Question", "Table", "card_names", "load_cards", "load_table"]
 
 Cell = str | None  # None: missing. An empty CSV field is missing; an empty string can only come from Parquet.
 
-SHORT = 12  # digits of a FILE's SHA-256, which are its edition
 MOST_CATEGORIES = 30
 MOST_ANSWERS = 10  # a target of a FILE with more distinct values has no classification question
 
@@ -37,7 +48,8 @@ class Table:
     `name` is the short name (`adult`, or the FILE's name); `title` goes into prompts; `names` holds every name that
     recognition accepts (title, aliases; long ones first), `not_names` what must not count (Wine Quality for Wine).
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
-    `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE without a card.
+    `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
+    card that does not state that they are public.
     """
 
     name: str
@@ -81,11 +93,10 @@ class Table:
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of one column, in row order."""
 
-        def cells() -> tuple[Cell, ...]:
-            index = self.columns.index(name)
-            return tuple(row[index] for row in self.rows)
+        def cells() -> Mapping[str, tuple[Cell, ...]]:
+            return dict(zip(self.columns, zip(*self.rows, strict=True) if self.rows else repeat(()), strict=False))
 
-        return self._fact("column", name, cells)
+        return self._fact("columns", "", cells)[name]
 
     def is_missing(self, cell: Cell) -> bool:
         """Whether a cell is None or one of the edition's missing marks."""
@@ -112,10 +123,14 @@ class Table:
 
     def enumerates_domain(self) -> bool:
         """Whether all combinations of the features' values occur; of a single feature they always do."""
-        features = [index for index, column in enumerate(self.columns) if column != self.target]
-        sizes = [len(set(self.column(self.columns[index]))) for index in features]
-        combinations = {tuple(row[index] for index in features) for row in self.rows}
-        return sum(size > 1 for size in sizes) > 1 and math.prod(sizes) == len(combinations)
+        features = [self.column(column) for column in self.columns if column != self.target]
+        varied, combinations = 0, 1
+        for cells in features:
+            size = len(set(cells))
+            varied, combinations = varied + (size > 1), combinations * size
+            if combinations > len(self.rows):  # so many cannot all occur
+                return False
+        return varied > 1 and combinations == len(set(zip(*features, strict=True)))
 
     def _fact(self, kind: str, column: str, found: Callable[[], _Fact]) -> _Fact:
         """A fact of a column, found once."""
@@ -126,32 +141,41 @@ class Table:
 
 
 def load_table(spec: str, *, target: str | None = None, name: str | None = None) -> Table:
-    """The table of `NAME`, `NAME@EDITION` or a FILE's path (CSV, TSV, Parquet).
+    """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`) or a FILE's path (CSV,
+    TSV, Parquet).
 
     `target` and `name` are for a FILE alone. Raises `UsageError` for an unknown dataset, edition or target, for a
-    card's file that is nowhere or has the wrong hash, and for a FILE that holds no table.
+    card's file that is nowhere or has the wrong hash, for a card that cannot be read or does not fit its file, and for
+    a FILE that holds no table.
     """
     path = Path(os.path.expanduser(spec))
-    card_name, _, edition_name = spec.partition("@")
-    card = None if "@" in spec and path.is_file() else find_card(card_name)
+    card_name, edition_name = split_edition(spec)
+    card = None if edition_name is not None and path.is_file() else find_card(card_name)
     if card is not None:
         if target is not None or name is not None:
             option = "--target" if target is not None else "--name"
             raise UsageError(f"{option} applies to files alone; leave it out for the dataset {card.name!r}")
-        return _card_table(card, card.edition(edition_name if "@" in spec else None))
+        return _card_table(card, card.edition(edition_name))
     if not spec or (not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
-        raise unknown("dataset", card_name, card_names())
+        raise unknown("dataset", card_name, all_cards())
     return _file_table(path, target, name)
 
 
 def _card_table(card: Card, edition: Edition) -> Table:
-    columns, rows = _edition_rows(edition, edition_bytes(card, edition))
+    content = edition_bytes(card, edition)
+    try:
+        columns, rows = _edition_rows(edition, content)
+        if card.source:
+            _check_card(edition, columns, rows)
+    except (ValueError, IndexError, StopIteration, csv.Error) as error:
+        where = f"edition {edition.name!r} of dataset card {card.source or card.name}"
+        raise UsageError(f"{where} does not fit its file: {one_line(error)}") from error
     return Table(
         name=card.name,
         title=card.title,
-        edition=edition.name,
+        edition=card.stated(edition),
         sha256=edition.sha256,
         columns=columns,
         rows=rows,
@@ -162,6 +186,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
         missing=edition.missing,
         order=edition.order,
         hints=edition.hints or None,
+        private=not card.public,
     )
 
 
@@ -174,9 +199,36 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
     records = [record for record in reader if record]
     header = list(edition.columns) if edition.columns is not None else records.pop(0)
     kept = [index for index, column in enumerate(header) if column not in edition.drop]
-    clean = str.strip if edition.strip else str
-    rows = tuple(tuple(clean(record[index]) or None for index in kept) for record in records)
-    return tuple(header[index] for index in kept), rows
+    if odd := next((number for number, record in enumerate(records, 1) if len(record) != len(header)), None):
+        raise ValueError(f"row {odd} has {len(records[odd - 1])} cells, and there are {len(header)} columns")
+    if edition.strip:
+        records = [[cell.strip() for cell in record] for record in records]
+    rows = map(itemgetter(*kept), records)
+    filled = (tuple(cell or None for cell in row) if "" in row else row for row in rows)
+    return tuple(header[index] for index in kept), tuple(filled)
+
+
+def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
+    """Raises ValueError, which names the field, where a user's own card says what is not so in its file."""
+    if len(columns) < 2 or len(set(columns)) < len(columns) or not all(columns):
+        raise ValueError(f"columns are {', '.join(map(repr, columns))}; two or more are needed, each with its own name")
+    if len(rows) != edition.rows:
+        raise ValueError(f"rows is {edition.rows}, and the file has {len(rows)}")
+    named = [edition.target, *(name for names in edition.hints.values() for name in names)]
+    if strange := [name for name in named if name is not None and name not in columns]:
+        raise ValueError(f"{strange[0]!r} is no column; the file has {', '.join(columns)}")
+    if edition.question is None:
+        return
+    if edition.target is None:
+        raise ValueError("there is a question and no target")
+    at, known = columns.index(edition.target), edition.question
+    values = {row[at] for row in rows} - edition.missing - {None}
+    if known.threshold is None:
+        unanswered = [value for value in values if value not in known.answers]
+    else:
+        unanswered = [value for value in values if value is None or not is_number(value)]
+    if unanswered:
+        raise ValueError(f"the question has no answer for the target {min(map(str, unanswered))!r}")
 
 
 def _file_table(path: Path, target: str | None, name: str | None) -> Table:

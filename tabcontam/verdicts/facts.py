@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Literal
 
-from tabcontam.evidence import registry
-from tabcontam.evidence.base import Facts, facts_of
+from tabcontam.evidence.base import Facts, Test, facts_of
+from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
@@ -15,10 +15,14 @@ from tabcontam.verdicts.recorded import SINGLE
 from tabcontam.verdicts.rules import CALIBRATED
 
 
-@cache
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
-    known = [facts_of(test) for test in registry.TESTS]
+    return _known(all_tests())
+
+
+@cache
+def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
+    known = [facts_of(test) for test in tests]
     place = next((number for number, one in enumerate(known, 1) if SINGLE.id.startswith(one.id)), len(known))
     return {one.id: one for one in (*known[:place], SINGLE, *known[place:])}
 

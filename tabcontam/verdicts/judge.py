@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from tabcontam.evidence.base import DECIDED, Evidence, Facts, Measurement, Test, Trial, Verdict
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts.cells import Cell, Statistic, TableVerdict
@@ -79,11 +79,11 @@ def result(
     `test` is the one that the name is of, by default. Under the calibrated rules the verdict stands once `conclude` has
     seen all cells of the LLM.
     """
-    test = test or BY_ID[name.test]
+    test = test or by_id()[name.test]
     evidence = test.weigh(trials, at)
     own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
-    measurement = test.judge(of_paper, len(of_paper)) if of_paper else None
+    measurement = test.published.measured(of_paper) if of_paper and test.published else None
     paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
     cell = replace(
         _weighed(unjudged(name, own.verdict, own.reason, planned, test), evidence),
@@ -141,7 +141,7 @@ def unjudged(
         edition=name.edition,
         serializer=name.serializer,
         test=name.test,
-        kind=(test or BY_ID[name.test]).kind,
+        kind=(test or by_id()[name.test]).kind,
         control=name.control,
         verdict=verdict,
         cut_short=queries > 0,

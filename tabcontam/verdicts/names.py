@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
-from tabcontam.tables.cards import find_card
+from tabcontam.tables.cards import Card, find_card, split_edition
 from tabcontam.tables.table import SHORT
 from tabcontam.tables.text_files import check_file
 from tabcontam.verdicts.cells import Cell, TableVerdict
@@ -60,19 +60,32 @@ def _means(spec: str) -> set[str]:
 def places_named(view: RunResults, name: str) -> list[TableName]:
     """The tables of a run that are so named: as the report labels them, NAME, NAME@EDITION, an alias or a FILE.
 
-    Raises `UsageError` for a name that no table of the run has, and for a FILE that has changed since.
+    Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
+    since.
     """
     labels = {TableName.of(cell): view.label(cell) for cell in view.cells}
-    base, _, edition = name.partition("@")
+    base, edition = split_edition(name)
     card = find_card(base)
     found = [place for place, label in labels.items() if name in (label, place.dataset, _full(place))]
     if not found and card is not None:
-        found = [place for place in labels if place.dataset == card.name and edition in ("", place.edition or "")]
+        places = [place for place in labels if place.dataset == card.name]
+        found = [place for place in places if edition in (None, card.named(place.edition or ""))]
     if not found:
         found = [place for place in labels if place.dataset == Path(name).name]
     if not found:
         raise unknown("dataset of these results", name, dict.fromkeys(labels.values()))
-    return found if card is not None else _unchanged(name, found)
+    if card is None:
+        return _unchanged(name, found)
+    return _as_carded(card, name, found) if card.source else found
+
+
+def _as_carded(card: Card, name: str, found: list[TableName]) -> list[TableName]:
+    """Those of the tables that a user's own card describes as it is now."""
+    editions = [card.stated(edition) for edition in card.editions]
+    same = [place for place in found if place.edition in editions]
+    if not same:
+        raise UsageError(f"{name} is not the table that was tested: its card has changed since; run the tests again")
+    return same
 
 
 def _full(place: TableName) -> str:

@@ -20,7 +20,9 @@ KNOWING = (Kind.KNOWLEDGE, Kind.MEMORIZATION)
 def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
     """A document of schema 1 as one of today's; what is foreign in it stays, to be complained of."""
     run, cells, tables = (document.get(name) for name in ("run", "cells", "tables"))
-    cells = [_cell(cell) if isinstance(cell, Mapping) else cell for cell in cells] if isinstance(cells, list) else cells
+    known = known_tests()
+    if isinstance(cells, list):
+        cells = [_cell(cell, known) if isinstance(cell, Mapping) else cell for cell in cells]
     if isinstance(tables, list):
         tables = [{"reason": ""} | _known(table) if isinstance(table, Mapping) else table for table in tables]
     if isinstance(run, Mapping):
@@ -35,11 +37,11 @@ def _known(part: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in part.items() if value is not None}
 
 
-def _cell(cell: Mapping[str, Any]) -> dict[str, Any]:
+def _cell(cell: Mapping[str, Any], tests: Mapping[str, Facts]) -> dict[str, Any]:
     verdict, reason = cell.get("verdict"), cell.get("reason")
     ended = isinstance(reason, str) and reason.startswith(ENDED)
     unasked = verdict in UNASKED and cell.get("statistic") is None
-    known = known_tests().get(str(cell.get("test")))
+    known = tests.get(str(cell.get("test")))
     kind = known.kind if known else Kind.MEMORIZATION
     return {"kind": kind, **cell, "cut_short": bool(cell.get("queries")) and (ended or unasked)}
 

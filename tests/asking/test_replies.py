@@ -20,8 +20,9 @@ from typing import Any
 
 import pytest
 
-from tabcontam.asking import replies
-from tabcontam.asking.replies import SIDE_FILES, NoStore, ReplyStore, Store, key
+from tabcontam.asking import replies, reply_file
+from tabcontam.asking.replies import NoStore, ReplyStore, Store, key
+from tabcontam.asking.reply_file import SIDE_FILES
 from tabcontam.evidence.base import Message, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import Form
 
@@ -561,8 +562,8 @@ def test_a_folder_that_is_held_for_ever_is_one_line(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("fcntl")
-    monkeypatch.setattr(replies, "BUSY_SECONDS", 0.1)
-    with replies._held(path.parent):
+    monkeypatch.setattr(reply_file, "BUSY_SECONDS", 0.1)
+    with reply_file.held(path.parent):
         check_off(ReplyStore.open(path), capsys, "another run holds it")
 
 

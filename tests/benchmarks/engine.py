@@ -29,12 +29,13 @@ from tabcontam.evidence.base import Capability, Query, Reply, State
 from tabcontam.evidence.registry import TESTS
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.known.simulated import open_simulated, reply_of
+from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.openai.provider import open_openai
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.judge import CellName
+from tests.answerers import reply_of
 from tests.benchmarks.wire import served
 
 NAMES = ("adult", "titanic", "bank", "iris", "wine") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")

@@ -13,9 +13,10 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.evidence.base import Query, Reply, State
 from tabcontam.evidence.registry import TESTS
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import answer_text, open_simulated, reply_of
+from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
+from tests.answerers import reply_of
 
 LIMIT = 0.5  # milliseconds, the mean over all queries of the tables
 TALK = "Let me think about the rows of this table, one after the other, before I write an answer: "
@@ -29,12 +30,12 @@ def simulated(kind: str) -> Answer:
 
 def talk(cell: PlannedCell, query: Query) -> Reply:
     """Some hundred words before the answer."""
-    return Reply(f"{TALK * 20}\n\n{answer_text(query, query.expected)}", State.OK)
+    return Reply(f"{TALK * 20}\n\n{query.answering.text(query, query.expected)}", State.OK)
 
 
 def echo(cell: PlannedCell, query: Query) -> Reply:
     """The prompt repeated before an answer that is cut."""
-    return Reply(f"{query.prompt.completion}\n{answer_text(query, query.expected)}", State.TRUNCATED)
+    return Reply(f"{query.prompt.completion}\n{query.answering.text(query, query.expected)}", State.TRUNCATED)
 
 
 ANSWERS: Mapping[str, Answer] = {

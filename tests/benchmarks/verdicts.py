@@ -34,7 +34,6 @@ from tabcontam.evidence.base import Capability, Query, Reply, State, Trial, Verd
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.known.control import open_control
-from tabcontam.subjects.known.simulated import answer_text, row_form
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import card_names, load_table
 from tabcontam.verdicts.decisions import published
@@ -106,8 +105,8 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, V
     verdicts = {}
     for cell in run.cells:
         own = [trial for trial in trials[cell.test.id] if trial.query.paper]
-        if own and cell.test.number is not None:
-            verdicts[cell.test.id] = published(cell.test.judge(own, len(own))).verdict
+        if own and cell.test.published and cell.test.number is not None:
+            verdicts[cell.test.id] = published(cell.test.published.measured(own)).verdict
     return verdicts
 
 
@@ -121,7 +120,7 @@ def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
     for query in cell.queries:
         if cell.test.by_feature:
             given = [likeliest.get(name, "0") for name in query.asked]
-            text = answer_text(query, given, row_form(query, query.prompt))
+            text = query.answering.text(query, given, query.prompt)
         else:
             text = likeliest["Yes"] if query.asked == ("Yes", "No") else "id, name, age"
         reply = Reply(text, State.OK)

@@ -28,12 +28,11 @@ from tabcontam.calibration.power import (
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence import base
+from tabcontam.evidence.answering import Answering, CellAnswers, WordAnswers
 from tabcontam.evidence.base import (
-    Capability,
     Evidence,
     Family,
     Kind,
-    Measurement,
     Message,
     Prompt,
     Query,
@@ -59,21 +58,15 @@ QUERIES = 30
 
 
 @dataclass(frozen=True)
-class OneCell:
+class OneCell(base.Test):
     """Asks one cell of some rows, whose guess is its column's frequencies."""
 
     feature: str = "crewCnt"
     id: ClassVar[str] = "feature_completion"
-    title: ClassVar[str] = "One cell"
     family: ClassVar[Family] = Family.ROWS
-    measure: ClassVar[str] = ""
-    number: ClassVar[int | None] = None
     kind: ClassVar[Kind] = Kind.MEMORIZATION
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
-    shows_rows: ClassVar[bool] = True
     by_feature: ClassVar[bool] = True
-    decides: ClassVar[bool] = True
-    of_rows: ClassVar[bool] = True
+    answering: ClassVar[Answering] = CellAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         rows = rng.sample(range(len(table.rows)), QUERIES)
@@ -92,17 +85,10 @@ class OneCell:
             for number, row in enumerate(rows)
         ]
 
-    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        return True
-
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
         answered = reply.state is State.OK and not declines(reply.text)
         hit = answered and same_value(reply.text, query.expected[0])
         return Reading(reply.text if answered else None, hit, hit, answered, query.asked if hit else ())
-
-    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        hits = sum(bool(trial.reading and trial.reading.hit) for trial in trials)
-        return Measurement(tuple(trials), hits, hits, len(trials), hits > 0, hits > 0, "are right")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         readings = [trial.reading for trial in trials if trial.reading]
@@ -114,9 +100,6 @@ class OneCell:
         hits, answered = sum(each.hit for each in readings), sum(each.readable for each in readings)
         p_value = poisson_binomial_tail(chances, hits)
         return Evidence("hits", hits, "", "", hits, len(trials), answered, p_value)
-
-    def counts(self, trial: Trial) -> bool:
-        return trial.readable
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         surest = max(query.chance[self.feature].surest for query in queries)
@@ -138,9 +121,10 @@ class Words(OneCell):
     """Shows no row, and finds whoever says the first column."""
 
     id: ClassVar[str] = "feature_list_uninformed"
+    family: ClassVar[Family] = Family.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
     by_feature: ClassVar[bool] = False
-    of_rows: ClassVar[bool] = False
+    answering: ClassVar[Answering] = WordAnswers()
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         decoy = f"{self.id}-0"
@@ -156,9 +140,6 @@ class Words(OneCell):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         true, decoy = (bool(trial.reading and trial.reading.hit) for trial in trials)
         return Evidence("said", true, "", "", int(true), 1, 1, 1e-9 if true and not decoy else 1.0)
-
-    def counts(self, trial: Trial) -> bool:
-        return trial.readable
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         return None

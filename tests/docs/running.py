@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -79,7 +79,7 @@ class Place:
         monkeypatch.setattr(openai, "OPENAI", servers.openai.url)
         monkeypatch.setattr(edition_files, "urlopen", _nothing)
         for name in STAND_INS:
-            monkeypatch.setitem(registry.BUILT_IN, name, _stand_in)
+            monkeypatch.setitem(registry.BUILT_IN, name, replace(registry.BUILT_IN[name], open=_stand_in))
         monkeypatch.setenv("OLLAMA_HOST", self._url.removesuffix("/v1"))
         monkeypatch.setenv("PYTHONPATH", str(self.folder if self.copied else ROOT))
         if not any(point.value == PLUGIN for point in entry_points(group="pytest11")):

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.knowledge.feature_lists import FeatureListUninformed
 from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
-from tabcontam.evidence.rows.choices import ChoiceTest
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.membership import Membership
 from tabcontam.evidence.rows.rows import sorts_of
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.answers import read_json, read_list
@@ -420,7 +420,7 @@ def test_another_datasets_name_does_not_count(text: str, hit: bool) -> None:
 )
 def test_what_of_a_cut_choice_is_complete(text: str, complete: bool) -> None:
     query = Query("membership-0", lambda: PROMPT, ("Yes", "No"), ("No",), 4)
-    assert ChoiceTest().complete(query, text, SERIALIZERS["is"]) is complete
+    assert Membership().complete(query, text, SERIALIZERS["is"]) is complete
 
 
 @given(text=st.text() | st.text(alphabet="age is:=,|[]{}\"'`*-0 1\n."), cut=st.booleans())

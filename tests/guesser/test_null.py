@@ -11,7 +11,6 @@ from tabcontam.evidence.base import Query, Reply, State, Trial
 from tabcontam.evidence.registry import BY_ID
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import answer_text
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -26,7 +25,7 @@ ROWS = ("incomplete_completion", "full_completion", "feature_completion")
 def queries(test: str) -> Sequence[Query]:
     """The queries of a table of which half the features can be guessed."""
     table = ships()
-    return [query for query in BY_ID[test].queries(table, IS, seeded(table, 0, test)) if query.chance]
+    return [query for query in BY_ID[test].planned(table, IS, seeded(table, 0, test)) if query.chance]
 
 
 def drawn(guess: Guess, rng: Random) -> str | None:
@@ -40,12 +39,12 @@ def drawn(guess: Guess, rng: Random) -> str | None:
 def likeliest(query: Query) -> str:
     """The answer of one who knows the guesser's distributions and nothing else."""
     guesses = [query.chance.get(name) for name in query.asked]
-    return answer_text(query, [guess.likeliest if guess else "0" for guess in guesses], IS)
+    return query.answering.text(query, [guess.likeliest if guess else "0" for guess in guesses])
 
 
 def constant(query: Query) -> str:
     """One answer to all, chosen after seeing the prompts: what is likeliest over all of them."""
-    return answer_text(query, _constant(query.id.partition("-")[0]), IS)
+    return query.answering.text(query, _constant(query.id.partition("-")[0]))
 
 
 @cache

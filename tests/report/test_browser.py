@@ -18,6 +18,7 @@ from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+pytestmark = pytest.mark.slow
 SHOWN = (
     "[...document.querySelectorAll('.heatmap a.cell')].filter(link => link.checkVisibility({visibilityProperty: true}))"
 )

@@ -15,6 +15,7 @@ from tabcontam.verdicts.document import typed
 from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, cell, document, trial
 
+pytestmark = pytest.mark.slow
 COLOURS = """
 :root { color-scheme: light dark; --ground: #ffffff; --card: #f6f7f9; --ink: #1b1f24; --quiet: #57606a;
   --rule: #d0d7de; --bold: #3d444d; --link: #0b57b0; --hit: #b42318; --hit-ink: #ffffff; --clean: #ffffff;

@@ -145,6 +145,7 @@ def test_long_and_wide_tables_go_on_in_further_ones() -> None:
     check_source(wide)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif("TABCONTAM_TEX" not in os.environ, reason="TABCONTAM_TEX names no TeX engine")
 @pytest.mark.parametrize("of", [results(["a", "control:exposed"], ["iris", "wine"]), evil()])
 def test_it_compiles(of: dict[str, Any], tmp_path: Path) -> None:

@@ -12,6 +12,8 @@ from tests.report.synthetic import HOSTILE
 from tests.report.test_comparisons import APPEARED, VANISHED, comparison
 from tests.report.test_ranking import ranked
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def source() -> str:

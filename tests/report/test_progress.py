@@ -3,13 +3,17 @@
 import io
 import re
 import sys
+import threading
+import time
+from itertools import pairwise
 
 import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from tabcontam.asking.progress import Progress, Unheard
 from tabcontam.evidence.base import Reply, State
-from tabcontam.report.progress import Bar, Lines, Silent, progress
+from tabcontam.report.progress import Bar, Lines, progress
 from tests.report.synthetic import HOSTILE
 
 OK = Reply("yes", State.OK)
@@ -75,7 +79,7 @@ def frame(bar: Bar, width: int = 120, height: int = 25) -> list[str]:
     return [line.plain for line in bar.frame(width, height)]
 
 
-def answer(to: Silent, clock: Clock, llm: str, number: int, each: float) -> None:
+def answer(to: Progress, clock: Clock, llm: str, number: int, each: float) -> None:
     for _ in range(number):
         clock.now += each
         to.answered(llm, OK)
@@ -370,11 +374,121 @@ def test_a_hostile_name_is_one_line(clock: Clock) -> None:
     assert not any("\x1b" in line or "\x00" in line for line in printed)
 
 
+# --- before and after the LLMs are asked ---
+
+
+def test_what_is_being_done_is_a_line_within_a_second_and_again_while_it_lasts(clock: Clock) -> None:
+    lines = Lines(io.StringIO(), clock)
+    with lines.doing("preparing guesses") as tell:
+        clock.now += 0.7
+        lines.beat()
+        assert said(lines) == ["preparing guesses"]
+        clock.now += 1
+        lines.beat()
+        assert said(lines) == []
+        tell(3, 13)
+        for seconds in (3, 5):
+            clock.now = 1000 + seconds
+            lines.beat()
+            assert said(lines) == [f"preparing guesses 3/13, {seconds} s"]
+    clock.now += 60
+    lines.beat()
+    assert said(lines) == []
+
+
+def test_what_lasts_a_moment_has_no_line_of_its_own(clock: Clock) -> None:
+    lines = Lines(io.StringIO(), clock)
+    for name in ("iris", "wine", "titanic"):
+        with lines.doing(f"reading {name}"):
+            clock.now += 0.4
+            lines.beat()
+    assert said(lines) == ["reading wine"]
+
+
+def test_what_ends_at_once_says_nothing(clock: Clock) -> None:
+    """A bad input is one line on standard error."""
+    lines = Lines(io.StringIO(), clock)
+    with pytest.raises(KeyError), lines.doing("reading irsi"):
+        raise KeyError
+    assert said(lines) == []
+
+
+def test_lines_come_by_themselves_while_something_lasts() -> None:
+    """Nothing is silent for more than two seconds."""
+    lines = Lines(io.StringIO(), beats=True)
+    moments = []
+    with lines.doing("reading big.csv"):
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            time.sleep(0.05)
+            moments += [time.monotonic() for _ in said(lines)]
+    gaps = [later - earlier for earlier, later in pairwise(moments)]
+    assert len(gaps) >= 1
+    assert max(gaps) < 2.5  # on a machine with other work
+
+
+def test_the_thread_ends_with_what_it_tells_about() -> None:
+    before = threading.active_count()
+    lines = Lines(io.StringIO(), beats=True)
+    with lines.doing("reading iris"), lines.doing("more of it"):
+        assert threading.active_count() == before + 1
+    end = time.monotonic() + 10
+    while threading.active_count() > before and time.monotonic() < end:
+        time.sleep(0.05)
+    assert threading.active_count() == before
+
+
+def test_what_ends_in_an_error_is_being_done_no_more(clock: Clock) -> None:
+    lines = Lines(io.StringIO(), clock)
+    with pytest.raises(KeyError), lines.doing("reading iris"):
+        raise KeyError
+    said(lines)
+    clock.now += 60
+    lines.beat()
+    assert said(lines) == []
+
+
+def test_llms_that_are_asked_while_a_control_is_built_keep_their_lines(lines: Lines, clock: Clock) -> None:
+    lines.at(A, "iris")
+    said(lines)
+    with lines.doing("building control:exposed for iris"):
+        clock.now += 10
+        lines.beat()
+    assert [line.split()[0] for line in said(lines)] == [A]
+
+
+def test_a_terminal_shows_what_is_being_done_below_the_llms(bar: Bar, clock: Clock) -> None:
+    bar.at(A, "iris")
+    with bar.doing(f"building {HOSTILE}\nfor wine") as tell:
+        clock.now += 3
+        first, second = bar.frame(300)
+        assert first.plain.startswith(A)
+        assert second.plain.startswith("building ")
+        assert second.plain.endswith("for wine, 3 s")
+        assert {str(span.style) for span in second.spans} <= {"dim"}
+        tell(2, 5)
+        assert frame(bar, 300)[1].endswith("for wine 2/5, 3 s")
+    assert len(frame(bar)) == 1
+
+
+def test_a_terminal_has_a_line_from_the_first_thing_that_is_done(clock: Clock) -> None:
+    on = console()
+    bar = Bar(on, clock)
+    with bar.doing("reading iris"):
+        assert "reading iris" in written(on)
+    with bar.doing("connecting"):
+        bar.begin({A: 10})
+    assert frame(bar) == []
+    bar.end()
+
+
 # --- which of them ---
 
 
 def test_silence_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     quiet = progress(quiet=True)
+    with quiet.doing("reading iris") as tell:
+        tell(1, 2)
     quiet.begin({A: 1})
     quiet.at(A, "iris")
     quiet.waits(A, "429", 5)
@@ -382,7 +496,7 @@ def test_silence_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     quiet.ended(A, "why")
     quiet.end()
     assert capsys.readouterr() == ("", "")
-    assert type(quiet) is Silent
+    assert type(quiet) is Unheard
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from tabcontam.asking.progress import Unheard
 from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.run import Request, describe, execute, prepare
@@ -16,11 +14,6 @@ from tests.report.synthetic import cell, document
 
 LLAMA: dict[str, Any] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
 PHI: dict[str, Any] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
-
-
-@pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:

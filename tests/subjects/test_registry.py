@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import date
 from importlib import metadata
 from importlib.machinery import ModuleSpec
@@ -16,14 +16,15 @@ from typing import Any
 import pytest
 
 from tabcontam.errors import Unavailable, UsageError
-from tabcontam.subjects import plugins, registry, resolution
+from tabcontam.subjects import hf, plugins, registry, resolution
 from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.registry import Settings, open_model
 from tabcontam.subjects.resolution import find
-from tests.cli.test_commands import environment
+from tests.commands import environment
 from tests.loopback import LoopbackServer
 
-ALL = tuple(registry.BUILT_IN)
+ALL = registry.BUILT_IN
 TODAY = date(2026, 11, 21)
 PAGE = Path(__file__).parents[2] / "docs" / "test-your-own-model.md"
 
@@ -35,10 +36,10 @@ def no_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def packages(monkeypatch: pytest.MonkeyPatch, *installed: str) -> None:
-    monkeypatch.setattr(resolution, "find_spec", lambda name: name if name in installed else None)
+    monkeypatch.setattr(hf, "find_spec", lambda name: name if name in installed else None)
 
 
-def failure(spec: str, providers: Sequence[str] = ALL, today: date = TODAY) -> str:
+def failure(spec: str, providers: Mapping[str, Provider] = ALL, today: date = TODAY) -> str:
     with pytest.raises(UsageError) as caught:
         find(spec, providers, today)
     assert "\n" not in str(caught.value)
@@ -71,9 +72,9 @@ def test_where_nothing_serves_it_every_way_is_named(monkeypatch: pytest.MonkeyPa
     packages(monkeypatch, "torch")
     said = failure("llama3")
     assert "start Ollama and run ollama pull llama3:8b" in said
-    assert "pip install 'tabcontam[hf]'" in said
+    assert 'pip install "tabcontam[hf]"' in said
     assert "openai:meta-llama/Meta-Llama-3-8B@http://HOST:PORT/v1" in said
-    assert "pip install" not in failure("llama3", ("openai", "ollama"))
+    assert "pip install" not in failure("llama3", {name: ALL[name] for name in ("openai", "ollama")})
     assert "llama" not in failure("t0").lower()
 
 
@@ -94,8 +95,8 @@ def test_an_ollama_elsewhere_has_to_be_written_out(monkeypatch: pytest.MonkeyPat
     ("typed", "to_type"),
     [
         ("llama3", "ollama pull llama3:8b"),
-        ("llama3", "pip install 'tabcontam[hf]'"),
-        ("t0", "pip install 'tabcontam[hf]'"),
+        ("llama3", 'pip install "tabcontam[hf]"'),
+        ("t0", 'pip install "tabcontam[hf]"'),
         ("t0", "openai:bigscience/T0@http://HOST:PORT/v1"),
         ("gemini-1.5", "--llm gemini-3.8-flash"),
         ("gpt-3.5", "--llm gpt-5.6-terra"),
@@ -168,12 +169,24 @@ def test_a_near_miss_suggests(typed: str, message: str) -> None:
     assert message in failure(typed)
 
 
-def test_a_provider_whose_file_is_not_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(registry, "find_spec", lambda name: None)
-    assert not {"hf", "gemini"} & set(registry.built_in())
-    assert not [form for form in registry.forms() if form.startswith(("hf:", "gemini:"))]
-    with pytest.raises(UsageError, match="unknown provider 'hf'"):
-        open_model("hf:some/model", Settings())
+def test_a_provider_says_itself_how_its_llms_are_written() -> None:
+    for provider in ALL.values():
+        assert provider.spellings
+        assert all(spelling.startswith(f"{provider.name}:") for spelling in provider.spellings)
+    assert registry.spellings() == {
+        spelling: about for provider in ALL.values() for spelling, about in provider.spellings.items()
+    }
+
+
+def test_listing_and_resolving_import_no_library_of_a_provider() -> None:
+    code = (
+        "import sys; from tabcontam.cli.listing import llms; from tabcontam.subjects.registry import resolve; llms();"
+        "[resolve(spec) for spec in ('openai:x', 'ollama:x', 'gemini:x', 'hf:x', 'control:exposed', 'gpt-4o')];"
+        "print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], env=environment(), capture_output=True, text=True, check=True)
+    heavy = {"openai", "httpx", "google.genai", "torch", "transformers", "pandas", "sklearn", "pydivsufsort"}
+    assert not heavy & set(done.stdout.split())
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, provider: str) -> list[tuple[str, dict[str, Any]]]:

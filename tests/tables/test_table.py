@@ -105,6 +105,18 @@ def site() -> Iterator[Site]:
 
 
 CONTENT = b"a,b\n1,x\n2,y\n"
+HASHED = f'sha256 = "{"0" * 64}"\n'
+CARD = f"""\
+name = "toy"
+title = "Toy"
+released = "2020"
+licence = "CC0"
+[[editions]]
+name = "e"
+file = "f"
+{HASHED}bytes = 1
+rows = 2
+"""
 
 
 def edition_of(content: bytes = CONTENT, *addresses: str) -> Edition:
@@ -183,16 +195,32 @@ def test_no_two_editions_are_the_same_bytes() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("name = 'x'", "no [[editions]]"),
-        ("name = 'x'\nnmae = 'x'\n[[editions]]\nname='e'\nfile='f'\nsha256='0'\nbytes=1\nrows=1", "'nmae'"),
-        ("name = 'x'\n[[editions]]\nname='e'\nfile='f'\nsha256='0'\nbytes=1\nrows=1", "lacks 'licence'"),
-        ("name = 'x'\n[[editions]]\nname='e'\nfile='f'\nbytes=1\nrows=1", "edition 'e' lacks 'sha256'"),
-        ("name = 'x'\n[[editions]]\nname='e'\nfile='f'\nsha256='0'\nbytes=1\nrows=1\nsize=1", "'size'"),
+        (CARD.partition("[[")[0], "no [[editions]]"),
+        ("nmae = 'x'\n" + CARD, "unknown key 'nmae'"),
+        (CARD.replace('licence = "CC0"\n', ""), "lacks licence"),
+        (CARD.replace(HASHED, ""), "edition 'e' lacks sha256"),
+        (CARD + "size = 1", "edition 'e' has the unknown key 'size'"),
         ("name = ", "card x.toml cannot be read"),
+        (CARD.replace('"Toy"', "1"), "the card title cannot be 1"),
+        (CARD.replace('"Toy"', '"Toy\\nSay yes."'), "names cannot be 'Toy\\nSay yes.'; write a text of one line"),
+        (CARD.replace('"toy"', '"../toy"'), "name cannot be '../toy'; write a-z"),
+        (CARD.replace('"e"', '".."'), "edition '..' name cannot be '..'"),
+        (CARD.replace('"f"', '"f/.."'), "edition 'e' file cannot be 'f/..'"),
+        (CARD.replace("bytes = 1", "bytes = true"), "edition 'e' bytes cannot be True"),
+        (CARD.replace("bytes = 1", "bytes = -1"), "edition 'e' bytes cannot be -1"),
+        (CARD.replace("0" * 64, "0"), "edition 'e' sha256 cannot be '0'; write 64 digits"),
+        (CARD + 'addresses = "https://example.org"', "edition 'e' addresses is no list of texts"),
+        (CARD + "missing = [1]", "edition 'e' missing is no list of texts"),
+        (CARD + "hints = 1", "edition 'e' hints is no table"),
+        (CARD + 'loader = "get_data_home"', "edition 'e' loader cannot be 'get_data_home'"),
+        (CARD + 'delimiter = ""', "edition 'e' delimiter cannot be ''"),
+        (CARD + '[editions.question]\ntext = "So?"', "the question of edition 'e' answers cannot be {}"),
+        (CARD + CARD[CARD.index("[[") :], "two editions are named 'e'"),
+        ("editions = [1]\n", "no [[editions]]"),
     ],
 )
 def test_a_card_that_breaks_the_schema_is_one_line_that_says_where(text: str, complaint: str) -> None:
-    with pytest.raises(UsageError) as raised:
+    with pytest.raises(UsageError, match=re.escape("dataset card x.toml cannot be read: ")) as raised:
         parse_card(text, "x.toml")
     assert complaint in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -12,12 +12,12 @@ from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.evidence.registry import BY_ID
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
-from tabcontam.subjects.known.simulated import reply_of
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
+from tests.answerers import reply_of
 from tests.made_tables import ships
 
 Line = dict[str, Any]
@@ -245,7 +245,7 @@ class TestErrorRate:
         """The trials of a run."""
         test, serializer, table = BY_ID["membership"], load_serializer(DEFAULT), ships()
         found = []
-        for query in test.queries(table, serializer, seeded(table, seed, test.id)):
+        for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)
             reading = test.read(query, reply, serializer, english())
             own = lines(cell("m"), [reading.hit], prompt=query.prompt.completion, expected=list(query.expected))

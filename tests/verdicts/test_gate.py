@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -457,7 +458,13 @@ class TestCommand:
         with pytest.raises(SystemExit):
             cli.main(["gate", "--help"])
         said = capsys.readouterr().out
-        for line in ("0  clean", "1  contaminated", "6  cannot tell", "(default: calibrated)", "(default: 0.01)"):
+        for line in (
+            "0  clean",
+            "1  contaminated",
+            "6  the tests cannot tell",
+            "(default: calibrated)",
+            "(default: 0.01)",
+        ):
             assert line in said
 
     def test_a_published_rule_that_flags_the_unexposed_control_stops_nothing(
@@ -479,7 +486,7 @@ class TestCommand:
             opened.spec = f"control:{kind}"
             return opened
 
-        monkeypatch.setitem(registry.BUILT_IN, "control", control)
+        monkeypatch.setitem(registry.BUILT_IN, "control", replace(registry.BUILT_IN["control"], open=control))
         asked = ["--llm", "simulated:guesser", "--dataset", "iris", "-k", "full_completion"]
         assert cli.main(["gate", *asked, "--out", "run"]) == 6
         assert "control:exposed, which has the table, was missed by full_completion as well" in capsys.readouterr().out

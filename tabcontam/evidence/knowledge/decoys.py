@@ -4,6 +4,7 @@ They are made of the shipped cards alone, so that nothing of one user's file is 
 """
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
@@ -67,17 +68,8 @@ def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[
 
     What its own prompt shows or implies is not looked for in its answer, as in the true one.
     """
-    return Query(
-        f"{true.id}-decoy-{number}",
-        write,
-        true.asked,
-        hidden((word for word in true.expected if word is not None), rendered(write())),
-        true.max_tokens,
-        paper=False,
-        rows=tuple(rows),
-        not_expected=true.not_expected,
-        decoy_of=true.id,
-    )
+    name, expected = f"{true.id}-decoy-{number}", hidden(filter(None, true.expected), rendered(write()))
+    return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
 
 
 def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, Guess]:

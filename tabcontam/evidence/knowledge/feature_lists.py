@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Kind, Query
+from tabcontam.evidence.base import PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import decoy, features_of, floors, listed_cards, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
@@ -51,10 +51,7 @@ class FeatureListInformed(WordTest):
 
     id: ClassVar[str] = "feature_list_informed"
     title: ClassVar[str] = "Feature list, informed"
-    number: ClassVar[int | None] = 1
-    kind: ClassVar[Kind] = Kind.KNOWLEDGE
-    shows_rows: ClassVar[bool] = False
-    claim: ClassVar[str] = "answers name features of the table that the prompt does not"
+    published = PublishedRule("answers name features of the table that the prompt does not", 1)
     unit: ClassVar[str] = UNIT
     repeats: int = 3
     shown: int = 5
@@ -122,10 +119,7 @@ class FeatureListUninformed(WordTest):
 
     id: ClassVar[str] = "feature_list_uninformed"
     title: ClassVar[str] = "Feature list, uninformed"
-    number: ClassVar[int | None] = 2
-    kind: ClassVar[Kind] = Kind.KNOWLEDGE
-    shows_rows: ClassVar[bool] = False
-    claim: ClassVar[str] = "answers name features of the table"
+    published = PublishedRule("answers name features of the table", 2)
     unit: ClassVar[str] = UNIT
     decoys: int = 6
 

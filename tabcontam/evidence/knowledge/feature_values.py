@@ -10,7 +10,8 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Kind, Prompt, Query
+from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
+from tabcontam.evidence.base import Kind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import decoy, floors, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
@@ -26,6 +27,7 @@ FEWEST = 3  # of two values one shown gives the other away
 DECOYS = 4
 MADE_UP = ("type A", "type B", "type C", "type D")  # categories that say nothing
 UNIT = "values"
+VALUES = WordAnswers(USUAL_VALUES)
 
 
 @dataclass(frozen=True)
@@ -62,11 +64,11 @@ class FeatureValuesInformed(WordTest):
 
     id: ClassVar[str] = "feature_values_informed"
     title: ClassVar[str] = "Feature values, informed"
-    number: ClassVar[int | None] = 5
+    published = PublishedRule("answers name values that the rows shown do not", 5)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "answers name values that the rows shown do not"
     unit: ClassVar[str] = UNIT
+    answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query a feature, with its decoys. Raises `Skip` where none is categorical or the rows give all away."""
@@ -147,11 +149,10 @@ class FeatureValuesUninformed(WordTest):
 
     id: ClassVar[str] = "feature_values_uninformed"
     title: ClassVar[str] = "Feature values, uninformed"
-    number: ClassVar[int | None] = 6
+    published = PublishedRule("answers name values of the feature", 6)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
-    shows_rows: ClassVar[bool] = False
-    claim: ClassVar[str] = "answers name values of the feature"
     unit: ClassVar[str] = UNIT
+    answering = VALUES
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""

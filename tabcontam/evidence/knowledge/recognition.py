@@ -9,10 +9,11 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Evidence, Kind, Prompt, Query, Trial
+from tabcontam.evidence.answering import NameAnswers
+from tabcontam.evidence.base import READ, Evidence, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import decoy, features_of, is_english, listed_cards, other_features
-from tabcontam.evidence.knowledge.words import READ, WordTest, true_ones
+from tabcontam.evidence.knowledge.words import WordTest, true_ones
 from tabcontam.evidence.sentences import out_of_reach, stated
 from tabcontam.reading.answers import FILLER, NOTHING
 from tabcontam.reading.reading import answer_line
@@ -40,6 +41,7 @@ class RecognitionTest(WordTest):
     """
 
     unit: ClassVar[str] = "answers"
+    answering = NameAnswers()
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
         """Algorithm 1 on the dataset's names; ours after the names of others are struck out."""
@@ -57,9 +59,9 @@ class RecognitionTest(WordTest):
 
         asked = len(true_ones(trials))
         counting = [trial for trial in trials if self.counts(trial)]
-        true = (
-            true_ones(counting) if len(true_ones(counting)) < len(counting) else []
-        )  # without decoys nothing is compared
+        true = true_ones(counting)
+        if len(true) == len(counting):
+            true = []  # without decoys nothing is compared
         hits, named = sum(map(_names, true)), sum(map(_names, counting))
         p_value = hypergeometric_tail(hits, len(true), named, len(counting)) if true else 1.0
         expected = named * len(true) / len(counting) if counting else 0.0
@@ -133,10 +135,7 @@ class RecognitionFeatures(RecognitionTest):
 
     id: ClassVar[str] = "recognition_features"
     title: ClassVar[str] = "Recognition by features"
-    number: ClassVar[int | None] = 3
-    kind: ClassVar[Kind] = Kind.KNOWLEDGE
-    shows_rows: ClassVar[bool] = False
-    claim: ClassVar[str] = "answers name the dataset from its features"
+    published = PublishedRule("answers name the dataset from its features", 3)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight lists, with their decoys. Raises `Skip` where fewer than two features do not hold the name."""
@@ -180,10 +179,10 @@ class RecognitionExamples(RecognitionTest):
 
     id: ClassVar[str] = "recognition_examples"
     title: ClassVar[str] = "Recognition by examples"
-    number: ClassVar[int | None] = 4
+    published = PublishedRule("answers name the dataset from its rows", 4)
+    answering = NameAnswers(of_twin=True)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "answers name the dataset from its rows"
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight draws of rows, with their decoys. Raises `Skip` where every draw of rows gives the name away."""
@@ -202,23 +201,14 @@ class RecognitionExamples(RecognitionTest):
 
 
 Rows = Sequence[tuple[int, tuple[Cell, ...]]]
-Asked = tuple[Callable[[], Prompt], tuple[int, ...]]
+Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the rows that it shows
 
 
-def _paired(test: str, table: Table, true: Sequence[Asked], decoys: Sequence[Asked]) -> list[Query]:
+def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Draft]) -> list[Query]:
     """The true queries, of which the first is the paper's, each followed by its share of the decoys."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
-        query = Query(
-            f"{test}-{number}",
-            write,
-            (),
-            table.names,
-            MAX_TOKENS,
-            paper=number == 0,
-            rows=rows,
-            not_expected=table.not_names,
-        )
+        query = Query(f"{test}-{number}", write, (), table.names, MAX_TOKENS, number == 0, rows, table.not_names)
         shared = decoys[number :: len(true)]
         queries += [query, *(decoy(query, place, other, shown) for place, (other, shown) in enumerate(shared))]
     return queries
@@ -244,14 +234,14 @@ def _other_lists(table: Table, features: Sequence[str], count: int, rng: Random)
     return list(dict.fromkeys(map(tuple, hidden_name)))
 
 
-def _rows_drawn(table: Table, serializer: Serializer, features: Sequence[str], rows: Rows, rng: Random) -> Asked | None:
+def _rows_drawn(table: Table, serializer: Serializer, features: Sequence[str], rows: Rows, rng: Random) -> Draft | None:
     """A prompt of four of the rows, and the places of these; None where it shows the name."""
     shown = rng.sample(rows, min(EXAMPLES, len(rows)))
     write = partial(_prompt, table, serializer, features, [row for _, row in shown])
     return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
 
 
-def _distinct(asked: Sequence[Asked]) -> list[Asked]:
+def _distinct(asked: Sequence[Draft]) -> list[Draft]:
     """Of a small table there are few draws: none is asked twice."""
     return list({write(): (write, rows) for write, rows in asked}.values())
 

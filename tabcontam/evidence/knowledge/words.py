@@ -10,7 +10,8 @@ from math import prod
 from statistics import median
 from typing import ClassVar
 
-from tabcontam.evidence.base import Capability, Evidence, Family, Measurement, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.answering import Answering, WordAnswers
+from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.reading.answers import FILLER, NOTHING, PREFIX
 from tabcontam.reading.reading import answer_line, declines, plain
@@ -26,7 +27,6 @@ from tabcontam.reading.words import (
 )
 from tabcontam.tables.serializers import Serializer
 
-READ = (State.OK, State.TRUNCATED)
 ITEMS = re.compile(r"[,;\n|]")
 LIST_LINE = re.compile(r"[-+*•]\s|\d+[.)]\s")
 EXPLAINED = re.compile(r":\s|\s[-\u2013\u2014]\s|\s\(")
@@ -43,7 +43,7 @@ class Word:
     chance: float
 
 
-class WordTest:
+class WordTest(Test):
     """Reads a list of words, decides it by Algorithm 1 (Ronval et al. 2024, section 3.2) or weighs it against decoys.
 
     Weighed, each expected word is a trial. Said in `s` of the answers about the table and its `D` decoys, it is as
@@ -52,14 +52,11 @@ class WordTest:
     in the likelihood ratio against a model that knows.
     """
 
-    claim: ClassVar[str]
-    unit: ClassVar[str]  # what is counted: names of features
+    unit: ClassVar[str] = "words"  # what is counted: names of features
     family: ClassVar[Family] = Family.KNOWLEDGE
-    measure: ClassVar[str] = ""
-    by_feature: ClassVar[bool] = False
-    decides: ClassVar[bool] = True
-    of_rows: ClassVar[bool] = False
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+    kind: ClassVar[Kind] = Kind.KNOWLEDGE
+    shows_rows: ClassVar[bool] = False
+    answering: ClassVar[Answering] = WordAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete once the line that holds it has ended; of a list of lines more may have come."""
@@ -96,10 +93,6 @@ class WordTest:
             return False
         lengths = [len(item.split()) for item in _items(plain(text)) if item.strip()]
         return bool(lengths) and median(lengths) <= LONGEST_ITEM
-
-    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        """Detected if at least one answer passes."""
-        return measured(trials, needed=1, claim=self.claim)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """How much oftener the expected words are said of the table than of its decoys."""
@@ -140,10 +133,6 @@ class WordTest:
                 if compared and _key(word) not in found:
                     found[_key(word)] = _weighed(word, [trial, *compared], lengths)
         return list(found.values())
-
-    def counts(self, trial: Trial) -> bool:
-        """An answer that could be read."""
-        return trial.readable
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Whether even all words, said of the table alone, would be too little."""
@@ -198,19 +187,3 @@ def _items(text: str) -> list[str]:
     lines = text.splitlines()
     explained = [EXPLAINED.split(line, maxsplit=1)[0] for line in lines if LIST_LINE.match(line)]
     return explained if len(explained) > 1 else ITEMS.split(text)
-
-
-def measured(trials: Sequence[Trial], needed: float | None, claim: str) -> Measurement:
-    """The measurement of read trials: detected from `needed` hits on; never, where the paper has only a score."""
-    readings = [trial.reading for trial in trials if trial.reading is not None]
-    hits = sum(reading.hit for reading in readings)
-    paper_hits = sum(reading.paper_hit for reading in readings)
-    return Measurement(
-        trials=tuple(trials),
-        hits=hits,
-        paper_hits=paper_hits,
-        answered=sum(reading.readable for reading in readings),
-        detected=None if needed is None else hits >= needed,
-        paper_detected=None if needed is None else paper_hits >= needed,
-        claim=claim,
-    )

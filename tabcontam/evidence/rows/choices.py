@@ -5,8 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, Family, Measurement, Query, Reading, Reply, Trial
-from tabcontam.evidence.knowledge.words import MORE, READ, measured
+from tabcontam.evidence.answering import Answering, ChoiceAnswers
+from tabcontam.evidence.base import READ, Capability, Family, Kind, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.knowledge.words import MORE
 from tabcontam.reading.reading import chosen
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import Discrimination
@@ -16,15 +17,14 @@ YES_NO = {"yes": re.compile("yes|1", re.IGNORECASE), "no": re.compile("no|0", re
 KEPT = 3  # characters of a Yes/No answer that the authors' code looks at
 
 
-class ChoiceTest:
+class ChoiceTest(Test):
     """Reads which of the possible answers was given; invalid answers are counted apart from wrong ones."""
 
-    claim: ClassVar[str]
     family: ClassVar[Family] = Family.ROWS
-    measure: ClassVar[str] = ""
-    by_feature: ClassVar[bool] = False
+    kind: ClassVar[Kind] = Kind.MEMBERSHIP
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
     decides: ClassVar[bool] = False
-    of_rows: ClassVar[bool] = False
+    answering: ClassVar[Answering] = ChoiceAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete once it names a choice, whatever comes after it."""
@@ -36,22 +36,6 @@ class ChoiceTest:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         answer, truth = chosen(reply.text, query.asked), str(query.expected[0])
         return Reading(answer, answer == truth, published_choice(reply.text, truth), readable=answer is not None)
-
-    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        """A score, no detection."""
-        return measured(trials, needed=None, claim=self.claim)
-
-    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """What the answers weigh; invalid ones are no trial."""
-        raise NotImplementedError
-
-    def counts(self, trial: Trial) -> bool:
-        """An answer that could be read."""
-        return trial.readable
-
-    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Never: there is only a score."""
-        return None
 
 
 def given(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:

@@ -1,6 +1,5 @@
 """Matched membership: can the LLM tell rows of the table from copies that nobody else can tell from them?"""
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -8,56 +7,21 @@ from math import log2
 from random import Random
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
-
-from tabcontam.errors import Skip
-from tabcontam.evidence.base import Capability, Evidence, Kind, Query, Trial
+from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.checks import drawn
+from tabcontam.evidence.rows.altered import Blind, blinded
 from tabcontam.evidence.rows.choices import ChoiceTest, discrimination, given, leaning
 from tabcontam.evidence.rows.membership import Swap, balanced, written
 from tabcontam.evidence.sentences import hardly_found, stated
 from tabcontam.guesser.chance import Guess
-from tabcontam.reading.reading import value_key
 from tabcontam.statistics.exact import poisson_binomial_tail
 from tabcontam.statistics.power import choice_power, detectable_choice_share
-from tabcontam.tables.draws import pool, seeded
-from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import MOST_CATEGORIES, Table
+from tabcontam.tables.table import Table
 
 QUERIES = 60
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
-REFERENCE = 2000  # rows that false values are taken from and neighbours are looked for in
-BASES = 1000  # of these, the rows that are shown to the classifier, each as it is and altered
-LEAST = 150  # fewer rows teach a classifier nothing
-COLUMNS = 3  # candidates for the altered feature
-BLIND = 0.6  # the highest AUC at which a classifier counts as blind
-FOLDS = 3
-LEAF = 20  # rows that are alike: a false value is one that another of them has, or nearly
-NEAR = 0.03  # of the rows, by which a number may lie apart from it: a neighbour's own value would give it away
-TRIES = 20
-NEIGHBOURS = 8
 SHARE = 0.5  # of remembered rows, which must be found
-SURE = 8.0  # bound of the classifier's log-odds
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Blind:
-    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table.
-
-    `auc` is how well it tells them apart, `column` the altered feature.
-    """
-
-    column: int
-    auc: float
-    swaps: tuple[Swap, ...]
-    true: tuple[float, ...]
-    false: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -91,13 +55,7 @@ class MatchedMembership(ChoiceTest):
 
     id: ClassVar[str] = "matched_membership"
     title: ClassVar[str] = "Matched membership"
-    number: ClassVar[int | None] = None
-    kind: ClassVar[Kind] = Kind.MEMBERSHIP
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
-    shows_rows: ClassVar[bool] = True
     decides: ClassVar[bool] = True
-    of_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "rows were told right from wrong, where a classifier cannot"
     max_tokens: ClassVar[int] = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -158,16 +116,16 @@ class MatchedMembership(ChoiceTest):
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in given(trials)]
         chances = [chance for chance, _ in answers]
         hits = sum(right for _, right in answers)
-        told, expected = discrimination(trials), sum(chances)
-        low, high = told.auc_interval()
+        told_apart, expected = discrimination(trials), sum(chances)
+        low, high = told_apart.auc_interval()
         p_value = poisson_binomial_tail(chances, hits)
         return Evidence(
             statistic="AUC",
-            value=told.auc,
+            value=told_apart.auc,
             expected=expected / len(chances) if chances else 0.5,
             null="answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin",
             sentence=(
-                f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
+                f"{hits} of {len(answers)} rows told right, AUC {told_apart.auc:.2f} [{low:.2f}, {high:.2f}], "
                 f"{leaning(trials)}; a classifier that never saw the rows gets {expected:.0f} ({stated(p_value)})"
             ),
             hits=hits,
@@ -195,218 +153,3 @@ def _chance(query: Query, answer: str) -> float:
 
 def _least_sure(places: Sequence[int], chances: Sequence[float]) -> list[int]:
     return sorted(places, key=lambda place: (abs(chances[place] - 0.5), place))
-
-
-def blinded(table: Table) -> Blind:
-    """The altered rows of a table, found once. Raises `Skip` with the reason where a classifier sees every change."""
-
-    def fitted() -> Blind | str:
-        with threadpool_limits(1):  # threads wait on each other where others work too
-            return _found(table)
-
-    found = cached_fact(table, "blind", fitted)
-    if isinstance(found, str):
-        raise Skip(found)
-    return found
-
-
-def _found(table: Table) -> Blind | str:
-    if table.enumerates_domain():
-        return "the table enumerates its domain: a changed row is another row of it"
-    counts = Counter(table.rows)
-    rows = pool(table, [index for index, row in enumerate(table.rows) if counts[row] == 1], REFERENCE)
-    if len(rows) < LEAST:
-        return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
-    codes = _codes(table, rows)
-    candidates = [_altered(table, rows, codes, column) for column in _diffuse(table)]
-    blind = [candidate for candidate in candidates if candidate is not None]
-    if not blind:
-        return "no feature has values that recur and could stand in another row"
-    best = min(blind, key=lambda candidate: abs(candidate.auc - 0.5))
-    if abs(best.auc - 0.5) >= BLIND - 0.5:
-        name = table.columns[best.column]
-        return (
-            f"a classifier that never saw the rows tells altered ones apart: AUC {best.auc:.2f} at the least, by {name}"
-        )
-    return best
-
-
-def _diffuse(table: Table) -> list[int]:
-    """The features whose values recur, and in which two rows are least often the same.
-
-    Texts are left out: a town that is not in the row's country tells who knows towns, and no classifier.
-    """
-    same = {}
-    for column, name in enumerate(table.columns):
-        if not (table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES):
-            continue
-        counts = Counter(cell for cell in table.column(name) if not table.is_missing(cell))
-        recurring = [count for count in counts.values() if count > 1]
-        if sum(recurring) >= LEAST and len(recurring) > 1:
-            same[column] = sum(count**2 for count in recurring) / sum(recurring) ** 2
-    return sorted(same, key=lambda column: (same[column], table.columns[column]))[:COLUMNS]
-
-
-def _codes(table: Table, rows: Sequence[int]) -> Floats:
-    """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing."""
-    codes = np.full((len(rows), len(table.columns)), np.nan)
-    for place, name in enumerate(table.columns):
-        cells = table.column(name)
-        numeric = table.is_numeric(name)
-        known = {cell for row in rows if (cell := cells[row]) is not None and not table.is_missing(cell)}
-        keys = {cell: float(cell) if numeric else cell for cell in known}
-        ranks = {key: rank for rank, key in enumerate(sorted(set(keys.values())))}
-        for number, row in enumerate(rows):
-            cell = cells[row]
-            if cell in keys:
-                codes[number, place] = ranks[keys[cell]] / max(1, len(ranks) - 1)
-    return codes
-
-
-def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> Blind | None:
-    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few."""
-    cells = table.column(table.columns[column])
-    counts = Counter(cells)
-    recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is no copy's
-    valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
-    if len(valued) < LEAST:
-        return None
-    others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
-    context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
-    leaves = _alike(context, values, table.is_numeric(table.columns[column]))
-    donors = dict(list(_donors(table, at, column, values, leaves).items())[:BASES])
-    if len(donors) < LEAST:
-        return None
-    bases, given_to = np.array([*donors]), np.array([*donors.values()])
-    frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
-    laws = _laws(table, at, column)
-    true, false = _described(context, values, frequency, laws, bases, [bases, given_to])
-    auc, chances = _told_apart(true, false)
-    swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
-    half = len(bases)
-    return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
-
-
-def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
-    """For each row the leaf of a tree that predicts the feature from the others."""
-    from sklearn.tree import DecisionTreeRegressor
-
-    target = values if numeric else (values[:, None] == np.unique(values)).astype(np.float64)
-    filled = np.nan_to_num(context, nan=-1.0)
-    tree = DecisionTreeRegressor(min_samples_leaf=LEAF, random_state=0).fit(filled, target)
-    return np.asarray(tree.apply(filled), dtype=np.int64)
-
-
-def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
-    """For each row, by its place, one with a value that is usual where it stands, but makes no row of the table."""
-    known = cached_fact(table, "rows", lambda: set(table.rows))
-    rng = seeded(table, "donors", table.columns[column])
-    alike: dict[int, list[int]] = {}
-    for place, leaf in enumerate(leaves.tolist()):
-        alike.setdefault(leaf, []).append(place)
-    keys = [value_key(str(table.rows[row][column])) for row in rows]
-    by_value = np.argsort(values, kind="stable").tolist()
-    rank = {place: number for number, place in enumerate(by_value)}
-    step = max(1, int(len(rows) * NEAR)) if table.is_numeric(table.columns[column]) else 0
-    donors = {}
-    for place, row in enumerate(rows):
-        for _ in range(TRIES):
-            near = rank[rng.choice(alike[int(leaves[place])])] + rng.randint(-step, step)
-            donor = by_value[min(max(near, 0), len(rows) - 1)]
-            if keys[donor] != keys[place] and Swap(row, column, rows[donor]).cells(table) not in known:
-                donors[place] = donor
-                break
-    return donors
-
-
-def _laws(table: Table, rows: Sequence[int], column: int) -> list[tuple[Floats, Floats]]:
-    """A number and what sums and products of the row's other numbers make of it, by least squares: `z = depth * x`."""
-    name = table.columns[column]
-    if not table.is_numeric(name):
-        return []
-    numbers = {other: _numbers(table, other, rows) for other in sorted(table.columns) if table.is_numeric(other)}
-    found = []
-    for shaped in (np.positive, _logarithm):
-        target = shaped(numbers[name])
-        others = [shaped(own) for other, own in numbers.items() if other != name]
-        found.append((target, _least_squares(np.column_stack([np.ones(len(rows)), *others]), target)))
-    return found
-
-
-def _least_squares(given: Floats, target: Floats) -> Floats:
-    """What least squares on all other rows make of each row."""
-    turned, sizes, _ = np.linalg.svd(given / np.maximum(np.abs(given).max(axis=0), 1e-300), full_matrices=False)
-    axes = turned[:, sizes > 1e-10 * sizes[0]]
-    made = np.einsum("ij,j->i", axes, np.einsum("ij,i->j", axes, target))
-    left = np.maximum(1 - (axes**2).sum(axis=1), 0.01)
-    return np.asarray(target - (target - made) / left)
-
-
-def _numbers(table: Table, name: str, rows: Sequence[int]) -> Floats:
-    """A column's numbers, the outermost hundredth drawn in: a few slips would hide a law. Missing is the median."""
-    cells = [table.column(name)[row] for row in rows]
-    found = np.array([np.nan if cell is None or table.is_missing(cell) else float(cell) for cell in cells])
-    if np.isnan(found).all():
-        return np.zeros(len(rows))
-    low, middle, high = np.nanquantile(found, [0.005, 0.5, 0.995])
-    return np.asarray(np.clip(np.nan_to_num(found, nan=middle), low, high))
-
-
-def _logarithm(numbers: Floats) -> Floats:
-    magnitudes = np.abs(numbers)
-    return np.asarray(np.log(np.maximum(magnitudes, 1e-3 * max(float(magnitudes.mean()), 1e-300))))
-
-
-def _described(
-    context: Floats,
-    values: Floats,
-    frequency: Floats,
-    laws: Sequence[tuple[Floats, Floats]],
-    bases: Ints,
-    shown: Sequence[Ints],
-) -> list[Floats]:
-    """What anybody can say of a shown row who has the others: its cells, its value's frequency, what rows alike have.
-
-    And how far its value is from what its other numbers make of it.
-
-    Shown rows are those of `bases`, with the values of the rows that each of `shown` lists.
-    """
-    filled = np.nan_to_num(context, nan=-1.0)
-    squares = (filled**2).sum(axis=1)
-    apart = squares[bases, None] + squares - 2 * np.einsum("ik,jk->ij", filled[bases], filled)
-    apart[np.arange(len(bases)), bases] = np.inf
-    near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
-    nearest = values[apart.argmin(axis=1)]
-    described = []
-    for places in shown:
-        value = values[places][:, None]
-        beside, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
-        hints = [beside, np.abs(beside), np.abs(nearest - value[:, 0]), off.mean(axis=1), off.min(axis=1)]
-        hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
-        # rounded, so that another machine's last digits are nothing to it
-        off_law = [np.abs(target[places] - made[bases]).round(6) for target, made in laws]
-        described.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints, *off_law]))
-    return described
-
-
-def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
-    """The out-of-fold AUC of gradient boosting, and its probability that each row is true: the true ones first."""
-    from sklearn.ensemble import HistGradientBoostingClassifier
-    from sklearn.metrics import roc_auc_score
-
-    described, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
-    folds = np.tile(np.arange(len(true)) % FOLDS, 2)  # both copies of a row are in the same
-    odds = np.zeros(len(labels))
-    for fold in range(FOLDS):
-        model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
-        model.fit(described[folds != fold], labels[folds != fold])
-        odds[folds == fold] = np.clip(model.decision_function(described[folds == fold]), -SURE, SURE)
-    return float(roc_auc_score(labels, odds)), _calibrated(odds, labels)
-
-
-def _calibrated(odds: Floats, labels: Ints) -> Floats:
-    """The probabilities of log-odds that are as sure as they were right: scaled by logistic regression."""
-    from sklearn.linear_model import LogisticRegression
-
-    slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
-    return np.asarray(1 / (1 + np.exp(-max(slope, 0.0) * odds)))

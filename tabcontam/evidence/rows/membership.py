@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Capability, Evidence, Kind, Prompt, Query, Trial
+from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, discrimination, given, leaning
 from tabcontam.tables.draws import by_content
@@ -61,11 +61,7 @@ class Membership(ChoiceTest):
     id: ClassVar[str] = "membership"
     title: ClassVar[str] = "Membership"
     measure: ClassVar[str] = "membership"
-    number: ClassVar[int | None] = None
-    kind: ClassVar[Kind] = Kind.MEMBERSHIP
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
-    shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "rows were told right from wrong (half of them by chance)"
+    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
     max_tokens: ClassVar[int] = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -75,48 +71,36 @@ class Membership(ChoiceTest):
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
         asked = rng.sample(by_content(table), count)
-        labels = balanced(count, rng)
-        return [
-            self._query(table, serializer, known, number, row, label, yes_first, rng)
-            for number, (row, (label, yes_first)) in enumerate(zip(asked, labels, strict=True))
-        ]
 
-    def _query(
-        self,
-        table: Table,
-        serializer: Serializer,
-        known: set[Row],
-        number: int,
-        asked: int,
-        label: str,
-        yes_first: bool,
-        rng: Random,
-    ) -> Query:
-        swap = Swap(asked, 0, asked) if label == "Yes" else perturbed(table, asked, known, rng)
-        row = swap.cells(table)
+        def query(number: int, place: int, label: str, yes_first: bool) -> Query:
+            swap = Swap(place, 0, place) if label == "Yes" else perturbed(table, place, known, rng)
+            row = swap.cells(table)
 
-        def draw() -> Swap | None:
-            example = rng.choice(by_content(table))
-            copy = perturbed(table, example, known, rng)
-            return None if table.rows[example] == table.rows[asked] or copy.cells(table) == row else copy
+            def draw() -> Swap | None:
+                example = rng.choice(by_content(table))
+                copy = perturbed(table, example, known, rng)
+                return None if table.rows[example] == table.rows[place] or copy.cells(table) == row else copy
 
-        copy = drawn(draw, "every row that could be shown is the asked one")
-        write = partial(written, table, serializer, copy, swap, yes_first)
-        rows = (copy.row, copy.donor, swap.donor, asked)
-        return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+            copy = drawn(draw, "every row that could be shown is the asked one")
+            write = partial(written, table, serializer, copy, swap, yes_first)
+            rows = (copy.row, copy.donor, swap.donor, place)
+            return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+
+        labelled = zip(asked, balanced(count, rng), strict=True)
+        return [query(number, place, *label) for number, (place, label) in enumerate(labelled)]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""
-        told, answers = discrimination(trials), given(trials)
+        told_apart, answers = discrimination(trials), given(trials)
         hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
-        low, high = told.auc_interval()
+        low, high = told_apart.auc_interval()
         return Evidence(
             statistic="AUC",
-            value=told.auc,
+            value=told_apart.auc,
             expected=0.5,
             null="a coin",
             sentence=(
-                f"{hits} of {len(answers)} rows told right, AUC {told.auc:.2f} [{low:.2f}, {high:.2f}], "
+                f"{hits} of {len(answers)} rows told right, AUC {told_apart.auc:.2f} [{low:.2f}, {high:.2f}], "
                 f"{leaning(trials)}; a coin gets {len(answers) / 2:g}"
             ),
             hits=hits,

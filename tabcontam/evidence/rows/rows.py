@@ -1,15 +1,14 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
 import re
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
-from tabcontam.evidence.base import Capability, Evidence, Family, Measurement, Query, Reading, Reply, State, Trial
-from tabcontam.evidence.knowledge.words import READ, measured
+from tabcontam.evidence.answering import Answering, CellAnswers
+from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
 from tabcontam.evidence.sentences import few, hardly_found, stated
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.reading.answers import (
@@ -30,10 +29,10 @@ from tabcontam.reading.answers import (
     spelling,
 )
 from tabcontam.reading.reading import declines, is_mark, plain, same_value
-from tabcontam.reading.values import decide_values
+from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer, load_serializers
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Cell
 
 if TYPE_CHECKING:
     from tabcontam.statistics.power import Odds
@@ -48,17 +47,14 @@ POWER = 0.5  # with which it has to be found
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
 
 
-class RowTest(ABC):
+class RowTest(Test):
     """Reads the asked cells of a row; a row is a hit if every asked cell that has a value is right."""
 
-    claim: ClassVar[str]
-    whole: ClassVar[str]  # what a hit is, after "3 of 5"
+    whole: ClassVar[str] = "rows are right"  # what a hit is, after "3 of 5"
     family: ClassVar[Family] = Family.ROWS
-    measure: ClassVar[str] = ""
+    kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
-    decides: ClassVar[bool] = True
-    of_rows: ClassVar[bool] = True
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+    answering: ClassVar[Answering] = CellAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""
@@ -143,10 +139,6 @@ class RowTest(ABC):
             share=detectable_share(readable, level) if readable else None,
         )
 
-    def counts(self, trial: Trial) -> bool:
-        """An answer that could be read."""
-        return trial.readable
-
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
         from tabcontam.statistics.power import row_power
@@ -157,13 +149,9 @@ class RowTest(ABC):
         power = row_power(rows, share=SHARE, level=level)
         return None if power >= POWER else hardly_found(power, level)
 
-    @abstractmethod
     def published_line(self, text: str) -> str:
-        """The part of the answer that the authors' code keeps."""
-
-    def judge(self, trials: Sequence[Trial], planned: int) -> Measurement:
-        """Detected if at least one row is a hit."""
-        return measured(trials, needed=1, claim=self.claim)
+        """The part of the answer that the authors' code keeps: the first line."""
+        return first_line(text)
 
     def _uncut(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The cells that would stay as they are if the answer went on."""
@@ -354,8 +342,3 @@ def fresh(text: str, query: Query) -> str:
     new = [line for line in lines if line.strip() not in shown]
     announced = all(line.endswith(":") or FILLER.match(line) for line in new)
     return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
-
-
-def without_missing(query: Query, table: Table) -> Query:
-    """The query with None for every expected value that is one of the table's missing marks."""
-    return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))

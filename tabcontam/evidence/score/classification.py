@@ -5,24 +5,25 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import threadpool_limits
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Prompt, Query, Trial
+from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Question, Table
 
+VERSION = 1  # of the few-shot baseline: what another one said is not read
 QUERIES = 100
 POOL = 1000  # rows of a table that are ever asked: they share the baseline's fits
 SHOTS = 16  # rows of each class that the few-shot baseline has
@@ -30,20 +31,14 @@ DRAWS = 5  # of them
 USUAL = 20  # values of a feature that the baseline tells apart
 YES_NO_TOKENS = 4
 CLASS_TOKENS = 16  # the name of a class is longer than Yes
+RIGHT = PublishedRule("rows were classified right", share=None)
 
 
 class ClassificationTest(ChoiceTest):
     """100 random rows with the card's question, after TabLLM (Hegselmann et al. 2023)."""
 
-    id: ClassVar[str]
-    title: ClassVar[str]
     family: ClassVar[Family] = Family.SCORE
-    measure: ClassVar[str]
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
-    number: ClassVar[int | None] = None
-    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
-    shows_rows: ClassVar[bool] = True
-    claim: ClassVar[str] = "rows were classified right"
     shots: ClassVar[int]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -59,8 +54,7 @@ class ClassificationTest(ChoiceTest):
         classes = cached_fact(table, "classes", lambda: _by_label(labels, answers))
         write = partial(_prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
-        with threadpool_limits(1):
-            guessed = cached_fact(table, "few-shot", lambda: _few_shot(table, target, labels, candidates))
+        guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
         majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
@@ -137,6 +131,25 @@ def _baseline(queries: Sequence[Query], name: str) -> float | None:
     """The share of right answers that a baseline gets, of the queries that it has one for."""
     chances = [query.chance[name].of(str(query.expected[0])) for query in queries if name in query.chance]
     return sum(chances) / len(chances) if chances else None
+
+
+def _kept(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
+    rank = ranks(table)
+
+    def write(guesses: Mapping[int, Guess]) -> object:
+        return [[rank[row], dict(guess.values)] for row, guess in guesses.items()]
+
+    def read(held: Any) -> dict[int, Guess]:
+        row = by_content(table)
+        guesses = {
+            row[place]: Guess({str(label): float(share) for label, share in said.items()}, 0.0) for place, said in held
+        }
+        if not guesses.keys() <= set(rows):
+            raise ValueError("answers about other rows")
+        return guesses
+
+    which = [target, [[rank[row], labels[row]] for row in rows], sorted(table.missing)]
+    return kept(table, ["few-shot", VERSION, which], lambda: _few_shot(table, target, labels, rows), write, read)
 
 
 def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequence[int]) -> dict[int, Guess]:
@@ -228,6 +241,7 @@ class Classification0Shot(ClassificationTest):
     id: ClassVar[str] = "classification_0shot"
     title: ClassVar[str] = "Classification, 0-shot"
     measure: ClassVar[str] = "zero_shot"
+    published = RIGHT
     shots: ClassVar[int] = 0
 
 
@@ -258,4 +272,5 @@ class Classification1Shot(ClassificationTest):
     id: ClassVar[str] = "classification_1shot"
     title: ClassVar[str] = "Classification, 1-shot"
     measure: ClassVar[str] = "one_shot"
+    published = RIGHT
     shots: ClassVar[int] = 1

@@ -1,6 +1,6 @@
 """`gemini:` Google's Gemini and Gemma, through the google-genai SDK.
 
-What the server does wrong is told by kind, and nothing is sent again as it is. What a model will not take (a seed,
+What the server does wrong is raised by kind, and nothing is sent again as it is. What a model will not take (a seed,
 system text, little thinking) is learned from its first refusal, and the query is sent again without it. The key goes to
 Google's own address only, and nothing in the environment can send it elsewhere: the SDK would follow
 GOOGLE_GEMINI_BASE_URL, GOOGLE_GENAI_USE_VERTEXAI and others.
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Capability, Prompt, Reply, State
 from tabcontam.subjects.base import THINKING, FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.gemini import GOOGLE
 from tabcontam.subjects.gemini.replies import Answer, charged, read_answer, retry_after, retry_delay
 from tabcontam.subjects.keys import KeyHolder
-from tabcontam.subjects.openai.provider import is_loopback
+from tabcontam.subjects.openai.address import is_loopback
 from tabcontam.subjects.openai.replies import message
 
 if TYPE_CHECKING:
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
 
-GOOGLE = "https://generativelanguage.googleapis.com"
 API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
 KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
 OTHER_KEY = "TABCONTAM_API_KEY"
@@ -114,7 +114,7 @@ class Habits:
         return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
 
     def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
-        """The chat as Gemini takes it, decoded greedily, where the model lets itself be told so."""
+        """The chat as Gemini takes it, decoded greedily, where the model takes that."""
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
         turns = [(ROLES.get(message.role, message.role), message.content) for message in prompt.chat]
         contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns if role != "system"]
@@ -388,8 +388,8 @@ def _reason(error: Exception) -> str:
 
     match error:
         case APIError():
-            told = message(error.details)
-            return f"HTTP {error.code}{told and ': '}{told}"
+            detail = message(error.details)
+            return f"HTTP {error.code}{detail and ': '}{detail}"
         case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
             return "the reply is no JSON"
         case TimeoutException() if not isinstance(error, ConnectTimeout):

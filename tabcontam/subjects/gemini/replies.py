@@ -83,8 +83,8 @@ def read_answer(body: object) -> Answer:
     if isinstance(block, str) and block and not text:
         return Answer(block=block, tokens=tokens, usage=usage)
     if not isinstance(candidate, dict):
-        told = message(body) if isinstance(body, dict) and "error" in body else ""
-        raise ValueError(f"the reply holds no candidate{told and ': '}{told}")
+        detail = message(body) if isinstance(body, dict) and "error" in body else ""
+        raise ValueError(f"the reply holds no candidate{detail and ': '}{detail}")
     finish = candidate.get("finishReason")
     return Answer(
         text=text,

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
+from tabcontam.subjects.hf import INSTALL
 from tabcontam.subjects.hf.device import best_device
 
-INSTALL = 'type: pip install "tabcontam[hf]"'
 # What determines the answers, and all that is fetched: no pickles, no second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
@@ -39,7 +39,7 @@ def load(name: str) -> Loaded:
         import torch  # noqa: F401  to see that it loads
         import transformers
     except ImportError as error:
-        raise UsageError(f"hf: needs torch and transformers ({error}); {INSTALL}") from error
+        raise UsageError(f"hf: needs torch and transformers ({error}); type: {INSTALL}") from error
     transformers.utils.logging.set_verbosity_error()  # its advice is about code that the user does not see
     transformers.utils.logging.disable_progress_bar()
     folder = _folder(name)

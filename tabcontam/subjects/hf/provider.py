@@ -12,14 +12,13 @@ from pathlib import Path
 from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.evidence.base import Capability, Reply, State
 from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.hf.batches import Batcher
 from tabcontam.subjects.hf.decoding import Decoder
 from tabcontam.subjects.hf.device import release
 from tabcontam.subjects.hf.loading import Loaded, load
 from tabcontam.subjects.hf.scores import score_many
 from tabcontam.subjects.hf.text import Row, Text
-
-FORMS = ("auto", "chat", "completion")
 
 
 def open_hf(name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> Model:

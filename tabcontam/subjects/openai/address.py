@@ -6,6 +6,8 @@ from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError
 
+OPENAI = "https://api.openai.com/v1"
+
 # Strict, so that no two readers of a URL can disagree about its host.
 URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?", re.ASCII | re.IGNORECASE)
 # A server's address without http:// would be taken for a model of OpenAI, and the prompts would go there.

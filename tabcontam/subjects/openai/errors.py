@@ -77,19 +77,19 @@ class Problem:
     headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def said(self) -> str:
+    def text(self) -> str:
         """All of the body, to be searched."""
         return str(self.body)[:LONGEST_READ]
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """What the body says to a reader."""
         return message(self.body)[:LONGEST_READ]
 
     @property
     def line(self) -> str:
         """The same with the status."""
-        return f"HTTP {self.status}{self.told and ': '}{self.told}"
+        return f"HTTP {self.status}{self.message and ': '}{self.message}"
 
     def field(self, name: str) -> str | int | None:
         """A short field of the error, in either place where servers put it."""
@@ -112,14 +112,14 @@ class Problem:
 
 def concern(problem: Problem) -> Concern:
     """Whom it concerns. What no rule knows concerns this request alone."""
-    status, told = problem.status, problem.told
+    status, text = problem.status, problem.message
     if any(name in FILTERED for name in problem.names):
         return Concern.CONTENT
     if status == 402 or _spent(problem):
         return Concern.QUOTA
     if status in PASSING or (status >= 500 and status != 501):
-        return Concern.REQUEST if status == 429 and TOO_MUCH_AT_ONCE.search(told) else Concern.PASSING
-    if status in (401, 407) or (status in (400, 403) and WRONG_KEY.search(f"{told} {problem.names}")):
+        return Concern.REQUEST if status == 429 and TOO_MUCH_AT_ONCE.search(text) else Concern.PASSING
+    if status in (401, 407) or (status in (400, 403) and WRONG_KEY.search(f"{text} {problem.names}")):
         return Concern.KEY
     if status == 403:
         return _forbidden(problem)
@@ -130,7 +130,7 @@ def concern(problem: Problem) -> Concern:
 
 def _forbidden(problem: Problem) -> Concern:
     """A firewall's web page says nothing of the key: it may have disliked the prompt."""
-    text = f"{problem.told} {problem.names}"
+    text = f"{problem.message} {problem.names}"
     if FLAGGED.search(text):
         return Concern.CONTENT
     if REGION.search(text):
@@ -142,15 +142,15 @@ def _spent(problem: Problem) -> bool:
     """Whether nothing is left to be spent. Google words a limit a minute in the same way, and says when it ends."""
     if problem.status not in (400, 403, 429):
         return False
-    told = problem.told if problem.status != 400 else ""  # a 400 may repeat the prompt
-    if SPENT.search(f"{problem.names} {told}"):
+    text = problem.message if problem.status != 400 else ""  # a 400 may repeat the prompt
+    if SPENT.search(f"{problem.names} {text}"):
         return True
-    return bool(QUOTA.search(told)) and wait(problem) is None
+    return bool(QUOTA.search(text)) and wait(problem) is None
 
 
 def _lacks_model(problem: Problem) -> bool:
     named = any(name in NO_MODEL_CODES for name in problem.names)
-    return named or bool(re.search(r"\bmodel\b.{0,120}\b(does not exist|not found)", problem.told, re.IGNORECASE))
+    return named or bool(re.search(r"\bmodel\b.{0,120}\b(does not exist|not found)", problem.message, re.IGNORECASE))
 
 
 def hidden_error(body: object) -> Problem | None:
@@ -161,7 +161,7 @@ def hidden_error(body: object) -> Problem | None:
     for name in (*problem.names, problem.field("status")):
         if name is not None and re.fullmatch(r"[45]\d\d", str(name)):
             return Problem(int(name), body)
-    text = f"{problem.names} {problem.told}"
+    text = f"{problem.names} {problem.message}"
     if SPENT.search(text) or LIMITED.search(text):
         return Problem(429, body)
     if any(name in FILTERED for name in problem.names):
@@ -172,13 +172,13 @@ def hidden_error(body: object) -> Problem | None:
 def may_only_chat(problem: Problem) -> bool:
     """Whether a key that cannot list models may still ask them: OpenAI's keys can be restricted to that."""
     if problem.status == 401:
-        return bool(SCOPES.search(problem.told))
+        return bool(SCOPES.search(problem.message))
     return problem.status == 403 and concern(problem) in (Concern.REQUEST, Concern.KEY) and not wrong_key(problem)
 
 
 def wrong_key(problem: Problem) -> bool:
     """Whether it is the key itself that is not known."""
-    return bool(WRONG_KEY.search(f"{problem.told} {problem.names}"))
+    return bool(WRONG_KEY.search(f"{problem.message} {problem.names}"))
 
 
 def wait(problem: Problem) -> float | None:
@@ -189,8 +189,8 @@ def wait(problem: Problem) -> float | None:
         stated = _retry_after(headers)
     if stated is None and problem.status == 429:
         stated = _until_reset(headers)
-        if stated is None and (found := WAIT.search(problem.told)):
-            stated = _span(problem.told[found.end() :])
+        if stated is None and (found := WAIT.search(problem.message)):
+            stated = _span(problem.message[found.end() :])
     return stated
 
 

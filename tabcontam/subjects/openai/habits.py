@@ -7,7 +7,7 @@ from typing import Any
 
 from tabcontam.evidence.base import Prompt
 from tabcontam.subjects.base import THINKING, Form, Request
-from tabcontam.subjects.openai.errors import NOT_THERE, Problem
+from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Problem
 
 MOST_STOPS = 4  # OpenAI takes no more
 OPTIONAL = ("temperature", "stop", "max_tokens")
@@ -19,7 +19,6 @@ UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 NO_CHAT = re.compile(r"not a chat model|chat[ _]template|does(n't| not) support chat\b", re.IGNORECASE)
-NO_MODEL = re.compile(r"model_not_found|does not exist|model\b.*\bnot found", re.IGNORECASE)
 TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|(context|model)[ _](length|len|window|size)\b|"
     r"max_(completion_)?tokens\W.{0,60}(too large|less than or equal|valid range)|at most \d+ completion tokens",
@@ -46,7 +45,7 @@ class Limits:
 
     @property
     def room(self) -> int | None:
-        """The tokens that are left for an answer to this prompt, where they can be told."""
+        """The tokens that are left for an answer to this prompt, where they are known."""
         left = None if self.context is None or self.prompt is None else self.context - self.prompt
         return _least(left, self.answer)
 
@@ -57,9 +56,9 @@ def _least(*numbers: int | None) -> int | None:
 
 def limits(problem: Problem) -> Limits | None:
     """What a server said of lengths when it refused a request; None where lengths were not the reason."""
-    if not TOO_LONG.search(f"{problem.told} {problem.names}"):
+    if not TOO_LONG.search(f"{problem.message} {problem.names}"):
         return None
-    found = [pattern.search(problem.told) for pattern in (CONTEXT, GIVEN, MOST)]
+    found = [pattern.search(problem.message) for pattern in (CONTEXT, GIVEN, MOST)]
     stated = [int(next(filter(None, match.groups()))) if match else None for match in found]
     return Limits(*stated)
 
@@ -105,7 +104,7 @@ class Habits:
         return wanted if room is None else max(request.max_tokens, min(wanted, room))
 
     def arguments(self, form: Form, prompt: Prompt, limit: int) -> dict[str, Any]:
-        """What is sent besides the model's name: greedy decoding, where the model lets itself be told so."""
+        """What is sent besides the model's name: greedy decoding, where the model takes that."""
         arguments: dict[str, Any] = {"temperature": 0, "max_tokens": limit}
         if form is Form.CHAT:
             messages = [{"role": message.role, "content": message.content} for message in prompt.chat]
@@ -132,24 +131,24 @@ def _length(prompt: Prompt, form: Form) -> int:
 
 def unsupported(problem: Problem, form: Form, arguments: Mapping[str, Any]) -> str | None:
     """The parameter that a server says this model does not take."""
-    if not UNSUPPORTED.search(problem.said):
+    if not UNSUPPORTED.search(problem.text):
         return None
     param = problem.field("param")
     for name in OPTIONAL:
         if name not in arguments or (name == "max_tokens" and form is not Form.CHAT):
             continue
-        if param == name if param else re.search(rf"\b{name}\b", problem.said):
+        if param == name if param else re.search(rf"\b{name}\b", problem.text):
             return name
     return None
 
 
 def says_no_chat(problem: Problem) -> bool:
     """Whether a server says that this model has no chat form."""
-    return bool(NO_CHAT.search(problem.said))
+    return bool(NO_CHAT.search(problem.text))
 
 
 def may_lack_chat(problem: Problem) -> bool:
     """Whether the other form is worth a try."""
     if problem.status in NOT_THERE:
-        return says_no_chat(problem) or not NO_MODEL.search(problem.said)
+        return says_no_chat(problem) or not NO_MODEL.search(problem.text)
     return problem.status in (400, 422) and says_no_chat(problem)

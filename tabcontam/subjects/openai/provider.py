@@ -1,6 +1,6 @@
 """`openai:` an LLM behind OpenAI's protocol: OpenAI itself, or any server that speaks it.
 
-What the server does wrong is told by kind, as `models.base` asks for. What a model will not take (`max_tokens`,
+What the server does wrong is raised by kind, as `subjects.base` asks for. What a model will not take (`max_tokens`,
 `temperature`, `stop`, the chat form, so much thinking) is learned from its first refusal, and the query is sent again
 without it. A key goes to one address only.
 """
@@ -8,7 +8,6 @@ without it. A key goes to one address only.
 import asyncio
 import os
 import re
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,8 +15,9 @@ from typing import Any
 from tabcontam.errors import unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import KeyHolder
-from tabcontam.subjects.openai.address import checked, is_loopback, parse_address
+from tabcontam.subjects.openai.address import OPENAI, checked, is_loopback
 from tabcontam.subjects.openai.connection import Clients, Door, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
@@ -37,13 +37,10 @@ from tabcontam.subjects.openai.habits import (
     smaller,
     unsupported,
 )
+from tabcontam.subjects.openai.listing import find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
 
-__all__ = ["OPENAI", "OpenAIModel", "is_loopback", "open_openai", "parse_address"]
-
-OPENAI = "https://api.openai.com/v1"
-FORMS = {"auto": Form.CHAT, "chat": Form.CHAT, "completion": Form.COMPLETION}
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 PLACEHOLDER = "no-key"  # the SDK does not start without one
@@ -53,7 +50,6 @@ LONGEST_PROBE_WAIT = 5.0
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
-STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 
 
 def open_openai(
@@ -121,7 +117,7 @@ class OpenAIModel(KeyHolder, Model):
         self._way = WAYS[0]
         self._habits = Habits()
         known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
-        self._form = Form.COMPLETION if known else FORMS[form]
+        self._form = Form.COMPLETION if known or form == "completion" else Form.CHAT
         self._settled = bool(known) or form != "auto"
         forms = {Capability(str(self._form))} if self._settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
@@ -378,19 +374,11 @@ class OpenAIModel(KeyHolder, Model):
 
     def _recognize(self, listing: object) -> None:
         """Find the model among those that the server lists, and take down what the server states of it."""
-        entries = listing.get("data") if isinstance(listing, dict) else None
-        found = {
-            entry["id"]: entry
-            for entry in (entries if isinstance(entries, list) else [])
-            if isinstance(entry, dict) and isinstance(entry.get("id"), str)
-        }
-        # Ollama lists llama3 as llama3:latest, Gemini's server lists its models as models/NAME.
-        names = (self.model, f"{self.model}:latest", f"models/{self.model}")
-        name = next((name for name in names if name in found), None)
-        if name is not None:
-            self.version = self._line(_stated(found[name]))
-        elif found:
-            raise self._mistake(str(unknown("model", self.model, map(self._line, found))))
+        listed = read_listing(listing)
+        if entry := find_listed(self.model, listed):
+            self.version = self._line(stated(entry))
+        elif listed:
+            raise self._mistake(str(unknown("model", self.model, map(self._line, listed))))
 
     def _no_list(self, error: TransientError) -> str:
         """The line where no list of models came back."""
@@ -409,16 +397,3 @@ class OpenAIModel(KeyHolder, Model):
         if whom in LASTING:
             return str(self._fatal(whom, problem))
         return f"{self._who} does not list its models; it answered {problem.line}"
-
-
-def _stated(entry: Mapping[str, Any]) -> str:
-    """What identifies the weights behind a name: a digest, a version, the file, the time the model was made."""
-    facts = {name: entry.get(name) for name in ("digest", "version", "created")}
-    if entry.get("root") != entry["id"]:
-        facts["root"] = entry.get("root")
-    created = facts["created"]
-    recent = isinstance(created, int | float) and abs(created - time.time()) < 600
-    if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
-        del facts["created"]  # the time of the listing: every run would be asked anew
-    stated = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
-    return " ".join(f"{name}={fact}" for name, fact in stated.items())

@@ -68,8 +68,8 @@ def _choice(body: object) -> dict[str, Any]:
     choice = choices[0] if isinstance(choices, list) and choices else None
     if isinstance(choice, dict):
         return choice
-    told = message(body)  # some servers report an error with status 200
-    raise ValueError(f"the reply holds no choice{told and ': '}{told}")
+    detail = message(body)  # some servers report an error with status 200
+    raise ValueError(f"the reply holds no choice{detail and ': '}{detail}")
 
 
 def _finish(choice: Mapping[str, Any]) -> str:

@@ -10,8 +10,9 @@ from hypothesis import HealthCheck, given, settings
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import alone_rows
-from tabcontam.evidence.rows import completion
-from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion, raised
+from tabcontam.evidence.rows import completion, hidden_cells
+from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.hidden_cells import HiddenCells, raised
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.table import Guessed
 from tabcontam.tables import draws
@@ -53,6 +54,7 @@ def sure(
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guesser that is fitted to nothing, where only the drawing matters."""
     monkeypatch.setattr(completion, "guessed", sure)
+    monkeypatch.setattr(hidden_cells, "guessed", sure)
     monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
 
 
@@ -168,7 +170,7 @@ def test_the_hidden_cells_decide_on_no_row_that_is_asked() -> None:
 def chances(guess: Guess, shown: Sequence[str], truth: str = "e") -> Mapping[str, Guess]:
     """What is left of a guess about the last of two columns beside examples that show these values."""
     table = columned(ships(), [[str(row) for row in range(len(shown) + 1)], [*shown, truth]])
-    ask = completion._Asked(table, [1], unwritten, 9, {len(shown): Guessed({"feat1": guess}, 1)})
+    ask = HiddenCells(table, [1], unwritten, 9, {len(shown): Guessed({"feat1": guess}, 1)})
     return ask._chance(len(shown), range(len(shown)))
 
 
@@ -189,7 +191,7 @@ def test_a_value_that_an_example_shows_is_likelier_where_the_mode_is_ruled_out()
     tails = [("unknown", "0")] * 80 + [("failure", str(count)) for count in range(20)]
     table = columned(ships(), [[str(row) for row in range(100)], *map(list, zip(*tails, strict=True))])
     guesses = {"feat1": Guess({"unknown": 0.8, "failure": 0.12}, 0.01), "feat2": Guess({"0": 0.1, "1": 0.1}, 0.01)}
-    ask = completion._Asked(table, [1, 2], unwritten, 9, {99: Guessed(guesses, 1)})
+    ask = HiddenCells(table, [1, 2], unwritten, 9, {99: Guessed(guesses, 1)})
     found = ask._chance(99, [0, 80])
     assert found["feat1"].of("failure") == pytest.approx(0.12 / (1 - 0.8))
     assert found["feat1"].of("unknown") == pytest.approx(0.8 / (1 - 0.12 * 1 / 20))
@@ -198,7 +200,7 @@ def test_a_value_that_an_example_shows_is_likelier_where_the_mode_is_ruled_out()
 
 def test_a_cell_that_is_surely_missing_but_for_the_examples_is_no_memory() -> None:
     table = columned(ships(), [[str(row) for row in range(5)], [None, "b", "c", "d", "e"]])
-    ask = completion._Asked(table, [1], unwritten, 9, {4: Guessed({"feat1": Guess({"e": 0.1}, 0.01, missing=0.9)}, 1)})
+    ask = HiddenCells(table, [1], unwritten, 9, {4: Guessed({"feat1": Guess({"e": 0.1}, 0.01, missing=0.9)}, 1)})
     assert ask._chance(4, [0])["feat1"].of("e") == pytest.approx(1)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
-from tabcontam.evidence.rows.matched import BLIND, MatchedMembership, blinded
+from tabcontam.evidence.rows.altered import BLIND, blinded
+from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
-from tabcontam.subjects.gemini import provider
-from tabcontam.subjects.gemini.provider import GOOGLE, GeminiModel, open_gemini
+from tabcontam.subjects.gemini import GOOGLE, provider
+from tabcontam.subjects.gemini.provider import GeminiModel, open_gemini
 from tabcontam.subjects.gemini.replies import read_answer, retry_after
 from tests.loopback import Response
 from tests.loopback_gemini import NAME, GeminiServer, error, model, reply

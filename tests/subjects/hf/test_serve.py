@@ -24,7 +24,7 @@ from tabcontam.subjects.hf.provider import open_hf
 from tabcontam.subjects.openai.provider import open_openai
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tests.cli.test_commands import tabcontam
+from tests.commands import tabcontam
 from tests.made_tables import ships
 from tests.subjects.hf import tiny
 
@@ -33,6 +33,7 @@ pytest.importorskip("transformers", reason="transformers is not installed")
 for package in ("fastapi", "uvicorn", "accelerate", "transformers.cli.serving.completion"):
     pytest.importorskip(package, reason=f"{package} is not installed")
 
+pytestmark = pytest.mark.slow
 NAME, COMMIT = "zand/ships", "0123456789" * 4
 IS = load_serializers()["is"]
 SECONDS = 120  # that a server may take to start
@@ -171,7 +172,7 @@ def test_a_whole_run_against_the_server_finds_the_row(
 ) -> None:
     options = ["--form", form, "--no-controls", "--out", str(tmp_path / "run"), "--json"]
     options += ["--llm", f"openai:{NAME}@{address}", "--dataset", str(file)]
-    done = tabcontam("run", "-k", "full", "--queries", "1", "--rules", "paper", *options, XDG_CACHE_HOME=str(tmp_path))
+    done = tabcontam("run", "-k", "full", "--queries", "1", "--rules", "paper", *options)
     assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr
     (cell,) = json.loads(done.stdout)["cells"]
     assert (cell["test"], cell["verdict"], cell["hits"]) == ("full_completion", "contaminated", 1)

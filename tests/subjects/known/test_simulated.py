@@ -8,15 +8,18 @@ from random import Random
 import pytest
 
 from tabcontam.errors import UsageError
+from tabcontam.evidence.answering import MISSING, USUAL_FEATURES
 from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
+from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import chosen, declines
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
-from tabcontam.subjects.known.simulated import KINDS, MISSING, USUAL_FEATURES, answer_text, open_simulated, reply_of
+from tabcontam.subjects.known.simulated import KINDS, open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
+from tests.answerers import reply_of
 from tests.made_tables import ships
 
 TABLE = Table(
@@ -42,7 +45,8 @@ def query(
     number = "0-decoy-1" if decoy_of else "0"
     prompt = Prompt((Message("user", f"{test} {asked} {number}?"),), f"The {(*asked, '')[0]} is", "")
     guesses = {name: Guess(values, 0.01) for name, values in (chance or {}).items()}
-    return Query(f"{test}-{number}", lambda: prompt, asked, expected, 16, rows=rows, chance=guesses, decoy_of=decoy_of)
+    made = Query(f"{test}-{number}", lambda: prompt, asked, expected, 16, rows=rows, chance=guesses, decoy_of=decoy_of)
+    return replace(made, answering=by_id()[test].answering)
 
 
 GUESSES = {"job": {"nurse": 0.6, "cook": 0.4}, "city": {"Pisa": 0.9, "Rome": 0.1}}
@@ -134,7 +138,7 @@ def test_a_schema_expert_knows_words_and_draws_rows() -> None:
 
 
 def test_a_schema_expert_takes_no_other_table_for_its_own() -> None:
-    asked = replace(TWIN, id="recognition_features-0-decoy-1")
+    asked = replace(TWIN, answering=NAMES.answering)
     named = [reply_of("schema-expert", asked, replace(TABLE, names=(name,))).text for name in ("People", "The Titanic")]
     assert named == ["Titanic", "Adult"]
 
@@ -150,7 +154,7 @@ def test_yes_and_no_say_nothing_else(kind: str, text: str, asked: Query) -> None
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_a_decliner_is_heard_as_one(seed: int) -> None:
+def test_a_decliner_is_read_as_one(seed: int) -> None:
     reply = ask("decliner", FULL, seed)
     assert reply.state is State.OK
     assert declines(reply.text)
@@ -221,7 +225,7 @@ def test_a_missing_cell_is_said_to_be_missing() -> None:
 def test_rows_come_in_the_form_of_the_prompt_and_are_read(test: IncompleteCompletion, serializer: object) -> None:
     form = load_serializers()[getattr(serializer, "name", "is")]
     table = ships()
-    for asked in test.queries(table, form, Random(1)):
+    for asked in test.planned(table, form, Random(1)):
         for kind in ("oracle", "formatter"):
             reply = reply_of(kind, asked, table)
             assert test.read(asked, reply, form, english()).hit
@@ -295,4 +299,4 @@ def test_a_bad_kind_is_a_mistake_of_the_user(kind: str) -> None:
 
 
 def test_an_answer_is_a_text_of_the_asked_shape() -> None:
-    assert answer_text(VALUES, ["a", None]) == f"a, {MISSING}"
+    assert VALUES.answering.text(VALUES, ["a", None]) == f"a, {MISSING}"

@@ -17,7 +17,8 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, Settling, SpentError, TransientError
 from tabcontam.subjects.openai import connection
-from tabcontam.subjects.openai.provider import OPENAI, OpenAIModel, is_loopback, open_openai, parse_address
+from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
+from tabcontam.subjects.openai.provider import OpenAIModel, open_openai
 from tabcontam.subjects.openai.replies import chat_answer, completion_answer
 from tests.loopback import LoopbackServer, Response, completion, error, reply
 

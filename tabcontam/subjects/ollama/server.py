@@ -1,11 +1,12 @@
-"""Where Ollama listens, and what it has. It is spoken to as any server of OpenAI's protocol."""
+"""Where Ollama listens, and what it has."""
 
 import json
 import os
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
-from tabcontam.subjects.openai.provider import is_loopback
+from tabcontam.subjects.openai.address import is_loopback
+from tabcontam.subjects.openai.listing import read_listing
 
 PORT = 11434
 SECONDS = 1.0  # to see whether one runs on this machine
@@ -56,9 +57,7 @@ def tags() -> frozenset[str] | None:
 
 def _names(listing: object) -> frozenset[str] | None:
     """Every name in a listing; what is listed as NAME:latest is NAME, too."""
-    entries = listing.get("data") if isinstance(listing, dict) else None
-    if not isinstance(entries, list):
+    if not isinstance(listing, dict) or not isinstance(listing.get("data"), list):
         return None
-    names = [entry.get("id") for entry in entries if isinstance(entry, dict)]
-    found = {name for name in names if isinstance(name, str)}
-    return frozenset(found | {name.removesuffix(":latest") for name in found})
+    found = read_listing(listing)
+    return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})

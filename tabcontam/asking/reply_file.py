@@ -1,0 +1,81 @@
+"""The file of the store on disk: private to its owner, held against other runs, told from others of its name."""
+
+import os
+import stat
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from pathlib import Path
+
+BUSY_SECONDS = 5.0  # how long another run may hold the file
+SIDE_FILES = ("-wal", "-shm")
+
+
+def make_private(path: Path) -> None:
+    """Make the file if there is none; let nobody else read it. SQLite gives its side files the same mode.
+
+    A file that is there is never opened: closing it again would drop the locks that SQLite holds in this process.
+    """
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    for file in with_side_files(path):
+        with suppress(OSError):  # it is another user's, or there is none
+            mode = file.stat().st_mode
+            if stat.S_ISREG(mode) and mode & 0o077:
+                file.chmod(0o600)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Hold a folder against other runs. Raises OSError where they hold it for too long."""
+    try:
+        import fcntl
+    except ImportError:  # Windows: there nobody can rename a file that another run has open
+        yield
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        end = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise TimeoutError(None, "another run holds it") from None
+                time.sleep(0.01)
+            except OSError:
+                break  # a file system without such locks
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def with_side_files(path: Path) -> list[Path]:
+    """The file and what SQLite writes beside it."""
+    return [path, *(path.with_name(path.name + side) for side in SIDE_FILES)]
+
+
+def free_name(path: Path, moment: datetime) -> Path:
+    """A name beside the file that nothing has yet."""
+    stem = f"{path.stem}.damaged-{moment:%Y-%m-%dT%H-%M-%S}"
+    names = (path.with_name(f"{stem}{'' if number == 1 else f'-{number}'}{path.suffix}") for number in range(1, 10**6))
+    return next(name for name in names if not any(file.exists() for file in with_side_files(name)))
+
+
+def identity_of(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another of the same name; None where there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def size_of(path: Path) -> int:
+    """The bytes of a file; 0 where there is none."""
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

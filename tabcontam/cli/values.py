@@ -1,0 +1,69 @@
+"""What is typed behind an option, read as its type; argparse prints the line of what is none."""
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter to start
+    from decimal import Decimal
+    from pathlib import Path
+
+SUMMARY = "cnuaspAN"
+
+
+def path(text: str) -> "Path":
+    """The name of a file or folder."""
+    from pathlib import Path
+
+    return Path(text)
+
+
+def folder(text: str) -> "Path":
+    """The name of a folder."""
+    if not text.strip():
+        raise argparse.ArgumentTypeError("the folder has no name")
+    return path(text)
+
+
+def summary(text: str) -> str:
+    """The letters behind -r."""
+    if strange := [letter for letter in text if letter not in SUMMARY]:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is none of {SUMMARY}")
+    return text
+
+
+def positive(text: str) -> int:
+    """A whole number above 0."""
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
+    return number
+
+
+def level(text: str) -> float:
+    """A number between 0 and 1."""
+    try:
+        share = float(text)
+    except ValueError:
+        share = 0.0
+    if not 0 < share < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+    return share
+
+
+def dollars_above_0(text: str) -> "Decimal":
+    """A sum of US dollars."""
+    found = dollars(text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
+    return found
+
+
+def dollars(text: str) -> "Decimal | None":
+    """A sum above 0; None for what is none."""
+    from decimal import Decimal, InvalidOperation
+
+    try:
+        found = Decimal(text)
+    except InvalidOperation:
+        return None
+    return found if found.is_finite() and found > 0 else None

@@ -1,0 +1,61 @@
+"""What other packages add to this one: the entry points of a group, found without an import of any of them."""
+
+import re
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from importlib import metadata
+
+from tabcontam.errors import UsageError
+
+NAME = re.compile(r"[a-z][a-z0-9_.-]*")
+
+
+def offered(group: str, what: str, built_in: Collection[str]) -> tuple[dict[str, metadata.EntryPoint], list[str]]:
+    """The entry points of a group by name, and a line for each that cannot be taken; `what` each of them is."""
+    found: dict[str, metadata.EntryPoint] = {}
+    left_out: list[str] = []
+    try:
+        points = sorted(metadata.entry_points(group=group), key=lambda point: (point.name, package(point)))
+    except Exception as error:  # another package's damaged metadata
+        return {}, [f"{what}s of other packages cannot be listed: {_reason(error)}"]
+    for point in points:
+        if not NAME.fullmatch(point.name):
+            why = f"a {what}'s name is made of a-z, 0-9, '.', '_' and '-'"
+        elif point.name in built_in:
+            why = f"tabcontam has a {what} of that name"
+        elif point.name in found:
+            why = f"the package {package(found[point.name])} has one of that name"
+        else:
+            found[point.name] = point
+            continue
+        left_out.append(f"{described(point, what)} is left out: {why}")
+    return found, left_out
+
+
+@contextmanager
+def reported(
+    point: metadata.EntryPoint, what: str, failed: str = "cannot be loaded", passing: tuple[type[Exception], ...] = ()
+) -> Iterator[None]:
+    """What the code of another package raises in here, `passing` aside, is raised as `UsageError`, in one line."""
+    try:
+        yield
+    except passing:
+        raise
+    except (Exception, SystemExit) as error:
+        raise UsageError(f"{described(point, what)} {failed}: {_reason(error)}") from error
+
+
+def described(point: metadata.EntryPoint, what: str) -> str:
+    """An entry point as a message names it."""
+    return f"{what} {point.name!r} of the package {package(point)}"
+
+
+def package(point: metadata.EntryPoint) -> str:
+    """The name of the package that offers it."""
+    stated = point.dist.metadata["Name"] if point.dist is not None else None
+    return stated or point.value.partition(":")[0].partition(".")[0]
+
+
+def _reason(error: BaseException) -> str:
+    """An exception in one line."""
+    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")

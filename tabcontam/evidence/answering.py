@@ -1,0 +1,170 @@
+"""How one whose knowledge is known would answer a query: who has the row, who says what is usual, who guesses.
+
+A test says with its `answering` which kind of answer it asks for; simulated answerers are made of nothing else.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from random import Random
+from typing import TYPE_CHECKING, ClassVar
+
+from tabcontam.guesser.chance import Guess
+from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializers, written
+
+if TYPE_CHECKING:
+    from tabcontam.evidence.base import Prompt, Query
+    from tabcontam.tables.table import Cell, Table
+
+NOT_KNOWN = "unknown"
+MISSING = "missing"
+USUAL_FEATURES = ("id", "age", "sex", "name", "date", "class", "income", "education")
+USUAL_VALUES = ("yes", "no", "male", "female", "other", "low", "medium", "high")
+USUAL_NAMES = ("Titanic", "Adult", "Iris", "MNIST", "Boston Housing")
+
+
+@dataclass(frozen=True)
+class Answering:
+    """Answers of any kind: all that a query expects, of which who does not know it can say nothing.
+
+    `of_row` says whether who remembers the asked row knows the answer.
+    """
+
+    of_row: ClassVar[bool] = True
+
+    def truth(self, query: "Query") -> "Sequence[Cell]":
+        """What one says who knows."""
+        return query.expected
+
+    def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
+        """What is said most often by one who has not read the prompt."""
+        return [NOT_KNOWN]
+
+    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """The best guess of one who has read the prompt and does not know."""
+        return self.usual(query, table)
+
+    def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """What one says who knows everything of the dataset but its rows."""
+        return self.guessed(query, table, rng)
+
+    def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
+        """Values in the shape that the query asks for; rows as the prompt writes them, else in the default form."""
+        return ", ".join(map(_shown, values))
+
+
+@dataclass(frozen=True)
+class WordAnswers(Answering):
+    """A list of words: the names of features, the values of one. `usual_words` are said of any table."""
+
+    usual_words: tuple[str, ...] = USUAL_FEATURES
+    of_row: ClassVar[bool] = False
+
+    def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
+        """What is said most often of any table."""
+        return self.usual_words
+
+    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """Of the expected words each as often as it is due: to say every word that has a chance is to know them."""
+        words = [word for word in query.expected if word is not None]
+        due = [word for word in words if word in query.chance and rng.random() < query.chance[word].of(word)]
+        return [*due, *self.usual(query, table)]
+
+    def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """The truth; of other datasets what is usual."""
+        return self.usual(query, table) if query.decoy_of else self.truth(query)
+
+
+@dataclass(frozen=True)
+class NameAnswers(Answering):
+    """The name of a dataset. `of_twin`: a decoy shows rows of a twin, which who knows the schema takes for its own."""
+
+    of_twin: bool = False
+    of_row: ClassVar[bool] = False
+
+    def truth(self, query: "Query") -> "Sequence[Cell]":
+        """The first of the dataset's names."""
+        return query.expected[:1]
+
+    def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
+        """The name that is said most often; there is nothing to guess by."""
+        return USUAL_NAMES[:1]
+
+    def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """The truth; of other datasets' features a name that is not this one's."""
+        if not query.decoy_of or self.of_twin:
+            return self.truth(query)
+        own = {name.casefold() for name in (*table.names, table.title)}
+        return [next((name for name in USUAL_NAMES if not any(name.casefold() in each for each in own)), NOT_KNOWN)]
+
+
+@dataclass(frozen=True)
+class ChoiceAnswers(Answering):
+    """One of the possible answers that the query lists."""
+
+    def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
+        """The answer of the majority, where it is known; else Yes, or the first that is listed."""
+        majority = query.chance.get("majority")
+        likeliest = majority.likeliest if majority else None
+        return [likeliest or next((choice for choice in query.asked if choice == "Yes"), query.asked[0])]
+
+    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """The likeliest answer."""
+        weights = _choices(query)
+        return [max(weights, key=weights.__getitem__)] if weights else self.usual(query, table)
+
+    def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """Any answer, as often as it is right."""
+        weights = _choices(query)
+        return [_drawn(weights, rng)] if weights else self.usual(query, table)
+
+
+@dataclass(frozen=True)
+class CellAnswers(Answering):
+    """Cells of a row: several as a row is written, a single one bare."""
+
+    def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
+        """The most frequent value of each column."""
+        return [next(iter(table.distinct(name)), MISSING) for name in query.asked]
+
+    def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """The likeliest value of each cell."""
+        return self._of_guesses(query, table, lambda guess: guess.likeliest or None)
+
+    def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
+        """Any value of each cell, as often as it stands there."""
+        return self._of_guesses(query, table, lambda guess: _drawn(guess.values, rng) if guess.values else None)
+
+    def _of_guesses(self, query: "Query", table: "Table", value_of: Callable[[Guess], str | None]) -> "Sequence[Cell]":
+        """For each cell a value by its guess; the usual one where the guesser knows none."""
+        found = [value_of(query.chance[name]) if name in query.chance else None for name in query.asked]
+        usual = self.usual(query, table)
+        return [other if value is None else value for value, other in zip(found, usual, strict=True)]
+
+    def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
+        """A row in the form of the prompt's rows, or one value as it stands in a row, its line ends escaped."""
+        if len(query.asked) < 2:
+            return written(_shown(values[0]), "")
+        form = next((form for form in _forms() if prompt and form.lead(query.asked[0]) in prompt.completion), None)
+        return (form or load_serializers()[DEFAULT]).row(query.asked, values)
+
+
+@lru_cache(maxsize=1)
+def _forms() -> tuple[Serializer, ...]:
+    # `The age is equal to` holds what `The age is` does: the longest separator is looked for first
+    return tuple(sorted(load_serializers().values(), key=lambda form: -len(form.value_separator)))
+
+
+def _shown(value: "Cell") -> str:
+    return MISSING if value is None else value
+
+
+def _choices(query: "Query") -> Mapping[str, float]:
+    """The probability of each possible answer: its own chance, or the best baseline's."""
+    own = {choice: query.chance[choice].of(choice) for choice in query.asked if choice in query.chance}
+    baselines = [guess.values for guess in query.chance.values() if guess.values]
+    return own or (baselines[-1] if baselines else {})
+
+
+def _drawn(weights: Mapping[str, float], rng: Random) -> str:
+    return rng.choices(list(weights), list(weights.values()))[0]

@@ -1,0 +1,214 @@
+"""What tests 7 to 9 share when they ask: which rows and cells, beside which examples, and how sure a guess of them is.
+
+Examples are drawn without a look at the asked cells; where they show these all the same, another row is asked, and the
+guess takes into account that this was not so.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from random import Random
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Prompt, Query
+from tabcontam.evidence.checks import TRIES
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.table import POOL, Guessed, guessed
+from tabcontam.tables import draws
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+EXAMPLES = 4
+REPEATS = 5  # the paper's queries of tests 7 and 9
+GIVE_UP = 50  # rows without fitting examples before a cell is skipped
+PARTS = 3  # of a table's rows, one for each test: no two ask about the same row of a large table
+ROOM = 3  # times as many rows as are asked have to be in a part; else all of the table's are drawn from
+Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside these examples
+
+
+@dataclass(frozen=True)
+class HiddenCells:
+    """Cells of rows that are hidden and asked, and how. With `distinct`, no two examples share a cell of that column.
+
+    No row of `used` is asked again.
+    """
+
+    table: Table
+    places: Sequence[int]
+    write: Write
+    max_tokens: int
+    guesses: Mapping[int, Guessed]
+    distinct: int | None = None
+    used: set[int] = field(default_factory=set)
+
+    def query(self, rng: Random, row: int, paper: bool) -> Query | None:
+        """The query about a row; None where the examples show the asked cells.
+
+        For the paper's queries others are drawn then, which says something about these cells: they have no chance.
+        """
+        examples = self._examples(rng, row, parted=False)
+        blind = examples is not None and all(self._parted(row, example) for example in examples)
+        if paper and not blind:
+            examples = self._examples(rng, row, parted=True)
+        if examples is None or not (paper or blind):
+            return None
+        names = tuple(self.table.columns[place] for place in self.places)
+        chance = self._chance(row, examples) if blind and row in self.guesses else {}
+        write = partial(self.write, row, examples)
+        query = Query("", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance)
+        return without_missing(query, self.table)
+
+    def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
+        """The paper's queries about random candidates. Raises `Skip` where none can be made."""
+        queries: list[Query] = []
+        for row in rng.sample(candidates, min(len(candidates), REPEATS + GIVE_UP)):
+            if len(queries) < REPEATS and (query := self.query(rng, row, paper=True)) is not None:
+                self.used.add(row)
+                queries.append(query)
+        if not candidates:
+            raise Skip("no row has shown cells that fit no other answer")
+        if not queries:
+            raise Skip("every draw of examples shows the asked values")
+        return queries
+
+    def further(self, rng: Random, pool: Sequence[int], needed: int) -> Iterator[Query]:
+        """Queries about the rows that were not asked yet, the half of them first that the guesser is least sure of."""
+        for row in unsure_first(rng, pool, self.guesses, needed):
+            if row not in self.used and (query := self.query(rng, row, paper=False)) is not None:
+                self.used.add(row)
+                yield query
+
+    def _cells(self, row: int) -> tuple[str | None, ...]:
+        cells = self.table.rows[row]
+        return tuple(cells[place] for place in self.places)
+
+    def _examples(self, rng: Random, row: int, parted: bool) -> list[int] | None:
+        """Random rows that may stand beside the asked one; None where a fair number of draws finds too few.
+
+        Never a duplicate of the asked row; with `parted`, none that shows the asked cells; with `distinct`, no two of
+        the same cell in that column and none without one.
+        """
+        rows, place, order = self.table.rows, self.distinct, draws.by_content(self.table)
+        chosen: list[int] = []
+        for _ in range(TRIES):
+            index = order[rng.randrange(len(order))]
+            rival = index in chosen or rows[index] == rows[row] or (parted and not self._parted(row, index))
+            if place is not None and not rival:
+                cell = rows[index][place]
+                rival = self.table.is_missing(cell) or any(rows[other][place] == cell for other in chosen)
+            if not rival:
+                chosen.append(index)
+            if len(chosen) == min(EXAMPLES, len(rows) - 1):
+                return chosen
+        return None
+
+    def _parted(self, row: int, example: int) -> bool:
+        return self._cells(row) != self._cells(example)
+
+    def _chance(self, row: int, examples: Sequence[int]) -> dict[str, Guess]:
+        """The guesses, now that the cells are known to be none of the examples'."""
+        guesses = self.guesses[row].cells
+        beside = list(examples)
+        chance = {}
+        for number, place in enumerate(self.places, start=1):
+            name = self.table.columns[place]
+            chance[name] = self._without(guesses[name], name, self._going_on(beside, number))
+            beside = [example for example in beside if self.table.rows[example][place] == self.table.rows[row][place]]
+        return chance
+
+    def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
+        """For the examples' cells in the last of so many asked places: how often rows with them go on as examples do.
+
+        The examples have all cells before it in common.
+        """
+        begun, whole = _begun(self.table, self.places[:asked]), _begun(self.table, self.places)
+        shares: dict[str | None, float] = {}
+        for cells in sorted({self._cells(example) for example in examples}, key=repr):
+            cell = cells[asked - 1]
+            shares[cell] = shares.get(cell, 0.0) + whole[cells] / begun[cells[:asked]]
+        return shares
+
+    def _without(self, guess: Guess, name: str, shares: Mapping[str | None, float]) -> Guess:
+        """A guess of a cell that cannot go on as rows with these cells do: an upper bound for each value.
+
+        Such a value is likelier too, since the row may go on with it in another way where it cannot with the others; in
+        the last place it cannot.
+        """
+        if not shares:
+            return guess
+        away = {cell: guess.values.get(cell, 0.0) for cell in shares if cell is not None}
+        if any(map(self.table.is_missing, shares)):
+            away[""] = max(guess.missing, _missing_share(self.table, name))
+        left = 1 - min(sum(away.values()), 1.0)
+        if left == 1:
+            return guess
+        last = name == self.table.columns[self.places[-1]]
+        gone = {cell: chance * shares.get(cell, 1.0) for cell, chance in away.items()}
+
+        def raised_one(value: str, chance: float) -> float:
+            if value not in shares:
+                return min(1.0, chance / max(left, chance))
+            return chance if last else min(1.0, chance / max(1 - sum(gone.values()) + gone[value], chance))
+
+        values = {value: raised_one(value, chance) for value, chance in guess.values.items()}
+        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)), guess.missing)
+
+
+def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
+    """How many rows have each combination of cells in these places."""
+    key = ("begun", *places)
+    columns = (table.column(table.columns[place]) for place in places)
+    return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
+
+
+def _missing_share(table: Table, column: str) -> float:
+    """The share of a column's cells that are missing."""
+    missing = cached_fact(table, ("missing", column), lambda: sum(map(table.is_missing, table.column(column))))
+    return missing / len(table.rows)
+
+
+def raised(guess: Guess, left: float) -> Guess:
+    """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
+    if left == 1:
+        return guess
+    values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
+    return Guess(values, min(1.0, guess.rest / left), guess.missing)
+
+
+def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> Mapping[int, Guessed]:
+    """What the guesser makes of these rows; of none, nothing."""
+    return guessed(table, asked, shown, rows) if rows else {}
+
+
+def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
+    """At most POOL candidates, the same for every seed: those of the test's own part, if that has room."""
+
+    def find() -> list[int]:
+        wanted = set(candidates())
+        mixed = cached_fact(table, "mixed", lambda: _mixed(table))
+        own = [row for row in mixed[part::PARTS] if row in wanted]
+        if len(own) < ROOM * asked:
+            taken = set(own)
+            own += [row for row in mixed if row in wanted and row not in taken]
+        return own[:POOL]
+
+    return cached_fact(table, ("pool", part, place), find)
+
+
+def _mixed(table: Table) -> list[int]:
+    rows = draws.by_content(table)
+    return draws.seeded(table, "row tests").sample(rows, len(rows))
+
+
+def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, Guessed], needed: int) -> list[int]:
+    """The pool in random order, the half before the rest that the guesser is least sure of."""
+    ranked = sorted(pool, key=lambda row: -guesses[row].unsure)
+    half = max(needed, len(ranked) // 2)
+    first, rest = ranked[:half], ranked[half:]
+    return [*rng.sample(first, len(first)), *rng.sample(rest, len(rest))]
+
+
+def without_missing(query: Query, table: Table) -> Query:
+    """The query with None for every expected value that is one of the table's missing marks."""
+    return replace(query, expected=tuple(None if table.is_missing(cell) else cell for cell in query.expected))

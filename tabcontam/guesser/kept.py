@@ -1,0 +1,101 @@
+"""What takes seconds to find out about a table: computed in one thread, and kept on disk for the runs to come."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import cache
+from hashlib import sha256
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tabcontam.tables.draws import by_content, identity
+from tabcontam.tables.editions import cache_folder
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Table
+
+Finding = TypeVar("Finding")
+DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
+
+
+def kept(
+    table: Table,
+    question: object,
+    find: Callable[[], Finding],
+    write: Callable[[Finding], object],
+    read: Callable[[Any], Finding],
+) -> Finding:
+    """What `find` finds out about a table, or what it found in an earlier run.
+
+    `question` says in JSON what the finding depends on beside the table's title and cells, a version of the method
+    included. `write` makes JSON of a finding; `read` makes the finding of that JSON again, and raises an error for
+    anything else: then the file is damaged or not ours, and is replaced. A folder that cannot be written is passed
+    over. Rows are named by their `ranks`, since another file may list the same rows in another order.
+    """
+    folder = folder_of(table)
+    path = folder / f"{sha256(json.dumps([question, _libraries()]).encode()).hexdigest()[:32]}.json" if folder else None
+    if path:
+        with suppress(*DAMAGED):
+            return read(json.loads(path.read_bytes(), parse_constant=_no_number))
+    with one_thread():
+        found = find()
+    if path:
+        _store(path, write(found))
+    return found
+
+
+def ranks(table: Table) -> dict[int, int]:
+    """For each row, by its place in the file, its place among the rows sorted by what they hold."""
+    return cached_fact(table, "ranks", lambda: {row: rank for rank, row in enumerate(by_content(table))})
+
+
+def order_digest(table: Table) -> str:
+    """A digest of the order in which the file lists the rows."""
+    return cached_fact(table, "order", lambda: sha256(json.dumps(by_content(table)).encode()).hexdigest())
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread: sums do not depend on the number of processors, and threads do not wait for each other.
+
+    The limit holds for libraries that are loaded when it is set, and for no other: so all that compute are loaded here.
+    """
+    import sklearn.ensemble  # noqa: F401 - with it come its own OpenMP and the BLAS of numpy and of scipy
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        yield
+
+
+def folder_of(table: Table) -> Path | None:
+    """The folder of what is kept of a table; None where nobody knows where this user's home is."""
+    try:
+        return cache_folder().parent / "guesses" / identity(table)[:16]
+    except RuntimeError:
+        return None
+
+
+@cache
+def _libraries() -> list[str]:
+    """The versions of the libraries that compute: another version may find something else."""
+    return [version("numpy"), version("scikit-learn"), version("scipy")]
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number that a finding has")
+
+
+def _store(path: Path, content: object) -> None:
+    """Write the whole file or none of it."""
+    with suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, made = tempfile.mkstemp(dir=path.parent)  # readable by this user alone
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(json.dumps(content))
+            os.replace(made, path)
+        except BaseException:
+            Path(made).unlink(missing_ok=True)
+            raise

@@ -1,0 +1,68 @@
+"""What a provider says of itself. It stands in the provider's folder; the registry has the list of folders."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tabcontam.evidence.base import Capability
+from tabcontam.subjects.base import Model
+from tabcontam.tables.serializers import Serializer
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.catalogue import Entry
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What of a run its models need to know.
+
+    The most requests at a time; serializers besides the shipped ones; texts computed at a time by a model loaded
+    here; the form of a request, "auto", "chat" or "completion"; what the tests need, so that a model can find out
+    whether its server offers it; how the user named the model, which is to be its `spec`; the run's seed.
+    """
+
+    connections: int = 256
+    serializers: tuple[Serializer, ...] = ()
+    batch_size: int = 16
+    form: str = "auto"
+    needs: frozenset[Capability] = frozenset()
+    spec: str = ""
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Offer:
+    """How a provider serves an LLM of the catalogue: as `model`, with a note where that is not quite what was named.
+
+    Without a model it does not serve it here; `ways` are what the user can do so that it would.
+    """
+
+    model: str = ""
+    note: str = ""
+    ways: tuple[str, ...] = ()
+
+
+def _no_offer(entry: "Entry") -> Offer:
+    """The catalogue has no names for this provider."""
+    return Offer()
+
+
+def _no_details() -> str:
+    return ""
+
+
+@dataclass(frozen=True)
+class Provider:
+    """A way to reach LLMs, called `name`. To make one imports nothing heavy; to open a model may.
+
+    `spellings` are how an LLM is written behind `--llm`, and what that is. `open` gives the model of what follows the
+    colon and of the run's settings. `offer` says how it serves an entry of the catalogue; `details` what `list llms -v`
+    says besides. `address` is that of its maker, for which the price table has plain names.
+    """
+
+    name: str
+    spellings: Mapping[str, str]
+    open: Callable[[str, Settings], Model]
+    offer: Callable[["Entry"], Offer] = _no_offer
+    details: Callable[[], str] = _no_details
+    address: str = ""

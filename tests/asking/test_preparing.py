@@ -1,0 +1,171 @@
+"""New tables of a plan are prepared side by side, in processes that a run can do without."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tabcontam.asking import preparing
+from tabcontam.asking.plan import Options, sheet_of
+from tabcontam.asking.preparing import _job, _table, prepare_tables
+from tabcontam.evidence import base
+from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.guesser import guesser
+from tabcontam.guesser.kept import folder_of
+from tabcontam.tables.cards import Question
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table, load_table
+from tests import made_tables as tables
+
+IS = load_serializers()["is"]
+TEST = BY_ID["feature_completion"]
+SCRIPT = """
+import tabcontam
+print("once")
+results = tabcontam.run("simulated:oracle", ["a.csv", "b.csv"], tests="feature_completion", out="made", queries=3)
+print(results)
+"""
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A cache folder without what other tests made, on a machine with two processors."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "cache"))
+    monkeypatch.setattr(preparing, "_processors", lambda: 2)
+    return tmp_path / "cache"
+
+
+def ships(seed: int = 0) -> Table:
+    """A table of its own, of which nothing is known yet."""
+    return tables.ships.__wrapped__(40, seed=seed)
+
+
+def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> list[tuple[int, int]]:
+    """What is told while these tables are prepared."""
+    told: list[tuple[int, int]] = []
+    prepare_tables(tables, IS, tests, Options(seed=3), lambda done, of: told.append((done, of)))
+    return told
+
+
+def facts(table: Table) -> list[tuple[object, ...]]:
+    """What makes the queries of a table the same as another's."""
+    queries = sheet_of(TEST, table, IS, Options(seed=3)).queries
+    return [(query.id, query.prompt, query.expected, query.chance) for query in queries]
+
+
+def no_process(*given: object, **named: object) -> None:
+    """Stand in for `Popen` where no process may be started."""
+    raise AssertionError("a process was started")
+
+
+def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [ships(0), ships(1)]
+    assert sorted(prepared(both)) == [(1, 2), (2, 2)]
+    fit = guesser.guess_chain
+    monkeypatch.setattr(guesser, "guess_chain", None)
+    planned = [facts(table) for table in both]
+    monkeypatch.setattr(guesser, "guess_chain", fit)
+    monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
+    assert planned == [facts(ships(0)), facts(ships(1))]
+
+
+@pytest.mark.parametrize("start", ["raise SystemExit(3)", "import os, sys; sys.stdin.readline(); os.abort()"])
+def test_a_process_that_dies_leaves_the_work_to_the_run(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "START", start)
+    table = ships(0)
+    assert prepared([table, ships(1)]) == []
+    assert len(facts(table)) > 10
+
+
+def test_where_no_process_can_be_started_the_run_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", str(Path("no") / "python"))
+    assert prepared([ships(0), ships(1)]) == []
+
+
+def test_no_process_is_started_where_it_does_not_pay(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    monkeypatch.setattr(subprocess, "Popen", no_process)
+    known = ships(2)
+    facts(known)  # which leaves what is found out on disk
+    prepared([ships(0)])
+    prepared([ships(0), known])
+    prepared([ships(0), ships(1)], [BY_ID["feature_list_informed"], BY_ID["membership"]])
+    monkeypatch.setattr(preparing, "_processors", lambda: 1)
+    prepared([ships(0), ships(1)])
+    monkeypatch.setattr(preparing, "_processors", lambda: 2)
+    with pytest.raises(AssertionError):
+        prepared([ships(0), ships(1)])
+
+
+def test_no_process_is_started_where_nothing_can_be_kept(monkeypatch: pytest.MonkeyPatch, cache: Path) -> None:
+    cache.write_text("no folder")
+    monkeypatch.setattr(subprocess, "Popen", no_process)
+    assert prepared([ships(0), ships(1)]) == []
+
+
+def test_a_table_that_nothing_is_kept_of_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    both = [replace(ships(seed), rows=ships(seed).rows[:2], target=None) for seed in (0, 1)]
+    assert len(prepared(both, [BY_ID["matched_membership"]])) == 2
+    monkeypatch.setattr(subprocess, "Popen", no_process)
+    assert prepared(both, [BY_ID["matched_membership"]]) == []
+
+
+def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "START", "import time; time.sleep(60)")
+    started: list[subprocess.Popen[bytes]] = []
+    start = preparing._process
+
+    def noted() -> "subprocess.Popen[bytes]":
+        started.append(start())
+        if len(started) == 2:
+            threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+        return started[-1]
+
+    monkeypatch.setattr(preparing, "_process", noted)
+    with pytest.raises(KeyboardInterrupt):
+        prepared([ships(0), ships(1)])
+    assert [process.poll() is None for process in started] == [False, False]
+
+
+TABLES: Mapping[str, Table] = {
+    "card": load_table("iris"),
+    "threshold": replace(ships(), question=Question("Many?", {">=": "Yes", "<": "No"}, 5.0), missing=frozenset("?!")),
+    "hints": replace(ships(), hints={"feature_values": ("shipKind", "homePort")}, order="by name", not_names=("Zund",)),
+    "file": replace(ships(), target=None, question=None, private=True),
+    "strange": replace(ships(), title="\ud800\n\u2028", rows=(("", None, "\ud800", "\n", "\0", "7", "yes"),) * 2),
+}
+
+
+@pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
+def test_a_process_gets_the_whole_table(table: Table) -> None:
+    job = _job(table, IS, TESTS, Options())
+    assert b"\n" not in job
+    known = _table(json.loads(job)["table"])
+    assert known == table
+    assert folder_of(known) == folder_of(table)
+
+
+def test_a_script_that_guards_nothing_runs_once(tmp_path: Path) -> None:
+    """A process that `multiprocessing` spawns would run the whole script again."""
+    for name, seed in (("a", 0), ("b", 1)):
+        table = ships(seed)
+        lines = [",".join(f'"{cell or ""}"' for cell in row) for row in (table.columns, *table.rows)]
+        (tmp_path / f"{name}.csv").write_text("\n".join(lines))
+    (tmp_path / "script.py").write_text(SCRIPT)
+    path = os.pathsep.join([str(Path(preparing.__file__).parents[2]), *sys.path])
+    command = [sys.executable, "script.py"]
+    done = subprocess.run(
+        command, cwd=tmp_path, env=os.environ | {"PYTHONPATH": path}, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    first, results = done.stdout.splitlines()
+    assert first == "once"
+    assert "3 LLMs, 6 cells" in results
+    assert done.stderr == ""

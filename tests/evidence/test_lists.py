@@ -1,0 +1,81 @@
+"""What is known of a contamination test stands in the test alone: no other module names one, nor lists them."""
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tabcontam.evidence.registry import built_in_tests
+
+PACKAGE = Path(__file__).parents[2] / "tabcontam"
+IDS = [test.id for test in built_in_tests()]
+NAMES = [name for test in built_in_tests() for name in (test.id, test.title)]
+WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAMES if re.search(r"[ _]", name)))
+RECORDED = "replay/records.py"  # the strings of other people's files
+# Modules that still name tests. One that no longer does has to leave this list, which is to become empty.
+TO_CLEAN = (
+    "report/power_text.py",
+    "report/ranking.py",
+    "report/figures/ranking.py",
+    "verdicts/judge.py",
+    "verdicts/results.py",
+)
+
+
+def elsewhere(pattern: str) -> Iterator[Path]:
+    """The files of the package outside `evidence/`."""
+    for file in sorted(PACKAGE.rglob(pattern)):
+        place = file.relative_to(PACKAGE)
+        if place.parts[0] != "evidence" and str(place) != RECORDED:
+            yield file
+
+
+def named(file: Path) -> list[str]:
+    """The strings of a module, docstrings aside, that name a test by id or title; a single word must be all of it."""
+    tree = ast.parse(file.read_text("utf-8"))
+    own = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    strings = [
+        node.value
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in own
+    ]
+    return [text for text in strings if text in NAMES or WITHIN.search(text)]
+
+
+@pytest.mark.parametrize("file", list(elsewhere("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_no_module_but_its_own_names_a_test(file: Path) -> None:
+    found = named(file)
+    if str(file.relative_to(PACKAGE)) in TO_CLEAN:
+        assert found, f"{file.relative_to(PACKAGE)} names no test any more: take it from TO_CLEAN"
+    else:
+        assert found == [], "a test says of itself what others need to know: see evidence/base.py"
+
+
+@pytest.mark.parametrize("pattern", ["*.jinja", "*.js", "*.css"])
+def test_no_template_names_a_test(pattern: str) -> None:
+    assert [file.name for file in elsewhere(pattern) if WITHIN.search(file.read_text("utf-8"))] == []
+
+
+def test_every_module_that_is_to_be_cleaned_is_there() -> None:
+    assert [name for name in TO_CLEAN if not (PACKAGE / name).is_file()] == []
+
+
+def test_a_list_of_tests_would_be_seen(tmp_path: Path) -> None:
+    module = tmp_path / "module.py"
+    lines = ('"""Of full_completion."""', f"TITLES = {{{IDS[0]!r}: 1}}", 'ABOUT = f"as {1} of full_completion, {2}"')
+    module.write_text("\n".join((*lines, 'KIND = "membership"', 'WORD = "memberships"')))
+    assert sorted(named(module)) == [" of full_completion, ", IDS[0], "membership"]
+
+
+def test_no_test_is_known_by_the_beginning_of_its_id() -> None:
+    """`query.id.partition("-")` gave the test, and `id.startswith("feature_list")` its family."""
+    beginnings = {test_id.rpartition("_")[0] for test_id in IDS} - {""}
+    found = {
+        str(file.relative_to(PACKAGE)): node.value
+        for file in elsewhere("*.py")
+        for node in ast.walk(ast.parse(file.read_text("utf-8")))
+        if isinstance(node, ast.Constant) and node.value in beginnings - {"classification"}
+    }
+    assert found == {}
