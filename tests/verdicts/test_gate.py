@@ -454,7 +454,10 @@ class TestCommand:
         assert json.loads(out)["schema"] == 2
         assert err.splitlines()[-1].startswith("contaminated: ")
 
-    def test_help_tells_the_exit_codes(self, capsys: pytest.CaptureFixture[str]) -> None:
+    def test_help_tells_the_exit_codes(
+        self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("COLUMNS", "200")
         with pytest.raises(SystemExit):
             cli.main(["gate", "--help"])
         said = capsys.readouterr().out
