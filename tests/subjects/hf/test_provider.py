@@ -614,7 +614,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     asyncio.run(whole())
     verdicts: dict[str, dict[str, object]] = {}
     for result in session.results():
-        verdicts.setdefault(result["llm"], {})[result["test"]] = result["verdict"]
+        verdicts.setdefault(result.llm, {})[result.test] = result.verdict
     for test in ("incomplete_completion", "feature_completion"):
         assert verdicts[f"hf:{knowing}"][test] == "contaminated"
     assert set(verdicts[f"hf:{llama}"].values()) <= {"not detected", "no answer", "uninformative", "skipped", None}
