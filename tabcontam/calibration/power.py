@@ -61,7 +61,7 @@ class Judged:
 
     def queries(self, test: str) -> int:
         """How many queries were asked."""
-        return sum(cell.queries or 0 for cell in self.of(test))
+        return sum(cell.queries for cell in self.of(test))
 
 
 @dataclass(frozen=True)

@@ -61,7 +61,7 @@ def scope(view: RunResults) -> str:
     llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
     tables = {(cell.dataset, cell.edition) for cell in subjects}
     serializers = {cell.serializer for cell in subjects}
-    queries = sum(cell.queries or 0 for cell in subjects)
+    queries = sum(cell.queries for cell in subjects)
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
     counts += [_count(queries, *_queries(view))] * bool(queries)

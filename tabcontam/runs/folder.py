@@ -267,7 +267,7 @@ def _read(cell: Cell, line: Line, serializer: Serializer, dictionary: Dictionary
 
 
 def _judged_again(cell: Cell, trials: Sequence[Trial], run: RunFacts) -> Cell:
-    return result(CellName.of(cell), trials, cell.queries or 0, run.rules, run.level or 0.0)
+    return result(CellName.of(cell), trials, cell.queries, run.rules, run.level or 0.0)
 
 
 def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:

@@ -110,7 +110,7 @@ class Cell(InCell):
     """How many a guesser would get."""
     answered: Count | None = 0
     """How many answers could be read."""
-    queries: Count | None = 0
+    queries: Count = 0
     """How many queries were planned; in recorded answers how many are recorded."""
     statistic: Statistic | None = None
     """What the calibrated rules weigh; null where nothing was measured."""

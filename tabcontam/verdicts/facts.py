@@ -12,7 +12,6 @@ from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
 from tabcontam.verdicts.recorded import SINGLE
-from tabcontam.verdicts.rules import CALIBRATED
 
 
 def known_tests() -> dict[str, Facts]:
@@ -182,7 +181,7 @@ class RunFacts:
     """How long the answers of each cell took that were asked now."""
     seed: int | str | None = None
     """The seed; of merged runs all of theirs, divided by commas."""
-    rules: Literal["calibrated", "paper"] = CALIBRATED
+    rules: Literal["calibrated", "paper"]
     """How answers became verdicts."""
     alpha: Level | None = None
     """The share of an LLM's contaminated cells that may be false, on average."""

@@ -43,7 +43,8 @@ def _cell(cell: Mapping[str, Any], tests: Mapping[str, Facts]) -> dict[str, Any]
     unasked = verdict in UNASKED and cell.get("statistic") is None
     known = tests.get(str(cell.get("test")))
     kind = known.kind if known else Kind.MEMORIZATION
-    return {"kind": kind, **cell, "cut_short": bool(cell.get("queries")) and (ended or unasked)}
+    queries = cell.get("queries") or 0
+    return {"kind": kind, **cell, "queries": queries, "cut_short": bool(queries) and (ended or unasked)}
 
 
 def _run(run: Mapping[str, Any], cells: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

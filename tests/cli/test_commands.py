@@ -417,10 +417,13 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda text: text[:100], "not readable JSON; delete that file"),
-        (lambda text: text.replace('"rules"', '"rulez"'), "the run lacks rules"),
-        (lambda text: text.replace('"serializer": "is"', '"serializer": 1'), "lacks serializer"),
-        (lambda text: re.sub(r'"queries": \d+', '"queries": null', text), "lacks queries"),
-        (lambda text: text.replace('"full_completion"', '"fuller_completion"'), "unknown test 'fuller_completion'"),
+        (lambda text: text.replace('"rules"', '"rulez"'), "run: rules is missing"),
+        (
+            lambda text: text.replace('"serializer": "is"', '"serializer": 1'),
+            "serializer: Input should be a valid string",
+        ),
+        (lambda text: re.sub(r'"queries": \d+', '"queries": null', text), "queries: None is no integer"),
+        (lambda text: text.replace('"test": "full_', '"test": "fuller_'), "tests says nothing of 'fuller_completion'"),
     ],
 )
 @pytest.mark.parametrize("command", ["rescore", "report", "gate"])

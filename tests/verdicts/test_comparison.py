@@ -48,7 +48,7 @@ def lines(cell: Cell, right: Sequence[bool], **changes: Any) -> list[Line]:
 
 
 def document(cells: Sequence[Cell], **run: Any) -> Asked:
-    return replace(RunFacts(seed=0, version="1", alpha=0.05), **run), list(cells)
+    return replace(RunFacts(rules="calibrated", seed=0, version="1", alpha=0.05), **run), list(cells)
 
 
 def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[Pair] = ()) -> list[Comparison]:
@@ -187,7 +187,9 @@ class TestRuns:
 
     def test_what_the_runs_do_not_share_is_said(self) -> None:
         runs = [
-            RunFacts(seed=seed, version="1", datasets=(DatasetFacts(name="adult", edition=edition),))
+            RunFacts(
+                rules="calibrated", seed=seed, version="1", datasets=(DatasetFacts(name="adult", edition=edition),)
+            )
             for seed, edition in enumerate(("uci", "openml"))
         ]
         assert [note.text for note in facts_apart(runs, ["A", "B"])] == [

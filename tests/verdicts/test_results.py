@@ -26,6 +26,9 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     assert read_results(tmp_path) == typed(written)
 
 
+RULES = '{"rules": "paper"}'
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -35,20 +38,26 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
         ("[]", "names no schema"),
         ('{"schema": 3}', "schema 3 is neither 1 nor 2"),
         ('{"schema": 1}', "run is missing"),
-        ('{"schema": 1, "run": {}, "cells": [3]}', "cell 1: Input should be"),
-        ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}', "maybe"),
+        ('{"schema": 1, "run": RULES, "cells": [3]}', "cell 1: Input should be"),
         (
-            '{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}',
+            '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}',
+            "maybe",
+        ),
+        (
+            '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}',
             "cell 1: score: 'x' is no number",
         ),
-        ('{"schema": 1, "run": {}, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
-        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}', "table 1"),
-        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
+        ('{"schema": 1, "run": RULES, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
+        (
+            '{"schema": 1, "run": RULES, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}',
+            "table 1",
+        ),
+        ('{"schema": 1, "run": RULES, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
     ],
 )
 def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | None, says: str) -> None:
     if content is not None:
-        (tmp_path / "results.json").write_text(content, encoding="utf-8")
+        (tmp_path / "results.json").write_text(content.replace("RULES", RULES), encoding="utf-8")
     with pytest.raises(UsageError, match=says) as caught:
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
