@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from importlib import metadata
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -26,6 +25,7 @@ from tabcontam.errors import Unavailable, UsageError
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import Dictionary, english
+from tabcontam.runs.about import describe
 from tabcontam.runs.folder import load, new_folder, record
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
@@ -35,14 +35,11 @@ from tabcontam.subjects.resolution import Found
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
-from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, RunFacts, SerializerFacts, catalogued
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 DATASETS = ("iris", "wine")
-LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 
 @dataclass(frozen=True)
@@ -354,63 +351,3 @@ def _check_same_versions(folder: Path, session: Session) -> None:
             raise UsageError(
                 f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
             )
-
-
-def describe(run: Run, started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
-    """The facts of a run; `used` has what was sent to each LLM so far."""
-    options = run.request.options
-    return RunFacts(
-        version=__version__,
-        versions=versions(),
-        command=run.request.command,
-        started=started.isoformat(timespec="seconds"),
-        seed=options.seed,
-        rules=PAPER if options.rules == PAPER else CALIBRATED,
-        alpha=options.alpha,
-        level=run.cells[0].level,
-        dictionary=run.dictionary.name,
-        llms=tuple(_llm(run, subject, used) for subject in run.subjects),
-        catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
-        datasets=tuple(
-            DatasetFacts(
-                name=table.name,
-                title=table.title,
-                edition=table.edition,
-                sha256=table.sha256,
-                rows=len(table.rows),
-                columns=len(table.columns),
-                features=tuple(table.columns),
-                order=table.order,
-            )
-            for table in run.tables
-        ),
-        serializers=tuple(
-            SerializerFacts(
-                name=item.name,
-                specifier=item.specifier,
-                value_separator=item.value_separator,
-                feature_separator=item.feature_separator,
-            )
-            for item in run.serializers
-        ),
-    )
-
-
-def _llm(run: Run, subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts:
-    spec, found = subject.model.spec, run.resolved.get(subject.model.spec)
-    return replace(
-        used.get(spec) or LlmFacts(spec=spec),
-        resolved=spec if found is None else str(found),
-        stands_for=spec if found is None else f"{found.provider}:{found.model}",
-        version=subject.model.version,
-        control=subject.joined,
-    )
-
-
-def versions() -> dict[str, str]:
-    """Python and the libraries that can change a result."""
-    found = {"python": sys.version.split()[0]}
-    for name in LIBRARIES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
