@@ -4,7 +4,6 @@ import csv
 import os
 import subprocess
 import sys
-import time
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -239,8 +238,9 @@ class TestTenLlms:
             "print(len(replay(records, english(), 'paper')), len(differences(records, english())));"
             "print({'pandas', 'sklearn', 'openai'} & set(sys.modules))"
         )
-        start = time.perf_counter()
         command = [sys.executable, "-c", script, str(Path(FOLDER, "records.jsonl"))]
+        before = os.times()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        assert time.perf_counter() - start < 5
+        after = os.times()  # of processors: other processes may keep it waiting
+        assert sum(after[2:4]) - sum(before[2:4]) < 5  # those of children
         assert done.stdout.splitlines()[1] == "set()"
