@@ -1,6 +1,7 @@
 """The command line: what each command takes, with its help. `cli.py` does what they say."""
 
 import argparse
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -44,6 +45,16 @@ control:unexposed, which has not read it, cannot make the table contaminated.
 
 class Parser(argparse.ArgumentParser):
     """argparse with our exit code, and one line instead of the usage text."""
+
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        """As argparse's, which asks `shutil` how wide the terminal is: that takes longer to import than all of ours."""
+        try:
+            columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
+        except (ValueError, OSError):  # no number, or no terminal
+            columns = 0
+        formatter: Any = self.formatter_class
+        made: argparse.HelpFormatter = formatter(prog=self.prog, width=(columns or 80) - 2)
+        return made
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """As argparse's, but the command itself refuses what it does not know, and names its nearest option."""

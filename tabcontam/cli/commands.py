@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -68,6 +67,8 @@ def _run(options: argparse.Namespace) -> int:
     outcome = _executed(options)
     results = outcome.results
     if not options.json:  # the last line says what time passed, with that of writing the report in it
+        from dataclasses import replace
+
         results = replace(results, run=replace(results.run, seconds=outcome.seconds))
     try:
         _print_results(results, outcome.folder, options)

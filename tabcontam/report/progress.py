@@ -28,6 +28,7 @@ Clock = Callable[[], float]
 QUIET = 1.5  # seconds after which a plain line says again what is being done before and after the LLMs are asked
 SOON = 0.7  # seconds after which it is said first: a bad input, which is found before, is one line of its own
 TICK = 0.25  # seconds between two looks at whether a plain line is due
+BEATING = "tabcontam progress"  # the thread that looks
 EVERY = 10.0  # seconds between plain lines about the LLMs that are asked
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
 MOST = 8  # LLMs with a line of their own
@@ -203,7 +204,7 @@ class Lines(_Counting):
             self._said = self.clock() - QUIET + SOON
         if self._beats:
             self._ended = Event()
-            Thread(target=self._beat_until, args=(self._ended,), daemon=True).start()
+            Thread(target=self._beat_until, args=(self._ended,), name=BEATING, daemon=True).start()
 
     def _stop(self) -> None:
         self._ended.set()
