@@ -10,9 +10,13 @@ from typing import Any
 
 import certifi
 import pytest
+from hypothesis import HealthCheck, settings
 
 import tabcontam
 from tests.results_schema import checked
+
+settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])  # other workers compute
+settings.load_profile("busy")
 
 collect_ignore = ["examples"]  # a project of its own, which test_examples.py runs
 
