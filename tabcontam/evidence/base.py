@@ -51,20 +51,13 @@ UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 
 
 class State(StrEnum):
-    """What became of a request.
+    """What became of a request."""
 
-    ok          usable, also when it ran into the token limit but the asked item was complete before it
-    truncated   cut before the asked item was complete
-    refused     a fact of the protocol: content filter, refusal field, safety block
-    empty       no text
-    failed      no reply at all; the only state that is not paid for
-    """
-
-    OK = "ok"
-    TRUNCATED = "truncated"
-    REFUSED = "refused"
-    EMPTY = "empty"
-    FAILED = "failed"
+    OK = "ok"  # usable, also when it ran into the token limit but the asked item was complete before it
+    TRUNCATED = "truncated"  # cut before the asked item was complete
+    REFUSED = "refused"  # a fact of the protocol: content filter, refusal field, safety block
+    EMPTY = "empty"  # no text
+    FAILED = "failed"  # no reply at all; the only state that is not paid for
 
 
 READ = (State.OK, State.TRUNCATED)  # replies that brought a text
@@ -193,10 +186,9 @@ class Trial:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the published algorithm made of the `trials`, before any verdict.
+    """What the published algorithm made of the `trials`, before any verdict: so many of them are hits.
 
-    `paper_hits` of them are hits; `paper_detected` says whether that is enough, and is None where the paper has only a
-    score. `claim` says what a hit is, in the words that follow "3 of 5".
+    `paper_detected` says whether that is enough, and is None where the paper has only a score.
     """
 
     trials: tuple[Trial, ...]
@@ -352,14 +344,7 @@ class Facts:
 
 def facts_of(test: Test) -> Facts:
     """What the test says of itself."""
+    of_rows, shows_rows = test.of_rows, test.shows_rows
     return Facts(
-        test.id,
-        test.title,
-        test.number,
-        test.kind,
-        test.family,
-        test.of_rows,
-        test.decides,
-        test.shows_rows,
-        test.measure,
+        test.id, test.title, test.number, test.kind, test.family, of_rows, test.decides, shows_rows, test.measure
     )

@@ -24,8 +24,8 @@ LISTED = 64  # values at most that a guess gives a probability of their own
 class Guess:
     """How probable each value of a hidden cell is.
 
-    `values` has the probability of each likely value, written as in the table. No other value is more probable than
-    `rest`. The cell is empty with probability `missing`.
+    `values` holds the likely values, as the table writes them, each with its probability. Any other value has at most
+    the probability `rest`. The cell is empty with the probability `missing`.
     """
 
     values: Mapping[str, float]

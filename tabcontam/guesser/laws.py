@@ -61,11 +61,8 @@ class _Relation:
     def values(self, row: int) -> dict[str, float]:
         """The values that follow in this row."""
         found: dict[str, float] = {}
-        if self.shown.keys[row] == MISSING:
-            return found
-        for constant, share in self.constants:
-            text = self._value(row, constant)
-            if text is not None:
+        for constant, share in self.constants if self.shown.keys[row] != MISSING else ():
+            if (text := self._value(row, constant)) is not None:
                 key = value_key(text)
                 found[key] = found.get(key, 0.0) + share
         return found
@@ -87,9 +84,11 @@ class _Relation:
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
     """The ways in which the target may follow from a shown column, each with its mean log2 left one out."""
-    if target.numbers is not None and shown.numbers is not None:
-        found = [_differences(target, shown, train), _ratios(target, shown, train)]
-    elif target.numbers is None and shown.numbers is None:
+    y, x = target.numbers, shown.numbers
+    if y is not None and x is not None:
+        decimals = max(target.decimals, shown.decimals)
+        found = [_differences(y[train], x[train], decimals), _ratios(y[train], x[train])]
+    elif y is None and x is None:
         found = [_counts(target, shown, train)]
     else:
         found = []
@@ -106,22 +105,13 @@ def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, 
     return relations
 
 
-def _both(target: Column, shown: Column, train: Ints) -> tuple[Floats, Floats]:
-    assert target.numbers is not None  # noqa: S101 - the caller has looked
-    assert shown.numbers is not None  # noqa: S101 - at both
-    return target.numbers[train], shown.numbers[train]
-
-
-def _differences(target: Column, shown: Column, train: Ints) -> dict[object, int]:
-    y, x = _both(target, shown, train)
-    decimals = max(target.decimals, shown.decimals)
+def _differences(y: Floats, x: Floats, decimals: int) -> dict[object, int]:
     known = np.isfinite(y) & np.isfinite(x)
     values, counts = np.unique(scaled(y[known], decimals) - scaled(x[known], decimals), return_counts=True)
     return {int(value): int(count) for value, count in zip(values, counts, strict=True) if count > 1}
 
 
-def _ratios(target: Column, shown: Column, train: Ints) -> dict[object, int]:
-    y, x = _both(target, shown, train)
+def _ratios(y: Floats, x: Floats) -> dict[object, int]:
     known = np.isfinite(y) & np.isfinite(x) & (np.nan_to_num(x) != 0) & (np.nan_to_num(y) != 0)
     with np.errstate(over="ignore"):
         ratios = np.round(y[known] / x[known], 6)

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tabcontam.guesser.columns import Floats, Ints
+from tabcontam.guesser.columns import Bools, Floats, Ints
 from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.laws import Follows
-
-Bools = NDArray[np.bool_]
 
 ROUNDS = 60  # of expectation and maximisation
 LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
@@ -38,16 +35,13 @@ class Predicted:
 
 
 def own_places(fit: Fit) -> Ints:
-    """The real value of each predicted row, as its place among the values that have a probability.
-
-    Nothing but the weights is found by the real values.
-    """
+    """The real value of each predicted row, as its place among the values that have a probability: for weights alone."""
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
 def _weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
-    """The weights of the mixture that makes the rows likeliest; one line a row, one column a predictor.
+    """The weights of the mixture under which the rows are likeliest, from one line a row and one column a predictor.
 
     A row counts as often as its `worth` says. The predictors share one more row between them, so that no weight is 0.
     """
@@ -80,9 +74,9 @@ class Likelihoods:
     known: Bools
 
     def weights(self, rows: Bools) -> dict[str, float]:
-        """The weights, found in these rows, of the predictors that know all rows.
+        """The weights, found in these rows, of the predictors in `dense`.
 
-        A row in which the other predictors know the value teaches little about these, and counts for little.
+        A row whose value the predictors in `added` already know teaches little about these, and counts for little.
         """
         dense = self.dense[rows]
         weights = _weights(dense)
@@ -95,15 +89,15 @@ class Likelihoods:
         return dict(zip(self.names, weights.tolist(), strict=True))
 
     def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
-        """The weights, found in these rows, of the predictors that know some rows only.
+        """The weights, found in these rows, of the predictors in `added` and of the mixture of all others, named "".
 
-        Beside them stands the mixture of all others, named "", of which `base` has the likelihood in every row.
+        `base` is the likelihood of that mixture in every row.
         """
         weights = _weights(self._beside_base(rows, (base / self.one_of)[rows]))
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
     def _beside_base(self, rows: Bools, base: Floats) -> Floats:
-        """The likelihood by the mixture alone, then by each other predictor where the mixture has what it leaves."""
+        """The mixture's likelihood, then that of each predictor in `added` with the mixture for what it leaves."""
         return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
 

@@ -44,7 +44,7 @@ def detected(record: Record, dictionary: Dictionary) -> bool:
     """What the published algorithms make of one answer."""
     if record.values is None:
         return _words(record, dictionary).detected
-    return decide_values(_line(record), {name: record.values[name] for name in record.asked}).detected
+    return decide_values(_line(record), {name: record.values[name] for name in record.asked})
 
 
 def _words(record: Record, dictionary: Dictionary) -> WordDecision:

@@ -117,10 +117,7 @@ def _rise(excess: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True)
 class Discrimination:
-    """How well yes/no answers tell two kinds apart, and how much they lean to yes: the four counts of signal detection.
-
-    A rate without trials is a half.
-    """
+    """How well yes/no answers tell two kinds apart: four counts. A rate without trials is a half."""
 
     hits: int
     misses: int
@@ -128,29 +125,14 @@ class Discrimination:
     correct_rejections: int
 
     @property
-    def hit_rate(self) -> float:
-        """The share of yes where yes is right."""
-        return _rate(self.hits, self.misses)
-
-    @property
-    def false_alarm_rate(self) -> float:
-        """The share of yes where no is right."""
-        return _rate(self.false_alarms, self.correct_rejections)
-
-    @property
     def auc(self) -> float:
         """The area under the two lines through the one operating point: (H + 1 - F) / 2, whatever the bias."""
-        return (self.hit_rate + 1 - self.false_alarm_rate) / 2
+        return (_rate(self.hits, self.misses) + 1 - _rate(self.false_alarms, self.correct_rejections)) / 2
 
     @property
     def d_prime(self) -> float:
         """Sensitivity in standard deviations, with the log-linear correction (Hautus 1995); 0 tells nothing apart."""
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
-
-    @property
-    def criterion(self) -> float:
-        """Bias c, with the same correction: below 0 the answers lean to yes, above 0 to no."""
-        return -(_probit(self.hits, self.misses) + _probit(self.false_alarms, self.correct_rejections)) / 2
 
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
         """The exact interval of the AUC: each tail inverted where it is widest over the hit rate (Buehler 1957).
@@ -275,13 +257,10 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
     found = permutation_test(
         ranks[:1], coefficient, permutation_type="pairings", vectorized=True, n_resamples=ORDERS, random_state=0
     )
-    value = min(1.0, max(-1.0, float(found.statistic)))
-    return RankCorrelation(value, _correlation_interval(value, len(first)), float(found.pvalue))
-
-
-def _correlation_interval(value: float, pairs: int) -> tuple[float, float]:
+    value, pairs = min(1.0, max(-1.0, float(found.statistic))), len(first)
     most = 1 - 6 / (pairs * (pairs**2 - 1))  # half a step of Spearman's coefficient below 1
     inner = min(most, max(-most, value))
     error = float(special.ndtri(0.975)) * ((1 + inner**2 / 2) / (pairs - 3)) ** 0.5
     low, high = np.tanh([np.arctanh(inner) - error, np.arctanh(inner) + error]).tolist()
-    return (-1.0 if value <= -most else low), (1.0 if value >= most else high)
+    interval = (-1.0 if value <= -most else low), (1.0 if value >= most else high)
+    return RankCorrelation(value, interval, float(found.pvalue))

@@ -8,6 +8,7 @@ cent: powers and shares err to the careful side. The p-value of a verdict is nev
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -135,21 +136,17 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
 
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
     """The probability, exactly, of p <= level where each choice is known with probability `share`, else guessed."""
-    return _choice_power(chances, share, _needed(chances, level))
+    right = share + (1 - share) * np.array(chances)
+    return min(1.0, float(poisson_binomial(right)[_needed(tuple(chances), level) :].sum()))
 
 
 def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET) -> float | None:
     """The smallest share of known choices, in hundredths, with power `target`; None where knowing all has less."""
-    needed = _needed(chances, level)
-    return _smallest(lambda share: _choice_power(chances, share, needed) >= target)
+    return _smallest(lambda share: choice_power(chances, share, level) >= target)
 
 
-def _choice_power(chances: Sequence[float], share: float, needed: int) -> float:
-    right = share + (1 - share) * np.array(chances)
-    return min(1.0, float(poisson_binomial(right)[needed:].sum()))
-
-
-def _needed(chances: Sequence[float], level: float) -> int:
+@lru_cache(maxsize=64)
+def _needed(chances: tuple[float, ...], level: float) -> int:
     """The fewest right choices with p <= level: one more than there are where none have."""
     hits = range(len(chances) + 1)
     return bisect_left(hits, True, key=lambda count: poisson_binomial_tail(chances, count) <= level)

@@ -144,7 +144,8 @@ class WordTest(Test):
         least = prod(chances.values())
         if least <= level:
             return None
-        return out_of_reach(f"even if all {len(chances)} {self.unit} were said of this table alone", least, level)
+        best = f"an LLM named all {len(chances)} of them for this table and none for other data"
+        return out_of_reach(self.unit, best, least, level)
 
 
 def undeclined(text: str) -> str:

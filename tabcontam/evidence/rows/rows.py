@@ -70,7 +70,8 @@ class RowTest(Test):
         cut = reply.state is State.TRUNCATED
         cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
         truth = dict(zip(query.asked, query.expected, strict=True))
-        paper = query.paper and self._published(reply.text, truth, cells)
+        marked = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
+        paper = query.paper and decide_values(self.published_line(reply.text), truth, missing_shown=marked)
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
@@ -99,10 +100,6 @@ class RowTest(Test):
             goes_on = {}  # talk stands there
         listed = read_list(text, query.asked, sorts)
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
-
-    def _published(self, text: str, truth: Mapping[str, Cell], cells: Mapping[str, Cell]) -> bool:
-        missing = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
-        return decide_values(self.published_line(text), truth, missing_shown=missing).detected
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
@@ -199,9 +196,16 @@ class Answered:
 
 def answered(trial: Trial) -> Answered:
     """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
+    from tabcontam.statistics.power import Odds
+
     query, reading = trial.query, trial.reading
     parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
     truth = dict(zip(query.asked, query.expected, strict=True))
+
+    def odds(guess: Guess, cell: Cell) -> Odds:
+        known = None if cell is None else min(1.0, guess.of(cell))
+        return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, cell))
+
     given: dict[str, Given] = {}
     for name, guess in query.chance.items():
         cell = parsed.get(name)
@@ -214,15 +218,8 @@ def answered(trial: Trial) -> Answered:
         hit=bool(known) and all(name in given and given[name].right for name in known),
         chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
         readable=trial.readable,
-        odds=tuple(_odds(guess, truth[name]) for name, guess in query.chance.items()),
+        odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
-
-
-def _odds(guess: Guess, truth: Cell) -> "Odds":
-    from tabcontam.statistics.power import Odds
-
-    known = None if truth is None else min(1.0, guess.of(truth))
-    return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, truth))
 
 
 def sorts_of(query: Query) -> dict[str, Sort]:
