@@ -24,23 +24,6 @@ Line = dict[str, Any]
 Key = tuple[str, ...]
 
 
-def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
-    if isinstance(content, str):
-        content = content.encode("utf-8", "backslashreplace")  # a name may hold half a surrogate pair, no file can
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def open_folder(path: Path) -> Path:
     """The run's folder, made if need be and tried for writing. Raises `UsageError`."""
     try:

@@ -286,7 +286,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _write_format(document: dict[str, Any], form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
-    from tabcontam.asking.trials import replace_file
+    from tabcontam.paths import replace_file
     from tabcontam.report.formats import FORMATS
 
     if out is None:

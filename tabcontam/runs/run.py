@@ -21,10 +21,11 @@ from tabcontam.asking.preparing import prepare_tables
 from tabcontam.asking.progress import Progress, Unheard
 from tabcontam.asking.replies import NoStore, ReplyStore, Store
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder, replace_file
+from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.evidence.selection import selected
+from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.folder import as_json, cell_key, load, new_folder, record
 from tabcontam.subjects.base import Model

@@ -5,17 +5,19 @@ import io
 import os
 import sys
 import tarfile
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from http.client import HTTPException
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
 from tabcontam.errors import UsageError
+from tabcontam.paths import replace_file
 from tabcontam.tables.cards import Card, Edition, load_cards
 
 TIMEOUT_SECONDS = 30.0
@@ -35,11 +37,9 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
     Looks beside a user's own card, under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's
     addresses. Raises `UsageError` where none has them: a hash mismatch, or no way to fetch them.
     """
-    if card.source and (found := _if_the_same(_beside(card, edition), edition)) is not None:
-        return found
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
-    for folder in folders:
-        if (found := _in_folder(folder, edition)) is not None:
+    for path in chain(_beside(card, edition), *map(_files, folders)):
+        if (found := _if_the_same(path, edition)) is not None:
             return found
     if edition.loader is not None and (made := _from_scikit_learn(card, edition)) is not None:
         return made
@@ -72,14 +72,9 @@ def cache_folder() -> Path:
     return Path(base) / "tabcontam" / "datasets"
 
 
-def _beside(card: Card, edition: Edition) -> Path:
+def _beside(card: Card, edition: Edition) -> list[Path]:
     """Where the file of a user's own card is expected: the card's folder, or a path from there."""
-    return Path(card.source).parent / edition.file
-
-
-def _in_folder(folder: Path, edition: Edition) -> bytes | None:
-    found = (_if_the_same(path, edition) for path in _files(folder))
-    return next((content for content in found if content is not None), None)
+    return [Path(card.source).parent / edition.file] if card.source else []
 
 
 def _if_the_same(path: Path, edition: Edition) -> bytes | None:
@@ -150,25 +145,16 @@ def _member(archive: bytes, name: str) -> bytes:
 def _keep(card: Card, edition: Edition, content: bytes) -> None:
     """Write fetched bytes into the cache folder, whole or not at all."""
     path = cache_folder() / card.name / edition.name / Path(edition.file).name
-    try:
+    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            try:
-                file.write(content)
-                file.close()
-                os.replace(file.name, path)
-            except OSError:
-                file.close()
-                Path(file.name).unlink(missing_ok=True)
-    except OSError:
-        return  # a cache that cannot be written costs a second download, not the run
+        replace_file(path, content)
 
 
 def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:
     what = f"{card.name}@{edition.name}"
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
     files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
-    wrong += _wrong_copies([*files, _beside(card, edition)] if card.source else files, card, edition)
+    wrong += _wrong_copies([*files, *_beside(card, edition)], card, edition)
     if wrong:
         return UsageError(f"{what}: {wrong[-1]}; {_by_hand(card, edition)}")
     data = data_folder()
