@@ -1,4 +1,4 @@
-"""Where the shipped TOML files are (beside the package in a checkout, inside it in a wheel), and how a file is replaced."""
+"""Where the shipped TOML files are, and how a file is replaced in one step."""
 
 import os
 import tempfile
@@ -8,7 +8,7 @@ PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: str) -> Path:
-    """The folder of shipped TOML files named `folder` ("datasets" or "serializers")."""
+    """The folder of shipped TOML files named `folder`: inside the package in a wheel, beside it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
 

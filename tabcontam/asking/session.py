@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.budget import Budget
@@ -11,7 +12,7 @@ from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
 from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import NoStore, Store, key
+from tabcontam.asking.replies import Store, key
 from tabcontam.asking.trials import Journal, Key, Line, line_key, reply_of, sent, trial_line
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
@@ -44,7 +45,7 @@ class Session:
     dictionary: Dictionary
     journal: Journal
     progress: Progress
-    store: Store = field(default_factory=NoStore)
+    store: Store = field(default_factory=Store)
     prices: Mapping[str, Price] = field(default_factory=dict)
     stopping: bool = False
     trials: dict[CellName, dict[str, Trial]] = field(default_factory=dict)
@@ -101,7 +102,9 @@ class Session:
         known = Counter(name.llm for name, trials in self.trials.items() for _ in trials)
         for llm, queries in known.items():
             self.progress.known(llm, queries)
-        self.askers = {subject.model.spec: self._asker(subject) for subject in subjects}
+        for model in (subject.model for subject in subjects):
+            limiter, price = self._limiter(model), self._price(model)
+            self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
         try:
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects))
         finally:
@@ -218,28 +221,14 @@ class Session:
         again = (State.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
         return trial.reply.state not in again
 
-    def _asker(self, subject: Subject) -> Asker:
-        model = subject.model
-        return Asker(
-            model.spec,
-            self._limiter(model),
-            self._budget,
-            self._price(model),
-            self.progress,
-        )
-
     def _limiter(self, model: Model) -> Limiter:
         """One for each model at each address, however often it is named."""
         identity = model.identity or {"spec": model.spec}
         who = tuple(sorted(identity.items()))
         if who not in self._limiters:
-            start = model.connections or self.options.connections or START
-            ceiling = model.connections or self.options.connections or CEILING
-
-            def tell(before: int, now: int, kind: str) -> None:
-                self.progress.limit(model.spec, before, now, kind)
-
-            self._limiters[who] = Limiter(start, ceiling, tell)
+            fixed = model.connections or self.options.connections
+            tell = partial(self.progress.limit, model.spec)
+            self._limiters[who] = Limiter(fixed or START, fixed or CEILING, tell)
         return self._limiters[who]
 
     async def _ask_one(self, subject: Subject) -> None:

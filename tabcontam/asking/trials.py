@@ -93,14 +93,11 @@ class Journal:
     def _write(self, line: Mapping[str, Any]) -> None:
         text = as_lines([line])
         with self.path.open("ab+") as file:
-            if file.tell() and not self._ends_a_line(file):
-                text = "\n" + text
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    text = "\n" + text
             file.write(text.encode("utf-8", "backslashreplace"))
-
-    @staticmethod
-    def _ends_a_line(file: Any) -> bool:
-        file.seek(-1, os.SEEK_END)
-        return bool(file.read(1) == b"\n")
 
 
 FIELDS: dict[str, tuple[type, ...]] = {
@@ -125,18 +122,14 @@ def alone(folder: Path) -> Iterator[None]:
     """
     with (folder / TRIALS).open("ab") as file:
         try:
-            _lock(file.fileno())
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass  # Windows: its locks would keep us from the file ourselves
         except OSError as error:
             raise UsageError(f"{folder} is in use by another run; wait for it or choose another --out") from error
         yield
-
-
-def _lock(descriptor: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: its locks would keep us from the file ourselves
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:

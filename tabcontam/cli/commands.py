@@ -370,10 +370,10 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
-    from tabcontam.asking.replies import ReplyStore
+    from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
-    store = ReplyStore.open()
+    store = Store.open()
     try:
         dropped = store.clear() if options.clear else 0
         facts = store.facts()

@@ -7,9 +7,9 @@ nearest to what was shown of the row, and where the fifth row is asked the cells
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
-from typing import TypeVar
+from functools import cache, cached_property
+from itertools import pairwise, starmap
+from operator import lt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,6 @@ NEAR = 20  # neighbours whose cells may hold the asked one
 FAR = 2.0  # standard deviations beyond which two numbers are not less alike
 Values = Mapping[str, Cell]
 Numbers = NDArray[np.float64]
-Order = TypeVar("Order", float, str)
 
 
 @dataclass(frozen=True)
@@ -135,20 +134,16 @@ class Known:
         """
 
         def counts(name: str) -> bool:
-            cells = [str(cell) for cell in self.table.column(name) if not self.table.is_missing(cell)]
-            if len(cells) < len(self.table.rows):
-                return False
-            return _rises(list(map(float, cells))) if self.table.is_numeric(name) else _rises(cells)
+            cells = [cell for cell in self.table.column(name) if cell is not None and not self.table.is_missing(cell)]
+            steps = pairwise(map(float, cells)) if self.table.is_numeric(name) else pairwise(cells)
+            return 1 < len(cells) == len(self.table.rows) and all(starmap(lt, steps))
 
         return frozenset(filter(counts, self.table.columns))
 
     @cached_property
     def _places(self) -> dict[tuple[str, ...], int]:
-        columns = []
-        for name in self.table.columns:
-            printed = {cell: self._printed(cell) for cell in set(self.table.column(name))}
-            columns.append([printed[cell] for cell in self.table.column(name)])
-        rows = list(zip(*columns, strict=True))
+        printed = cache(self._printed)
+        rows = [tuple(map(printed, row)) for row in self.table.rows]
         return {row: place for place, row in reversed(list(enumerate(rows)))}  # the first of equal rows
 
     def _printed(self, cell: Cell) -> str:
@@ -172,9 +167,7 @@ def _column(table: Table, name: str) -> Column:
 
 def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]:
     order = np.argsort(np.where(others, distances, np.inf), kind="stable")
-    nearest = np.zeros(len(distances), dtype=bool)
-    nearest[order[:NEAR]] = True
-    return nearest & others
+    return others & np.isin(np.arange(len(order)), order[:NEAR])
 
 
 def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
@@ -205,10 +198,6 @@ def _in_words(table: Table, edition: Edition) -> Table:
     answers = table.question.answers
     rows = tuple((*row[:index], answers.get(str(row[index]), row[index]), *row[index + 1 :]) for row in table.rows)
     return replace(table, rows=rows)
-
-
-def _rises(values: Sequence[Order]) -> bool:
-    return len(values) > 1 and all(first < second for first, second in pairwise(values))
 
 
 def _most(options: Sequence[Guess], missing: float) -> Guess:

@@ -19,7 +19,7 @@ from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
 from tabcontam.asking.preparing import prepare_tables
 from tabcontam.asking.progress import Progress, Unheard
-from tabcontam.asking.replies import NoStore, ReplyStore, Store
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError
@@ -237,7 +237,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
-    store: Store = ReplyStore.open() if run.request.cache else NoStore()
+    store = Store.open() if run.request.cache else Store()
     return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
 
 

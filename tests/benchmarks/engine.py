@@ -22,7 +22,7 @@ from typing import Any
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, sent
 from tabcontam.evidence.base import Capability, Query, Reply, State
@@ -100,7 +100,7 @@ def as_text(query: Query) -> str:
 def made(cells: Sequence[PlannedCell], folder: Path, connections: int | None) -> Session:
     """A session with its journal and its store, as a run has them."""
     options = Options(connections=connections)
-    store = ReplyStore.open(folder / "replies.sqlite")
+    store = Store.open(folder / "replies.sqlite")
     return Session(cells, options, english(), Journal(folder), Unheard(), store)
 
 

@@ -119,7 +119,7 @@ def test_a_users_own_file(tmp_path: Path) -> None:
     [
         ("value_separator = ' = '", "lacks feature_separator"),
         ("value_separator = ' = '\nfeature_separator = ' '", "feature_separator must hold more than spaces"),
-        ("value_separator = 1", "value_separator cannot be 1"),
+        ("value_separator = 1\nfeature_separator = 1", "value_separator cannot be 1"),
         ('value_separator = "="\nfeature_separator = "\\n,"', "one line"),
         ("colour = 'red'", "unknown key 'colour'"),
         ("not toml", "serializer .* cannot be read"),
