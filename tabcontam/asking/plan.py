@@ -25,18 +25,24 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class PlannedCell:
-    """A cell with every query that was written for it, or the reason why the table allows none.
+class Sheet:
+    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none."""
+
+    test: Test
+    table: Table
+    serializer: Serializer
+    written: tuple[Query, ...] = ()
+    unfit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedCell(Sheet):
+    """A sheet that is put to one LLM.
 
     `uninformative` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
     """
 
     subject: Subject
-    table: Table
-    serializer: Serializer
-    test: Test
-    written: tuple[Query, ...] = ()
-    unfit: str | None = None
     uninformative: str | None = None
     level: float = ALPHA
 
@@ -108,21 +114,10 @@ def plan(
     at = level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
     reasons = [_uninformative(sheet, at, options) for sheet in sheets]
     return [
-        PlannedCell(subject, sheet.table, sheet.serializer, sheet.test, sheet.queries, sheet.unfit, reason, at)
+        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at)
         for subject in subjects
         for sheet, reason in zip(sheets, reasons, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """The queries of a test about a table, which are the same for every LLM, or why there are none."""
-
-    test: Test
-    table: Table
-    serializer: Serializer
-    queries: tuple[Query, ...]
-    unfit: str | None = None
 
 
 def sheet_of(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
@@ -139,7 +134,7 @@ def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:
     """Why a sheet is not worth asking. The published rules ask all the same."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    return sheet.test.uninformative(sheet.queries, at)
+    return sheet.test.uninformative(sheet.written, at)
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:

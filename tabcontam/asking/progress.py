@@ -2,15 +2,14 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
 
 from tabcontam.evidence.base import Reply
 
 Tell = Callable[[int, int], None]  # so much of so much is done
 
 
-class Progress(Protocol):
-    """Whoever shows how far a run is."""
+class Progress:
+    """Whoever shows how far a run is. This one shows nothing; what inherits from it shows what it overrides."""
 
     def doing(self, what: str) -> AbstractContextManager[Tell]:
         """This is being done until the context ends, which gives what tells how much of it is done."""
@@ -39,7 +38,3 @@ class Progress(Protocol):
 
     def end(self) -> None:
         """Nothing more is asked."""
-
-
-class Unheard(Progress):
-    """Nobody is told."""

@@ -141,7 +141,16 @@ class Session:
 
     def estimates(self) -> list[Estimate]:
         """What is left to ask of each LLM, once the answers that there are have been recalled."""
-        return [self._estimate(subject) for subject in self._subjects()]
+        found = []
+        for subject in self._subjects():
+            model, places = subject.model, self._places(subject)
+            left = [query for cell, query in places if query.id not in self.trials.get(cell.name, {})]
+            answered = len(places) - len(left)
+            if model.spec in self._pending:  # identical queries are asked once
+                left = [same[0][1] for same in self._pending[model.spec].values()]
+            missing = self.unreachable.get(model.spec)
+            found.append(estimate(model, self._price(model), len(places), answered, left, missing))
+        return found
 
     def used(self) -> dict[str, Result]:
         """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""
@@ -169,16 +178,6 @@ class Session:
 
     def _subjects(self) -> list[Subject]:
         return list({id(cell.subject): cell.subject for cell in self.cells}.values())
-
-    def _estimate(self, subject: Subject) -> Estimate:
-        model, places = subject.model, self._places(subject)
-        answered = sum(query.id in self.trials.get(cell.name, {}) for cell, query in places)
-        if model.spec in self._pending:
-            left = [same[0][1] for same in self._pending[model.spec].values()]
-        else:
-            left = [query for cell, query in places if query.id not in self.trials.get(cell.name, {})]
-        missing = self.unreachable.get(model.spec)
-        return estimate(model, self._price(model), len(places), answered, left, missing)
 
     def _price(self, model: Model) -> Price | None:
         if model.identity is None:
@@ -315,17 +314,11 @@ class Session:
     def _keep(self, cell: PlannedCell, trial: Trial) -> Trial:
         read = read_trial(cell.test, trial, cell.serializer, self.dictionary)
         self.trials.setdefault(cell.name, {})[trial.query.id] = read
-        if self.options.stop_at_first:
-            self._note_finding(cell)
-        return read
-
-    def _note_finding(self, cell: PlannedCell) -> None:
-        """Remember the first contaminated cell of an LLM, once the cell is complete; `-x` ends there."""
-        llm = cell.name.llm
-        if llm in self.found_by or len(self.trials[cell.name]) < len(cell.queries):
-            return
-        if surely_found(self._result(cell), self.options.rules, cell.level):
+        llm, whole = cell.name.llm, len(self.trials[cell.name]) == len(cell.queries)
+        may_end = self.options.stop_at_first and whole and llm not in self.found_by
+        if may_end and surely_found(self._result(cell), self.options.rules, cell.level):
             self.found_by[llm] = cell.name
+        return read
 
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
@@ -360,6 +353,7 @@ def _answers(line: Line, query: Query) -> bool:
 
 
 def _settled(model: Model) -> bool:
+    """Whether it is known in which form a model is sent its prompts."""
     return not isinstance(model, Settling) or model.settled
 
 

@@ -85,8 +85,17 @@ class Journal:
             for line in lines:
                 self._write(line)
         except OSError as error:
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            try:
+                handle, where = tempfile.mkstemp(prefix="tabcontam-", suffix=".jsonl")
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+                where = f"in {where}"
+            except OSError:
+                print(text, end="", file=sys.stderr)
+                where = "above, on standard error"
             raise UsageError(
-                f"{self.path}: {error.strerror}; the last {len(lines)} answers are {_saved_elsewhere(lines)}: "
+                f"{self.path}: {error.strerror}; the last {len(lines)} answers are {where}: "
                 f"make room, append them to {self.path} and run the same command again"
             ) from error
 
@@ -130,18 +139,6 @@ def alone(folder: Path) -> Iterator[None]:
         except OSError as error:
             raise UsageError(f"{folder} is in use by another run; wait for it or choose another --out") from error
         yield
-
-
-def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    try:
-        handle, name = tempfile.mkstemp(prefix="tabcontam-", suffix=".jsonl")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError:
-        print(text, end="", file=sys.stderr)
-        return "above, on standard error"
-    return f"in {name}"
 
 
 def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:

@@ -5,8 +5,8 @@ guessed from: the frequencies of the column, those given the asked cells before 
 nearest to what was shown of the row, and where the fifth row is asked the cells of the first four.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import pairwise, starmap
 from operator import lt
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tabcontam.errors import UsageError
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import value_key
-from tabcontam.tables.cards import Card, Edition, find_card
+from tabcontam.tables.cards import Edition, find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
 
@@ -61,7 +61,6 @@ class Known:
     """An edition at hand, its rows found by their printed values."""
 
     table: Table
-    _found: dict[tuple[int, tuple[str, ...], bool], dict[str, Guess]] = field(default_factory=dict, repr=False)
 
     def place(self, values: Values) -> int | None:
         """Where the row stands that has these values; None where none does."""
@@ -72,16 +71,14 @@ class Known:
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
-    def guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Guess]:
-        """What is made of each asked cell, given the rest of the row and the asked ones before it.
+    @cached_property
+    def guesses(self) -> Callable[[int, tuple[str, ...], bool], dict[str, Guess]]:
+        """What is made of each asked cell, given the rest of the row and the asked ones before it; found once.
 
-        A feature that only counts the rows has no guess: nobody needs to have seen it. `beside`: the query shows four
-        rows, which are the first ones where the fifth is asked.
+        Takes the row's place, the asked features, and whether the query shows four rows beside, which are the first
+        ones where the fifth is asked. A feature that only counts the rows has no guess: nobody needs to have seen it.
         """
-        key = (place, asked, beside)
-        if key not in self._found:
-            self._found[key] = self._guesses(place, asked, beside)
-        return self._found[key]
+        return cache(self._guesses)
 
     def _guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Guess]:
         found: dict[str, Guess] = {}
@@ -176,18 +173,14 @@ def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
     if card is None:
         return "not recorded: no card tells what the table holds"
     for edition in sorted(card.editions, key=lambda edition: edition.name != PAPER_EDITION):
-        table = _at_hand(card, edition)
-        if table is not None and set(table.columns) == set(columns):
+        try:
+            edition_bytes(card, replace(edition, addresses=()))
+        except UsageError:
+            continue
+        table = load_table(f"{card.name}@{edition.name}")
+        if set(table.columns) == set(columns):
             return Known(_in_words(table, edition))
     return f"not recorded: no edition of {card.name} with these features is on this machine"
-
-
-def _at_hand(card: Card, edition: Edition) -> Table | None:
-    try:
-        edition_bytes(card, replace(edition, addresses=()))
-    except UsageError:
-        return None
-    return load_table(f"{card.name}@{edition.name}")
 
 
 def _in_words(table: Table, edition: Edition) -> Table:

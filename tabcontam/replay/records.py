@@ -132,17 +132,15 @@ def _parse(raw: Any, number: int) -> Record:
 
 
 def _text(raw: Mapping[str, Any], key: str) -> str:
-    value = raw[key]
-    if not isinstance(value, str):
+    if not isinstance(raw[key], str):
         raise TypeError(f"{key!r} is not a text")
-    return value
+    return str(raw[key])
 
 
 def _count(raw: Mapping[str, Any], key: str) -> int:
-    value = raw[key]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if type(raw[key]) is not int or raw[key] < 0:  # to Python a true is an int
         raise TypeError(f"{key!r} is not a count")
-    return value
+    return int(raw[key])
 
 
 def words(text: str) -> tuple[str | None, ...]:

@@ -18,7 +18,7 @@ from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
 from tabcontam.asking.preparing import prepare_tables
-from tabcontam.asking.progress import Progress, Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
@@ -99,7 +99,7 @@ class NothingSelectedError(UsageError):
 
 def prepare(request: Request, progress: Progress | None = None) -> Run:
     """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
-    progress = progress or Unheard()
+    progress = progress or Progress()
     tests = selected(TESTS, request.expression)
     if not tests:
         raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
@@ -219,7 +219,7 @@ def _passed(run: Run) -> float:
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
-    progress = progress or Unheard()
+    progress = progress or Progress()
     session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), progress)
 
     async def look() -> list[Estimate]:

@@ -7,7 +7,7 @@ import sys
 import tarfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from http.client import HTTPException
 from importlib.metadata import version
@@ -16,7 +16,7 @@ from pathlib import Path
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
 from tabcontam.tables.cards import Card, Edition, load_cards
 
@@ -25,10 +25,6 @@ ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' address
 
 # What the archive modules raise for bytes that are no archive, are cut off or lack the member.
 _BROKEN_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, KeyError, RuntimeError)
-
-
-class _MismatchError(Exception):
-    """Bytes were found where the edition should be, and they are others; holds their SHA-256."""
 
 
 def edition_bytes(card: Card, edition: Edition) -> bytes:
@@ -47,13 +43,16 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
     for address in edition.addresses:
         try:
             content = _fetched(address, edition)
-        except _MismatchError as mismatch:
-            failures.append(f"hash mismatch at {address}: SHA-256 {mismatch} instead of {edition.sha256}")
         except (OSError, HTTPException, ValueError, *_BROKEN_ARCHIVE) as error:
-            failures.append(f"{address} cannot be fetched ({_first_line(error)})")
-        else:
+            reason = one_line(error).removeprefix("<urlopen error ").removesuffix(">")
+            failures.append(f"{address} cannot be fetched ({reason})")
+            continue
+        if (digest := _sha256(content)) == edition.sha256:
             _keep(card, edition, content)
             return content
+        if len(content) > edition.bytes and "!" not in address:
+            digest = "unknown (the file is too large)"
+        failures.append(f"hash mismatch at {address}: SHA-256 {digest} instead of {edition.sha256}")
     raise _not_found(card, edition, folders, failures)
 
 
@@ -116,6 +115,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
 
 
 def _fetched(address: str, edition: Edition) -> bytes:
+    """What lies at an address, cut where it is longer than it should be."""
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")
@@ -125,8 +125,6 @@ def _fetched(address: str, edition: Edition) -> bytes:
         content: bytes = response.read(limit + 1)
     for member in members:
         content = _member(content, member)
-    if _sha256(content) != edition.sha256:
-        raise _MismatchError(_sha256(content) if len(content) <= limit else "unknown (the file is too large)")
     return content
 
 
@@ -154,22 +152,18 @@ def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list
     what = f"{card.name}@{edition.name}"
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
     files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
-    wrong += _wrong_copies([*files, *_beside(card, edition)], card, edition)
+    known = {other.sha256 for each in (card, *load_cards().values()) for other in each.editions}
+    for path in [*files, *_beside(card, edition)]:
+        with suppress(OSError), path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest not in known:  # a file of the same name (`train.csv`) may be another edition
+                wrong.append(f"hash mismatch: {path} has SHA-256 {digest} instead of {edition.sha256}")
     if wrong:
         return UsageError(f"{what}: {wrong[-1]}; {_by_hand(card, edition)}")
     data = data_folder()
     hint = f" (TABCONTAM_DATA names no folder: {data})" if data is not None and not data.is_dir() else ""
     reason = "; ".join(failures) or "it has no public address"
     return UsageError(f"{what} is not on this machine{hint} and {reason}; {_by_hand(card, edition)}")
-
-
-def _wrong_copies(files: Iterable[Path], card: Card, edition: Edition) -> Iterator[str]:
-    """Files of the edition's name that have other bytes, unless they are another edition (`train.csv`)."""
-    others = {other.sha256 for known in (card, *load_cards().values()) for other in known.editions}
-    for path in files:
-        found = _file_sha256(path)
-        if found is not None and found not in others:
-            yield f"hash mismatch: {path} has SHA-256 {found} instead of {edition.sha256}"
 
 
 def _by_hand(card: Card, edition: Edition) -> str:
@@ -180,16 +174,3 @@ def _by_hand(card: Card, edition: Edition) -> str:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _file_sha256(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).removeprefix("<urlopen error ").removesuffix(">")
-    return (text.splitlines() or [type(error).__name__])[0]

@@ -230,7 +230,13 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         raise UsageError(f"{name} has {count} below its header; give a table with two or more")
     if target is not None and target not in columns:
         raise unknown(f"target column of {name}", target, columns)
-    missing = missing_marks(list(zip(*rows, strict=True)))
+    cells = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    missing = missing_marks(list(cells.values()))
+    question = None
+    if target is not None:
+        answers = sorted(value for value in set(cells[target]) - missing if value is not None)
+        if 2 <= len(answers) <= MOST_ANSWERS:
+            question = Question(f"What is the value of {target}?", {value: value for value in answers})
     return Table(
         name=name,
         title=title,
@@ -240,20 +246,7 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         rows=rows,
         names=(title,),
         target=target,
-        question=_file_question(columns, rows, target, missing),
+        question=question,
         missing=missing,
         private=True,
     )
-
-
-def _file_question(
-    columns: tuple[str, ...], rows: Rows, target: str | None, missing: frozenset[str]
-) -> Question | None:
-    if target is None:
-        return None
-    index = columns.index(target)
-    values = {row[index] for row in rows} - missing
-    answers = sorted(value for value in values if value is not None)
-    if not 2 <= len(answers) <= MOST_ANSWERS:
-        return None
-    return Question(f"What is the value of {target}?", {value: value for value in answers})

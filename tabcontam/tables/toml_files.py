@@ -7,7 +7,7 @@ from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol, TypeVar, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import shipped
@@ -31,19 +31,7 @@ KINDS = {
 }
 
 
-class Named(Protocol):
-    """What a file defines: it has a name, and `source` is the user's own file that it is from."""
-
-    @property
-    def name(self) -> str:
-        """The name that it is chosen by."""
-
-    @property
-    def source(self) -> str:
-        """The user's own file, "" for a shipped one."""
-
-
-Item = TypeVar("Item", bound=Named)
+Item = TypeVar("Item")  # a `Card` or a `Serializer`
 
 
 def shipped_files(kind: str) -> list[Path]:
@@ -57,11 +45,11 @@ def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item])
     The user's own files lie in the folders that TABCONTAM_PATH names, or in their subfolders named as the kind.
     Raises `UsageError` for a folder that is not there, and for two files that define different things of one name.
     """
-    found = dict(known)
+    found: dict[str, Any] = dict(known)
     for folder in _folders():
         loose = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if _kind(_parsed(path, "file")) == kind]
         for path in [*loose, *sorted((folder / kind).glob(f"*{SUFFIX}"))]:
-            own = load(path)
+            own: Any = load(path)
             if (other := found.setdefault(own.name, own)) != own:
                 title = KINDS[kind].title
                 raise UsageError(f"two {title}s are named {own.name!r}: {other.source} and {path}; rename one")

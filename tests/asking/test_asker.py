@@ -12,7 +12,7 @@ from tabcontam.asking.asker import DEAD, MOST_BACKOFF, MOST_WAIT, TRIES, Asker, 
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import prompt_tokens
 from tabcontam.asking.limiter import Limiter
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Model, Request, SpentError, TransientError
 from tabcontam.subjects.prices import Price
@@ -61,7 +61,7 @@ class Thorough(Scripted):
         return await super().generate(request)
 
 
-class Told(Unheard):
+class Told(Progress):
     """What a session was told."""
 
     def __init__(self) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import TRIALS, Journal
@@ -78,7 +78,7 @@ def session(
     prices: Mapping[str, Price] | None = None,
 ) -> Session:
     journal, kept = Journal(folder), store or Store()
-    return Session(cells, options or few(), english(), journal, Unheard(), kept, prices or {})
+    return Session(cells, options or few(), english(), journal, Progress(), kept, prices or {})
 
 
 def answer(running: Session) -> None:

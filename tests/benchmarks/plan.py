@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
@@ -57,7 +57,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
 def look_up(cells: Sequence[PlannedCell], folder: Path) -> None:
     """Do what a session does before its first call: write each prompt, and look for its reply."""
     store = Store.open(folder / "replies.sqlite")
-    session = Session(cells, Options(), english(), Journal(folder), Unheard(), store)
+    session = Session(cells, Options(), english(), Journal(folder), Progress(), store)
     session.recall()
     store.close()
 

@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.runs.folder import merge, replay_document
 from tabcontam.runs.run import Request, describe, execute, prepare
 from tabcontam.verdicts.results import Entry, read_results, typed
@@ -19,7 +19,7 @@ def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
     request = Request(
         llms=("simulated:oracle",), datasets=("iris",), expression="full_completion", controls=False, out=folder
     )
-    document = execute(prepare(request), Unheard()).document
+    document = execute(prepare(request), Progress()).document
     document["run"]["catalogue"] = catalogue
     (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
     return folder
