@@ -28,7 +28,7 @@ import numpy as np
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, planned
@@ -391,7 +391,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     )
     options = Options()
     cells = plan([Subject(open_simulated("oracle"))], [table], [IS], [VALUE], options)
-    session = Session(cells, options, english(), Journal(tmp_path), Unheard())
+    session = Session(cells, options, english(), Journal(tmp_path), Progress())
     session.recall()
     asyncio.run(session.ask())
     of = results(replace(typed(document([])).run, alpha=ALPHA), session.results())

@@ -291,7 +291,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
-    from tabcontam.asking.trials import replace_file
+    from tabcontam.paths import replace_file
     from tabcontam.report.formats import FORMATS
 
     if out is None:
@@ -376,10 +376,10 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _cache(options: argparse.Namespace) -> int:
-    from tabcontam.asking.replies import ReplyStore
+    from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
-    store = ReplyStore.open()
+    store = Store.open()
     try:
         dropped = store.clear() if options.clear else 0
         facts = store.facts()

@@ -35,7 +35,7 @@ class Predicted:
 
 
 def own_places(fit: Fit) -> Ints:
-    """The real value of each predicted row, as its place among the values that have a probability: for weights alone."""
+    """The real value of each predicted row, as its place among those that have a probability: for weights alone."""
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 

@@ -117,7 +117,7 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tu
         record.asked,
         tuple(cells[name] for name in record.asked),
         max_tokens=0,
-        chance=known.guesses(place, record.asked, beside=record.test != ONE_CELL),
+        chance=known.guesses(place, record.asked, record.test != ONE_CELL),
     )
     reply = Reply(_text(record.output, serializer, record.asked[0]), State.OK)
     reading = test.read(query, reply, serializer, dictionary)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, TextIO
 
-from tabcontam.asking.progress import Progress, Tell, Unheard
+from tabcontam.asking.progress import Progress, Tell
 from tabcontam.evidence.base import Reply
 from tabcontam.report.asked import Asked, Shrunk, counts, named, pace, printable, rest, short_names, state
 from tabcontam.report.bars import Row, drawn
@@ -54,7 +54,7 @@ class _Step:
         return f"{self.what}{part}" + (f", {seconds} s" if seconds else "")
 
 
-class _Counting(Unheard):
+class _Counting(Progress):
     """What `Bar` and `Lines` share: they know what is being done, and keep count of every LLM."""
 
     def __init__(self, clock: Clock) -> None:
@@ -303,7 +303,7 @@ class Lines(_Counting):
 def progress(quiet: bool) -> Progress:
     """What suits standard error."""
     if quiet:
-        return Unheard()
+        return Progress()
     drawable = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
     return Bar() if drawable else Lines(beats=True)
 

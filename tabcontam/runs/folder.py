@@ -20,12 +20,12 @@ from tabcontam.asking.trials import (
     judged,
     line_key,
     open_folder,
-    replace_file,
     trial_of,
 )
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
+from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square

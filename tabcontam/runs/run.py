@@ -17,13 +17,14 @@ from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
 from tabcontam.asking.preparing import prepare_tables
-from tabcontam.asking.progress import Progress, Unheard
-from tabcontam.asking.replies import NoStore, ReplyStore, Store
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder, replace_file
+from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.evidence.selection import selected
+from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.folder import load, new_folder, record
@@ -99,7 +100,7 @@ class NothingSelectedError(UsageError):
 
 def prepare(request: Request, progress: Progress | None = None) -> Run:
     """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
-    progress = progress or Unheard()
+    progress = progress or Progress()
     tests = selected(TESTS, request.expression)
     if not tests:
         raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
@@ -219,7 +220,7 @@ def _passed(run: Run) -> float:
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
-    progress = progress or Unheard()
+    progress = progress or Progress()
     session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), progress)
 
     async def look() -> list[Estimate]:
@@ -237,7 +238,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
-    store: Store = ReplyStore.open() if run.request.cache else NoStore()
+    store = Store.open() if run.request.cache else Store()
     return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
 
 

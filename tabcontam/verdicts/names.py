@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
-from tabcontam.tables.cards import Card, find_card, split_edition
-from tabcontam.tables.table import SHORT
+from tabcontam.tables.cards import SHORT, Card, find_card, split_edition
 from tabcontam.tables.text_files import check_file
 from tabcontam.verdicts.cells import Cell, TableVerdict
 from tabcontam.verdicts.results import RunResults

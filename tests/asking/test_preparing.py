@@ -57,7 +57,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
 
 def facts(table: Table) -> list[tuple[object, ...]]:
     """What makes the queries of a table the same as another's."""
-    queries = sheet_of(TEST, table, IS, Options(seed=3)).queries
+    queries = sheet_of(TEST, table, IS, Options(seed=3)).written
     return [(query.id, query.prompt, query.expected, query.chance) for query in queries]
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
-from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import NoStore, ReplyStore, Store
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import TRIALS, Journal
 from tabcontam.errors import Skip, UsageError
@@ -78,8 +78,8 @@ def session(
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
 ) -> Session:
-    journal, kept = Journal(folder), store or NoStore()
-    return Session(cells, options or few(), english(), journal, Unheard(), kept, prices or {})
+    journal, kept = Journal(folder), store or Store()
+    return Session(cells, options or few(), english(), journal, Progress(), kept, prices or {})
 
 
 def answer(running: Session) -> None:
@@ -291,8 +291,8 @@ class Served(Spy):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[ReplyStore]:
-    with closing(ReplyStore.open(tmp_path / "replies.sqlite")) as opened:
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store.open(tmp_path / "replies.sqlite")) as opened:
         yield opened
 
 
@@ -309,7 +309,7 @@ def asked_after(first: Model, second: Spy, tmp_path: Path, store: Store, options
     return len(second.asked)
 
 
-def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, store: ReplyStore) -> None:
+def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, store: Store) -> None:
     assert asked_after(Served(), Served(), tmp_path, store) == 0
     first, second = (list(Journal(tmp_path / name).lines()) for name in ("first", "second"))
     assert len(second) == len(first) == ALL
@@ -323,7 +323,7 @@ def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, sto
 
 
 def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_folder(
-    tmp_path: Path, store: ReplyStore
+    tmp_path: Path, store: Store
 ) -> None:
     asked_after(Served(), Served(), tmp_path, store)
     again = session(planned(Served()), tmp_path / "second")
@@ -336,11 +336,11 @@ def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_fol
     Served(address="http://b/v1"),
     Served(form=Form.COMPLETION),
 ])  # fmt: skip
-def test_another_llm_is_not_answered_by_stored_replies(tmp_path: Path, store: ReplyStore, other: Served) -> None:
+def test_another_llm_is_not_answered_by_stored_replies(tmp_path: Path, store: Store, other: Served) -> None:
     assert asked_after(Served(), other, tmp_path, store) == ALL
 
 
-def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: ReplyStore) -> None:
+def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: Store) -> None:
     answer(session(planned(Served()), folder(tmp_path, "first"), None, store))
     second = Served()
     cells = [
@@ -360,17 +360,15 @@ def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: Rep
     (State.EMPTY, True, ALL),
     (State.OK, True, 0),
 ])  # fmt: skip
-def test_what_of_the_stored_is_asked_again(
-    tmp_path: Path, store: ReplyStore, state: State, retry: bool, asked: int
-) -> None:
+def test_what_of_the_stored_is_asked_again(tmp_path: Path, store: Store, state: State, retry: bool, asked: int) -> None:
     assert asked_after(Served(state), Served(), tmp_path, store, few(retry_unanswered=retry)) == asked
 
 
 def test_without_a_store_every_run_asks(tmp_path: Path) -> None:
-    assert asked_after(Served(), Served(), tmp_path, NoStore()) == ALL
+    assert asked_after(Served(), Served(), tmp_path, Store()) == ALL
 
 
-def test_a_model_without_an_identity_is_not_stored(tmp_path: Path, store: ReplyStore) -> None:
+def test_a_model_without_an_identity_is_not_stored(tmp_path: Path, store: Store) -> None:
     class Unnamed(Spy):
         identity = None
 
@@ -394,7 +392,7 @@ class Wavering(Served):
         return reply
 
 
-def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, store: ReplyStore) -> None:
+def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, store: Store) -> None:
     second = Wavering()
     assert asked_after(Wavering(), second, tmp_path, store) == 0
     assert (second.form, second.settled) == (Form.COMPLETION, True)
@@ -402,7 +400,7 @@ def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, sto
     assert all(isinstance(prompt, str) for prompt in prompts)
 
 
-def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path: Path, store: ReplyStore) -> None:
+def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path: Path, store: Store) -> None:
     assert asked_after(Wavering(), Served(form=Form.COMPLETION), tmp_path, store) == 0
 
 

@@ -21,8 +21,8 @@ from random import Random
 from typing import Any
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, sent
 from tabcontam.evidence.base import Capability, Query, Reply, State
@@ -87,10 +87,7 @@ def cells_for(model: Model, most: int) -> list[PlannedCell]:
     chosen: dict[CellName, tuple[PlannedCell, list[Query]]] = {}
     for cell, query in (places[number * len(places) // most] for number in range(most)):
         chosen.setdefault(cell.name, (cell, []))[1].append(query)
-    return [
-        replace(cell, name=replace(cell.name, llm=model.spec), subject=subject, written=tuple(queries))
-        for cell, queries in chosen.values()
-    ]
+    return [replace(cell, subject=subject, written=tuple(queries)) for cell, queries in chosen.values()]
 
 
 def as_text(query: Query) -> str:
@@ -101,8 +98,8 @@ def as_text(query: Query) -> str:
 def made(cells: Sequence[PlannedCell], folder: Path, connections: int | None) -> Session:
     """A session with its journal and its store, as a run has them."""
     options = Options(connections=connections)
-    store = ReplyStore.open(folder / "replies.sqlite")
-    return Session(cells, options, english(), Journal(folder), Unheard(), store)
+    store = Store.open(folder / "replies.sqlite")
+    return Session(cells, options, english(), Journal(folder), Progress(), store)
 
 
 def asked(session: Session) -> float:

@@ -15,8 +15,8 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.evidence.registry import TESTS
@@ -56,8 +56,8 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
 
 def look_up(cells: Sequence[PlannedCell], folder: Path) -> None:
     """Do what a session does before its first call: write each prompt, and look for its reply."""
-    store = ReplyStore.open(folder / "replies.sqlite")
-    session = Session(cells, Options(), english(), Journal(folder), Unheard(), store)
+    store = Store.open(folder / "replies.sqlite")
+    session = Session(cells, Options(), english(), Journal(folder), Progress(), store)
     session.recall()
     store.close()
 

@@ -34,8 +34,9 @@ from tabcontam.evidence.base import Capability, Query, Reply, State, Trial, Verd
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.known.control import open_control
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.tables.table import card_names, load_table
+from tabcontam.tables.table import load_table
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.rules import ALPHA
 
@@ -297,7 +298,7 @@ def side_by_side(jobs: Mapping[str, tuple[Callable[..., object], tuple[object, .
 def at_hand() -> list[str]:
     """The shipped tables whose file is on this machine."""
     names = []
-    for name in card_names():
+    for name in load_cards():
         try:
             load_table(name)
         except UsageError:

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.evidence.registry import TESTS
@@ -48,7 +48,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Cell]:
     subject = Subject(open_simulated(kind))
     options = Options()
     cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
-    session = Session(cells, options, english(), Journal(folder), Unheard())
+    session = Session(cells, options, english(), Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())
     return {result.test: result for result in session.results()}

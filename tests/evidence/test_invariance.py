@@ -22,7 +22,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
@@ -252,7 +252,7 @@ def judged(table: Table, folder: Path, rules: str = "calibrated") -> dict[str, l
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
     subjects = [Subject(open_simulated(kind)) for kind in ("oracle", "guesser")]
     options = Options(rules=rules)
-    session = Session(plan(subjects, [table], [IS], TESTS, options), options, english(), Journal(folder), Unheard())
+    session = Session(plan(subjects, [table], [IS], TESTS, options), options, english(), Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())
     run = RunFacts(rules=PAPER if rules == PAPER else CALIBRATED, alpha=ALPHA)

@@ -11,7 +11,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from tabcontam.asking.progress import Progress, Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.evidence.base import Reply, State
 from tabcontam.report.progress import BEATING, Bar, Lines, progress
 from tests.report.synthetic import HOSTILE
@@ -503,7 +503,7 @@ def test_silence_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     quiet.ended(A, "why")
     quiet.end()
     assert capsys.readouterr() == ("", "")
-    assert type(quiet) is Unheard
+    assert type(quiet) is Progress
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.runs.about import describe
 from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.run import Request, execute, prepare
@@ -22,7 +22,7 @@ def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
     request = Request(
         llms=("simulated:oracle",), datasets=("iris",), expression="full_completion", controls=False, out=folder
     )
-    document = as_document(execute(prepare(request), Unheard()).results)
+    document = as_document(execute(prepare(request), Progress()).results)
     document["run"]["catalogue"] = catalogue
     (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
     return folder

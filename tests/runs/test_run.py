@@ -8,7 +8,7 @@ from time import monotonic
 
 import pytest
 
-from tabcontam.asking.progress import Progress, Tell, Unheard
+from tabcontam.asking.progress import Progress, Tell
 from tabcontam.errors import UsageError
 from tabcontam.runs.run import Request, execute, prepare, survey
 
@@ -78,7 +78,7 @@ def test_a_table_that_cannot_be_read_is_told_before() -> None:
 def test_the_time_of_a_run_runs_from_the_users_command(tmp_path: Path) -> None:
     request = Request(**{**vars(ASKED), "out": tmp_path / "run", "began": monotonic() - 1000})
     before = datetime.now(UTC)
-    outcome = execute(prepare(request), Unheard())
+    outcome = execute(prepare(request), Progress())
     assert 1000 < (outcome.results.run.seconds or 0) <= outcome.seconds < 1600
     started = datetime.fromisoformat(outcome.results.run.started or "")
     assert abs(started - (before - timedelta(seconds=1000))) < timedelta(seconds=60)

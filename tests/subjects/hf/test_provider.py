@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
@@ -603,7 +603,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     subjects = [Subject(open_hf(str(folder), batch_size=16)) for folder in (knowing, llama)]
     options = Options(connections=32, queries=20)
     cells = plan(subjects, [TABLE], [IS], TESTS, options)
-    session = Session(cells, options, english(), Journal(tmp_path), Unheard())
+    session = Session(cells, options, english(), Journal(tmp_path), Progress())
 
     async def whole() -> None:
         await session.connect()

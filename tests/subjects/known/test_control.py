@@ -19,8 +19,9 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Prompt, Reply, State
 from tabcontam.subjects.base import Form, Model, Request, Scorer
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
+from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer, load_serializers
-from tabcontam.tables.table import Cell, Question, Table, load_table
+from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twins import FEW, NEAR, twin
 
 COMMAS = Serializer("equals", "", "", " = ", ", ")
