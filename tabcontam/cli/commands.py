@@ -34,7 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
     try:
-        return COMMANDS[options.command](options)
+        return COMMANDS[options.command](options) or Exit.DONE
     except UsageError as error:
         print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
         return error.code
@@ -259,14 +259,13 @@ def _print_document(document: dict[str, Any], folder: "Path", options: argparse.
         )
 
 
-def _rescore(options: argparse.Namespace) -> int:
+def _rescore(options: argparse.Namespace) -> None:
     from tabcontam.runs.folder import rescore
 
     _print_document(rescore(options.run, options.rules), options.run, options)
-    return Exit.DONE
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
@@ -276,12 +275,11 @@ def _report(options: argparse.Namespace) -> int:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
         _write_format(load_all(options.runs), options.format, options.out)
-        return Exit.DONE
+        return
     out = options.out or new_folder(datetime.now())
     document = merge(options.runs, out)
     _print_document(document, out, options)
     summarize(document)
-    return Exit.DONE
 
 
 def _write_format(document: dict[str, Any], form: str, out: "Path | None") -> None:
@@ -305,7 +303,7 @@ def _write_format(document: dict[str, Any], form: str, out: "Path | None") -> No
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
 
-def _replay(options: argparse.Namespace) -> int:
+def _replay(options: argparse.Namespace) -> None:
     from tabcontam.reading.words import english
     from tabcontam.replay import differences, read_records, replay, replay_calibrated
     from tabcontam.report.replay_text import render_replay
@@ -326,7 +324,6 @@ def _replay(options: argparse.Namespace) -> int:
         print(as_json(document), end="")
     else:
         print(render_replay(document))
-    return Exit.DONE
 
 
 def _power(options: argparse.Namespace) -> int:
@@ -358,7 +355,7 @@ def _power(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     from tabcontam.cli.listing import as_text, listed
 
     items = listed(options.what)
@@ -366,10 +363,9 @@ def _list(options: argparse.Namespace) -> int:
         _print_json(items, default=sorted)
     else:
         print(as_text(items, verbose=options.verbose))
-    return Exit.DONE
 
 
-def _cache(options: argparse.Namespace) -> int:
+def _cache(options: argparse.Namespace) -> None:
     from tabcontam.asking.replies import ReplyStore
     from tabcontam.report.cache_text import cache_text
 
@@ -381,14 +377,11 @@ def _cache(options: argparse.Namespace) -> int:
         store.close()
     if options.json:
         _print_json(facts, default=str)
-        return Exit.DONE
-    if options.clear:
-        print(f"{dropped} stored replies dropped")
-    print(cache_text(facts))
-    return Exit.DONE
+    else:
+        print((f"{dropped} stored replies dropped\n" if options.clear else "") + cache_text(facts))
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": _run, "list": _list, "replay": _replay, "power": _power, "rescore": _rescore, "report": _report,
     "gate": _gate, "cache": _cache,
 }  # fmt: skip

@@ -156,7 +156,7 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, str]:
         resolved = resolve(spec)
     except Unavailable as error:
         return MissingModel(spec, error), spec
-    return resolved.open(settings), str(resolved.found)
+    return resolved.open(settings), str(resolved)
 
 
 def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
