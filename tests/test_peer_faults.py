@@ -41,7 +41,7 @@ from tabcontam.reading.words import english
 from tabcontam.runs.folder import record
 from tabcontam.subjects.base import Form
 from tabcontam.subjects.known.simulated import open_simulated
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
@@ -258,12 +258,12 @@ def test_a_model_has_a_name_to_print() -> None:
 def test_a_name_does_not_say_how_a_model_is_asked(name: str) -> None:
     """7: all but names with `gpt-3.5` or `gpt-4` in them were asked as base models, o1 and gpt-5 too."""
     for address in (None, "http://127.0.0.1:1/v1"):
-        assert open_openai(name, address).form is Form.CHAT
+        assert OpenAIModel(name, address).form is Form.CHAT
 
 
 def test_an_instruct_model_that_only_completes_is_not_asked_to_chat() -> None:
     """7, again: gpt-3.5-turbo-instruct was taken for a chat model."""
-    assert open_openai("gpt-3.5-turbo-instruct", None).form is Form.COMPLETION
+    assert OpenAIModel("gpt-3.5-turbo-instruct", None).form is Form.COMPLETION
 
 
 # --- 8

@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
     try:
-        return COMMANDS[options.command](options)
+        return COMMANDS[options.command](options) or Exit.DONE
     except UsageError as error:
         print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
         return error.code
@@ -264,14 +264,13 @@ def _print_results(results: "RunResults", folder: "Path", options: argparse.Name
         )
 
 
-def _rescore(options: argparse.Namespace) -> int:
+def _rescore(options: argparse.Namespace) -> None:
     from tabcontam.runs.folder import rescore
 
     _print_results(rescore(options.run, options.rules), options.run, options)
-    return Exit.DONE
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
@@ -281,12 +280,11 @@ def _report(options: argparse.Namespace) -> int:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
         _write_format(load_all(options.runs), options.format, options.out)
-        return Exit.DONE
+        return
     out = options.out or new_folder(datetime.now())
     results = merge(options.runs, out)
     _print_results(results, out, options)
     summarize(results)
-    return Exit.DONE
 
 
 def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
@@ -310,7 +308,7 @@ def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
 
-def _replay(options: argparse.Namespace) -> int:
+def _replay(options: argparse.Namespace) -> None:
     from tabcontam.reading.words import english
     from tabcontam.replay import differences, read_records, replay, replay_calibrated
     from tabcontam.report.replay_text import render_replay
@@ -332,7 +330,6 @@ def _replay(options: argparse.Namespace) -> int:
         print(as_json(results), end="")
     else:
         print(render_replay(results))
-    return Exit.DONE
 
 
 def _power(options: argparse.Namespace) -> int:
@@ -364,7 +361,7 @@ def _power(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     from tabcontam.cli.listing import as_text, listed
 
     items = listed(options.what)
@@ -372,10 +369,9 @@ def _list(options: argparse.Namespace) -> int:
         _print_json(items, default=sorted)
     else:
         print(as_text(items, verbose=options.verbose))
-    return Exit.DONE
 
 
-def _cache(options: argparse.Namespace) -> int:
+def _cache(options: argparse.Namespace) -> None:
     from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
@@ -387,14 +383,11 @@ def _cache(options: argparse.Namespace) -> int:
         store.close()
     if options.json:
         _print_json(facts, default=str)
-        return Exit.DONE
-    if options.clear:
-        print(f"{dropped} stored replies dropped")
-    print(cache_text(facts))
-    return Exit.DONE
+    else:
+        print((f"{dropped} stored replies dropped\n" if options.clear else "") + cache_text(facts))
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": _run, "list": _list, "replay": _replay, "power": _power, "rescore": _rescore, "report": _report,
     "gate": _gate, "cache": _cache,
 }  # fmt: skip

@@ -64,7 +64,7 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
     return replace(
         used.get(spec) or LlmFacts(spec=spec),
         resolved=spec if found is None else str(found),
-        stands_for=spec if found is None else f"{found.provider}:{found.model}",
+        stands_for=spec if found is None else f"{found.provider.name}:{found.model}",
         version=subject.model.version,
         control=subject.joined,
     )

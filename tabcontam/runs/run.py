@@ -31,8 +31,7 @@ from tabcontam.runs.folder import load, new_folder, record
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices, price_of
-from tabcontam.subjects.registry import CONTROLS, Settings, resolve
-from tabcontam.subjects.resolution import Found
+from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
@@ -158,7 +157,7 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
         resolved = resolve(spec)
     except Unavailable as error:
         return MissingModel(spec, error), None
-    return resolved.open(settings), resolved.found
+    return resolved.open(settings), resolved
 
 
 def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:

@@ -30,7 +30,7 @@ from tabcontam.evidence.registry import TESTS
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.simulated import open_simulated
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.cells import Cell
@@ -121,7 +121,7 @@ def asked(session: Session) -> float:
 
 def run(url: str, queries: int, connections: int | None = None) -> tuple[Session, float]:
     """A session of so many queries at this server, and the seconds that it asked."""
-    model = open_openai("model", url, max_connections=connections or 256, spec=SPEC)
+    model = OpenAIModel("model", url, max_connections=connections or 256, spec=SPEC)
     with tempfile.TemporaryDirectory() as folder:
         session = made(cells_for(model, queries), Path(folder), connections)
         return session, asked(session)
@@ -313,7 +313,7 @@ def own() -> None:
     asking = planning + processor_time(cells)
     say("own", f"{asking:.2f} ms of processor time a query but for the wire; limit 2 ms", asking <= 2)
     with served() as url:
-        model = open_openai("model", url, max_connections=CONNECTIONS, spec=SPEC)
+        model = OpenAIModel("model", url, max_connections=CONNECTIONS, spec=SPEC)
         wired = planning + processor_time(cells_for(model, QUERIES))
     print(f"{'own':8} {wired:.2f} ms with the OpenAI provider and its wire ({planning:.2f} ms of each is planning)")
 

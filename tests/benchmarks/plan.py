@@ -21,7 +21,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.evidence.registry import TESTS
 from tabcontam.reading.words import english
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 
@@ -40,7 +40,7 @@ def peak_memory() -> float:
 def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     """The cells of as many seeds as it takes."""
     subjects, serializers = (
-        [Subject(open_openai("model", "http://127.0.0.1:9/v1", form="chat"))],
+        [Subject(OpenAIModel("model", "http://127.0.0.1:9/v1", form="chat"))],
         list(load_serializers().values()),
     )
     cells: list[PlannedCell] = []

@@ -345,7 +345,7 @@ def test_a_table_too_large_to_read_is_skipped() -> None:
     rows = (("a long text" * 1000, "2"),) * (MOST_CHARACTERS // 10_000)
 
     with pytest.raises(Skip, match="MB of text"):
-        ControlModel(exposed=True).prepare(replace(random_table(2, 2, 9), rows=rows))
+        open_control("exposed").prepare(replace(random_table(2, 2, 9), rows=rows))
 
 
 def test_the_controls_are_models_and_scorers() -> None:
