@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.asking.progress import Unheard
-from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.about import describe
+from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.run import Request, execute, prepare
 from tabcontam.verdicts.document import as_document, typed
 from tabcontam.verdicts.facts import CatalogueFacts, catalogued
