@@ -19,11 +19,14 @@ from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.cells import Cell, TableVerdict, count
+from tabcontam.verdicts.document import as_document, read_results
 from tabcontam.verdicts.gate import Judgement, judge
-from tabcontam.verdicts.names import Place, llms_named, places_named
-from tabcontam.verdicts.results import Cell, Rank, TableVerdict, count, read_results, typed, visible
-from tabcontam.verdicts.results import Results as View
+from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.ranks import Rank
+from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, RULES
+from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,17 +36,17 @@ Dataset = str | Path | Table
 
 @dataclass(frozen=True, repr=False)
 class Results:
-    """The results of a run: `document` is its results.json, `folder` where that lies beside trials and report.
+    """The results of a run, and the `folder` where its results.json lies beside trials and report.
 
     In a notebook it is shown as the heatmap.
     """
 
     folder: Path
-    document: Mapping[str, Any]
+    run_results: RunResults
 
     def __repr__(self) -> str:
         llms = dict.fromkeys(cell.llm for cell in self.cells)
-        found = ", ".join(f"{number} {outcome}" for outcome, number in count(self._view.subjects).items())
+        found = ", ".join(f"{number} {outcome}" for outcome, number in count(self.run_results.subjects).items())
         return visible(
             f"<Results {self.folder}: {len(llms)} LLMs, {len(self.cells)} cells: {found or 'none'}>", line=True
         )
@@ -52,36 +55,37 @@ class Results:
         """The heatmap, as wide as it is; what models and tables wrote is in it as text alone."""
         from tabcontam.report.svg import render_svg
 
-        return f'<div style="overflow-x: auto">{render_svg(self.document)}</div>'
+        return f'<div style="overflow-x: auto">{render_svg(self.run_results)}</div>'
 
     @cached_property
-    def _view(self) -> View:
-        return typed(self.document)
+    def document(self) -> Mapping[str, Any]:
+        """What results.json holds."""
+        return as_document(self.run_results)
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """What was found in each (LLM, dataset, serializer, test), controls among them."""
-        return self._view.cells
+        return self.run_results.cells
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
         """What the row tests say together of each (LLM, dataset, serializer)."""
-        return self._view.tables
+        return self.run_results.tables_in_order
 
     @property
     def ranking(self) -> list[Rank]:
         """The LLMs under test, the most contaminated first."""
-        return self._view.ranking
+        return self.run_results.ranks_in_order
 
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
         """The verdict on one table, in one of the five words; None where no row test was asked.
 
         Raises `UsageError` for a name that the results do not have, or that means several of their tables.
         """
-        llms, places = llms_named(self._view, [llm]), places_named(self._view, dataset)
-        found = [table for table in self.tables if table.llm in llms and Place.of(table) in places]
+        llms, places = llms_named(self.run_results, [llm]), places_named(self.run_results, dataset)
+        found = [table for table in self.tables if table.llm in llms and TableName.of(table) in places]
         if len(found) > 1:
-            names = [f"{table.llm} on {self._view.label(table)}" for table in found]
+            names = [f"{table.llm} on {self.run_results.label(table)}" for table in found]
             raise UsageError(f"{llm} and {dataset} mean {len(found)} tables: {', '.join(names)}; name one of them")
         return found[0].verdict if found else None
 
@@ -98,7 +102,7 @@ class Results:
         Raises `UsageError` for a name that the results do not have and for a condition that there is not.
         """
         return judge(
-            self.document,
+            self.run_results,
             llms=_several(llm),
             datasets=_several(dataset),
             fail_on=_several(fail_on),
@@ -115,7 +119,7 @@ class Results:
 
         if part not in PARTS:
             raise unknown("part of the results", part, PARTS)
-        return PARTS[part](self._view)
+        return PARTS[part](self.run_results)
 
 
 def run(
@@ -190,11 +194,11 @@ def run(
     )
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(request, shown), shown)
-    if outcome.document["run"]["interrupted"]:
+    if outcome.results.run.interrupted:
         raise KeyboardInterrupt(f"what was answered is in {outcome.folder}; the same call with this `out` continues it")
     if outcome.failure:
         raise UsageError(f"no LLM could be reached: {outcome.failure}")
-    return Results(outcome.folder, outcome.document)
+    return Results(outcome.folder, outcome.results)
 
 
 def load_results(folder: str | Path) -> Results:

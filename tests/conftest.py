@@ -3,7 +3,7 @@
 import json
 import os
 import ssl
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -77,17 +77,19 @@ def schema(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> I
     """
     from tabcontam.runs import folder as run_folder
     from tabcontam.runs import run as runs
+    from tabcontam.verdicts import document
+    from tabcontam.verdicts.results import RunResults
 
     folder: Path | None = request.getfixturevalue("tmp_path") if "tmp_path" in request.fixturenames else None
-    written = run_folder.as_json
+    written = document.as_json
 
-    def as_json(document: Mapping[str, Any]) -> str:
-        if "cells" in document:  # `power` prints documents of its own
-            checked(document)
-        return written(dict(document))
+    def as_json(results: object) -> str:
+        if isinstance(results, RunResults):  # `power` prints documents of its own
+            checked(document.as_document(results))
+        return written(results)
 
-    monkeypatch.setattr(run_folder, "as_json", as_json)
-    monkeypatch.setattr(runs, "as_json", as_json)
+    for module in (document, run_folder, runs):
+        monkeypatch.setattr(module, "as_json", as_json)
     yield
     for written_elsewhere in folder.rglob("results.json") if folder else ():
         if written_elsewhere.with_name("index.html").exists():

@@ -1,22 +1,19 @@
-"""The published JSON Schema of results.json, by which every results.json that a test writes is checked."""
+"""The JSON Schema of results.json, by which every results.json that a test writes is checked."""
 
 import json
 from collections.abc import Mapping
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
 
 from jsonschema import Draft202012Validator
 
-import tabcontam.verdicts
-
-SCHEMA = Path(tabcontam.verdicts.__path__[0]) / "results.schema.json"
+from tabcontam.verdicts.document import json_schema
 
 
 @lru_cache(maxsize=1)
 def validator() -> Draft202012Validator:
-    """The schema, read once."""
-    return Draft202012Validator(json.loads(SCHEMA.read_text("utf-8")))
+    """The schema, made once."""
+    return Draft202012Validator(json_schema())
 
 
 def faults(document: Mapping[str, Any]) -> list[str]:

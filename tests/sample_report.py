@@ -18,6 +18,8 @@ from tabcontam.subjects.known.control import control_documents
 from tabcontam.subjects.known.infinigram import build
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
+from tabcontam.verdicts.document import as_json, typed
+from tabcontam.verdicts.results import RunResults
 from tests.loopback import LoopbackServer, Response, completion
 
 SAMPLE = Path(__file__).parent.parent / "reports" / "sample"
@@ -54,18 +56,18 @@ def main() -> None:
     if code:
         raise SystemExit(code)
     document["run"]["command"] = "python -m tests.sample_report"
-    write(document)
+    write(typed(document))
 
 
-def write(document: dict[str, Any]) -> None:
+def write(results: RunResults) -> None:
     """The sample's files."""
     SAMPLE.mkdir(parents=True, exist_ok=True)
     files = {
         "README.md": README,
-        "results.json": json.dumps(document, ensure_ascii=False, indent=1) + "\n",
-        "index.html": render_html(document, ()),
-        "junit.xml": render_junit(document),
-        "heatmap.svg": render_svg(document),
+        "results.json": as_json(results),
+        "index.html": render_html(results, ()),
+        "junit.xml": render_junit(results),
+        "heatmap.svg": render_svg(results),
     }
     for name, text in files.items():
         (SAMPLE / name).write_text(text, "utf-8")

@@ -19,7 +19,7 @@ import tabcontam
 from tabcontam.cli import commands as cli
 from tabcontam.cli.arguments import parser
 from tabcontam.report.frame import cells_frame, ranking_frame, tables_frame
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import typed
 from tests.cli.test_commands import PATIENCE, slow, wait_for
 from tests.commands import environment
 from tests.report import synthetic
@@ -139,14 +139,14 @@ class TestFrame:
             made.to_frame("table")  # type: ignore[arg-type]
 
     def test_the_columns_are_the_same_whatever_was_found(self) -> None:
-        empty = tabcontam.Results(Path("run"), synthetic.document([]))
-        full = tabcontam.Results(Path("run"), synthetic.results(["m", "n"], ["adult"]))
+        empty = tabcontam.Results(Path("run"), typed(synthetic.document([])))
+        full = tabcontam.Results(Path("run"), typed(synthetic.results(["m", "n"], ["adult"])))
         for frame in (cells_frame, tables_frame, ranking_frame):
-            assert list(frame(typed(empty.document)).dtypes.items()) == list(frame(typed(full.document)).dtypes.items())
+            assert list(frame(empty.run_results).dtypes.items()) == list(frame(full.run_results).dtypes.items())
         assert set(full.to_frame()["score"].dropna()) == {0.52, 0.4, 0.0222}
 
     def test_what_models_wrote_stays_as_it_is(self) -> None:
-        hostile = tabcontam.Results(Path("run"), synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE]))
+        hostile = tabcontam.Results(Path("run"), typed(synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE])))
         assert set(hostile.to_frame()["llm"]) == {synthetic.HOSTILE}
 
 
@@ -160,7 +160,7 @@ class _Tags(HTMLParser):
 
 
 def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
-    results = tabcontam.Results(Path("run"), synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE]))
+    results = tabcontam.Results(Path("run"), typed(synthetic.results([synthetic.HOSTILE], [synthetic.HOSTILE])))
     shown = results._repr_html_()
     tags = _Tags()
     tags.feed(shown)

@@ -46,6 +46,8 @@ from tabcontam.tables.cards import load_cards
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.verdicts import cells as judged_cells
+from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.judge import CellName, conclude, read_trial, result, results, unjudged
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
@@ -84,8 +86,8 @@ def value(expected: str) -> Query:
     return replace(asked(VALUE.id)[0], asked=("load",), expected=(expected,), chance={})
 
 
-def judged(test: str, replies: Sequence[Reply]) -> dict[str, object]:
-    """The cell that these replies make, as results.json has it."""
+def judged(test: str, replies: Sequence[Reply]) -> judged_cells.Cell:
+    """The cell that these replies make."""
     name = CellName("m", "ships", "e", "is", test)
     trials = [
         read_trial(BY_ID[test], Trial(query, reply), IS, english())
@@ -162,7 +164,7 @@ def test_the_guesser_is_no_other_in_the_next_run(tmp_path: Path, monkeypatch: py
 def test_nothing_but_empty_answers_is_no_answer(test: str, reply: Reply) -> None:
     """3: a variable was never set where all answers were empty, which is what two adapters made of any error."""
     cell = judged(test, [reply] * len(asked(test)))
-    assert (cell["verdict"], cell["answered"]) == ("no answer", 0)
+    assert (cell.verdict, cell.answered) == ("no answer", 0)
 
 
 @pytest.mark.parametrize("rows", range(2, 9))
@@ -207,12 +209,12 @@ def test_the_tests_need_no_pandas() -> None:
         "        if name.partition('.')[0] == 'pandas':\n"
         "            raise ImportError(name)\n"
         "sys.meta_path.insert(0, Without())\n"
-        "from tabcontam.calibration.power import planned, ask, outcomes_of\n"
+        "from tabcontam.calibration.power import planned, ask, judge\n"
         "from tabcontam.tables.serializers import load_serializers\n"
         "from tabcontam.evidence.registry import TESTS\n"
         "from tests.made_tables import ships\n"
         "run = planned(ships(40), TESTS, load_serializers()['is'], 0, 0.01)\n"
-        "print(outcomes_of(run, ask(run, 'oracle', 0), 0.01)['full_completion'].verdict)\n"
+        "print(judge(run, ask(run, 'oracle', 0), 0.01).cells['full_completion'].verdict)\n"
     )
     root = Path(__file__).parent.parent
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=root)
@@ -291,12 +293,14 @@ def test_the_best_of_many_is_held_against_how_many_they_are() -> None:
     alone = together = 0
     for _ in range(200):
         cells = [
-            unjudged(CellName("m", f"d{number}", "e", "is", "full_completion"), Verdict.NOT_DETECTED, "")
-            | {"p_value": rng.random()}
+            replace(
+                unjudged(CellName("m", f"d{number}", "e", "is", "full_completion"), Verdict.NOT_DETECTED, ""),
+                p_value=rng.random(),
+            )
             for number in range(20)
         ]
-        alone += any(cell["p_value"] <= ALPHA for cell in cells)
-        together += any(cell["verdict"] == "contaminated" for cell in conclude(cells, "calibrated", ALPHA))
+        alone += any((cell.p_value or 0.0) <= ALPHA for cell in cells)
+        together += any(cell.verdict == "contaminated" for cell in conclude(cells, "calibrated", ALPHA))
     assert alone > 20
     assert together <= 6
 
@@ -351,8 +355,8 @@ def test_an_answer_that_came_is_no_detection(test: str) -> None:
     """11: `header 15/15` was the number of calls that did not fail; of 675 rows none was right."""
     wrong = {"full_completion": IS.row(SHIPS.columns, ["1", "raft", "3.5", "Nobody", "Nowhere", "0", "maybe"])}
     cell = judged(test, [Reply(wrong.get(test, "No"), State.OK)] * len(asked(test)))
-    assert cell["verdict"] == "not detected"
-    assert cell["hits"] == (0 if test != "matched_membership" else 30)
+    assert cell.verdict == "not detected"
+    assert cell.hits == (0 if test != "matched_membership" else 30)
 
 
 @pytest.mark.parametrize("state", [State.FAILED, State.REFUSED, State.TRUNCATED])
@@ -362,9 +366,9 @@ def test_a_call_that_failed_is_missing_and_no_negative(state: State) -> None:
     failed = [Reply("", state, "HTTP 500")] * 20
     wrong = IS.row(SHIPS.columns, ["1", "raft", "3.5", "Nobody", "Nowhere", "0", "maybe"])
     cell = judged("full_completion", [*failed, *[Reply(wrong, State.OK)] * (len(queries) - 20)])
-    assert (cell["verdict"], cell["answered"]) == ("no answer", len(queries) - 20)
+    assert (cell.verdict, cell.answered) == ("no answer", len(queries) - 20)
     right = [Reply(IS.row(query.asked, query.expected), State.OK) for query in queries[20:]]
-    assert judged("full_completion", [*failed, *right])["verdict"] == "contaminated"
+    assert judged("full_completion", [*failed, *right]).verdict == "contaminated"
 
 
 # --- 12
@@ -390,8 +394,8 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     session = Session(cells, options, english(), Journal(tmp_path), Unheard())
     session.recall()
     asyncio.run(session.ask())
-    of = results(document([])["run"], session.results(), "calibrated", ALPHA)
-    assert of["cells"][0]["verdict"] == "contaminated"
+    of = results(replace(typed(document([])).run, alpha=ALPHA), session.results())
+    assert of.cells[0].verdict == "contaminated"
     record(tmp_path, of)
     page = (tmp_path / "index.html").read_text()
     assert "&lt;b&gt;ships" in page

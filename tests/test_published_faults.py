@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.calibration.power import Outcomes, Planned, ask, outcomes_of, planned
+from tabcontam.calibration.power import Judged, Planned, ask, judge, planned
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.evidence.checks import rendered
@@ -33,7 +33,9 @@ from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts.judge import CellName, Result, conclude, ranking, unjudged
+from tabcontam.verdicts import cells as judged_cells
+from tabcontam.verdicts.judge import CellName, conclude, unjudged
+from tabcontam.verdicts.ranks import ranking
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
 
@@ -76,8 +78,8 @@ def p_value(queries: Sequence[Query], answer: Answerer) -> float:
     return found
 
 
-def verdicts(outcomes: Outcomes) -> dict[str, Verdict]:
-    return {test: each.verdict for test, each in outcomes.items()}
+def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
+    return {test: each.verdict for test, each in outcomes.parts.items()}
 
 
 # --- B1
@@ -136,16 +138,16 @@ def of_bank() -> Planned:
 @pytest.mark.parametrize("kind", ["mode", "guesser", "schema-expert"])
 def test_the_most_frequent_values_of_bank_are_no_memory(of_bank: Planned, kind: str) -> None:
     """B2: always answering `0, unknown, no` passed test 7 with probability 0.888."""
-    found = outcomes_of(of_bank, ask(of_bank, kind, 0), ALPHA)
+    found = judge(of_bank, ask(of_bank, kind, 0), ALPHA)
     assert set(verdicts(found).values()) == {Verdict.NOT_DETECTED}
-    assert found["incomplete_completion"].p_value is not None
-    assert found["incomplete_completion"].p_value > 0.05
+    assert found.cells["incomplete_completion"].p_value is not None
+    assert found.cells["incomplete_completion"].p_value > 0.05
 
 
 def test_rows_of_bank_that_are_remembered_are_told_from_the_most_frequent(of_bank: Planned) -> None:
     """B2, the other way: the rows whose tail is rare are asked, so that memory shows."""
-    found = outcomes_of(of_bank, ask(of_bank, "memoriser:0.5", 0), ALPHA)
-    assert found["incomplete_completion"].verdict is Verdict.CONTAMINATED
+    found = judge(of_bank, ask(of_bank, "memoriser:0.5", 0), ALPHA)
+    assert found.cells["incomplete_completion"].verdict is Verdict.CONTAMINATED
 
 
 # --- B3
@@ -345,13 +347,13 @@ def test_always_the_majority_is_told_beside_the_score() -> None:
 # --- B13 and B14
 
 
-def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = "m") -> list[Result]:
+def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = "m") -> list[judged_cells.Cell]:
     """Cells by dataset and test: a verdict, or the score of a test that has none."""
     made = []
     for (dataset, test), given_as in verdicts_of.items():
         name = CellName(llm, dataset, "e", "is", test)
         cell = unjudged(name, given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up")
-        made.append(cell if isinstance(given_as, Verdict) else cell | {"verdict": None, "score": given_as})
+        made.append(cell if isinstance(given_as, Verdict) else replace(cell, verdict=None, score=given_as))
     return made
 
 
@@ -359,7 +361,7 @@ def test_a_mean_is_over_the_tables_that_it_is_told_of() -> None:
     """B13: Table 2 sums ten tables, one of them nowhere named, and leaves out the score of none."""
     scores = {("bank", "classification_0shot"): 0.5, ("iris", "classification_0shot"): 0.9}
     (line,) = ranking(cells_of({**scores, ("wine", "classification_0shot"): Verdict.SKIPPED}), "calibrated")
-    assert line["zero_shot"] == pytest.approx(0.7)
+    assert line.zero_shot == pytest.approx(0.7)
 
 
 def test_what_was_not_asked_is_no_pass_for_the_table() -> None:
@@ -369,9 +371,9 @@ def test_what_was_not_asked_is_no_pass_for_the_table() -> None:
     names |= {("wine", "feature_values_informed"): Verdict.SKIPPED, ("wine", "full_completion"): Verdict.UNINFORMATIVE}
     names |= {("wine", "feature_completion"): Verdict.NO_ANSWER}
     cells = conclude(cells_of(names), "calibrated", ALPHA)
-    assert {cell["verdict"] for cell in cells if cell["dataset"] == "wine"} == {"skipped", "uninformative", "no answer"}
+    assert {cell.verdict for cell in cells if cell.dataset == "wine"} == {"skipped", "uninformative", "no answer"}
     (line,) = ranking(cells, "calibrated")
-    assert line["score"] == pytest.approx(3 / 4)
+    assert line.score == pytest.approx(3 / 4)
 
 
 def test_test_5_asks_about_wine_or_says_why_not() -> None:

@@ -16,7 +16,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tabcontam.runs.folder import as_json
+from tabcontam.verdicts.document import as_json
 from tests.commands import tabcontam
 
 pytest_plugins = ["pytester"]

@@ -20,11 +20,13 @@ from tabcontam.subjects.base import Form, Model, Settling
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.judge import LONGEST, CellName, Result, conclude, read_trial, result, surely_found, unjudged
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.facts import Duration, LlmFacts
+from tabcontam.verdicts.judge import LONGEST, CellName, conclude, read_trial, result, surely_found, unjudged
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
-Place = tuple[PlannedCell, Query]
+Slot = tuple[PlannedCell, Query]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,7 @@ class Job:
     """One query to ask, and every place of the plan where its reply belongs."""
 
     model: Model
-    places: tuple[Place, ...]
+    places: tuple[Slot, ...]
 
 
 @dataclass
@@ -54,7 +56,7 @@ class Session:
     askers: dict[str, Asker] = field(default_factory=dict)
     seconds: dict[CellName, float] = field(default_factory=dict)
     _limiters: dict[tuple[tuple[str, str], ...], Limiter] = field(default_factory=dict)
-    _pending: dict[str, dict[str, list[Place]]] = field(default_factory=dict)
+    _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: list[tuple[PlannedCell, Trial]] = field(default_factory=list)
 
@@ -118,7 +120,7 @@ class Session:
         for subject in self._subjects():
             await subject.model.close()
 
-    def results(self) -> list[Result]:
+    def results(self) -> list[Cell]:
         """The result of every cell, judged from what was answered."""
         return conclude([self._result(cell) for cell in self.cells], self.options.rules, self.options.alpha)
 
@@ -140,22 +142,23 @@ class Session:
         """What is left to ask of each LLM, once the answers that there are have been recalled."""
         return [self._estimate(subject) for subject in self._subjects()]
 
-    def used(self) -> dict[str, Result]:
+    def used(self) -> dict[str, LlmFacts]:
         """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""
         return {
-            llm: {
-                "requests": asker.requests,
-                "retries": asker.retries,
-                "dollars": float(asker.dollars) if asker.price else None,
-                "ended": asker.ended or None,
-            }
+            llm: LlmFacts(
+                spec=llm,
+                requests=asker.requests,
+                retries=asker.retries,
+                dollars=float(asker.dollars) if asker.price else None,
+                ended=asker.ended or None,
+            )
             for llm, asker in self.askers.items()
         }
 
-    def durations(self) -> list[Result]:
+    def durations(self) -> list[Duration]:
         """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
         return [
-            {**cell.name.fields(), "seconds": round(self.seconds[cell.name], 3)}
+            Duration(**cell.name.fields(), seconds=round(self.seconds[cell.name], 3))
             for cell in self.cells
             if cell.name in self.seconds
         ]
@@ -185,14 +188,14 @@ class Session:
     def _reached(self) -> list[Subject]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
 
-    def _places(self, subject: Subject) -> list[Place]:
+    def _places(self, subject: Subject) -> list[Slot]:
         return [(cell, query) for cell in self.cells if cell.subject is subject for query in cell.queries]
 
     def _recall_stored(self, subject: Subject) -> None:
         """Look up the whole of an LLM's plan at once, and keep what is left to ask, identical queries together."""
         model = subject.model
         self._settle(model)
-        pending: dict[str, list[Place]] = {}
+        pending: dict[str, list[Slot]] = {}
         for number, (cell, query) in enumerate(self._places(subject)):
             if query.id not in self.trials.get(cell.name, {}):
                 pending.setdefault(_asked_as(model, query) or str(number), []).append((cell, query))
@@ -338,7 +341,7 @@ class Session:
         if surely_found(self._result(cell), self.options.rules, cell.level):
             self.found_by[llm] = cell.name
 
-    def _result(self, cell: PlannedCell) -> Result:
+    def _result(self, cell: PlannedCell) -> Cell:
         trials = self.trials.get(cell.name, {})
         if skip := cell.skip or self.skips.get(cell.name):
             return unjudged(cell.name, Verdict.SKIPPED, skip)

@@ -14,7 +14,7 @@ from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
+from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, facts_of
 from tabcontam.evidence.registry import TESTS
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import english
@@ -23,8 +23,9 @@ from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.decisions import found, of_table, without_evidence
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.judge import conclude, result, tables, unjudged
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 IGNORANT = ("mode", "guesser", "yes", "no", "rambler")  # know nothing of the table
 EXPERT = "schema-expert"  # knows the card and no row
@@ -34,38 +35,33 @@ ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
 TOGETHER = "table"  # what the row tests say together
 APART = 1_000_000  # between the first runs of two seeds
 WORTH = 20.0  # seconds of work left from which on a second process pays
-ORDER = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED)
 
 Tell = Callable[[int, int], None]  # how many runs are done, of how many
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """What one test made of one answerer. `readable` counts the readable answers to `queries`, decoys included.
-
-    `p_value` is None where nothing was asked; `reason` says why, or why there is no verdict.
-    """
-
-    verdict: Verdict
-    p_value: float | None
-    queries: int
-    readable: int
-    reason: str = ""
-
-
-Outcomes = dict[str, Outcome]  # by the test's id; TOGETHER for the row tests together
 Trials = dict[str, list[Trial]]  # by the test's id
 
 
-def simulate(
-    table: Table, tests: Sequence[Test], serializer: Serializer, answerer: str, seed: int, alpha: float
-) -> Outcomes:
-    """What the tests make of one answerer (`mode`, `memoriser:0.5`, ...) in a run with this seed, at level `alpha`.
+@dataclass(frozen=True)
+class Judged:
+    """What came of one answerer in one run: its cells by test, and the verdict on the table, where rows were tested."""
 
-    Raises `UsageError` for an unknown answerer.
-    """
-    run = planned(table, tests, serializer, seed, alpha)
-    return outcomes_of(run, ask(run, answerer, seed), alpha)
+    cells: Mapping[str, Cell]
+    table: TableVerdict | None
+    row_tests: tuple[str, ...]
+
+    @property
+    def parts(self) -> Mapping[str, Cell | TableVerdict]:
+        """The cells and, under `TOGETHER`, the table."""
+        return {**self.cells, TOGETHER: self.table} if self.table else self.cells
+
+    def of(self, test: str) -> list[Cell]:
+        """The cell of a test, or those that the table's verdict rests on."""
+        return [self.cells[one] for one in (self.row_tests if test == TOGETHER else (test,))]
+
+    def queries(self, test: str) -> int:
+        """How many queries were asked."""
+        return sum(cell.queries or 0 for cell in self.of(test))
 
 
 @dataclass(frozen=True)
@@ -112,49 +108,21 @@ async def asked_of(run: Planned, model: Model) -> Trials:
     return trials
 
 
-def outcomes_of(run: Planned, trials: Trials, alpha: float) -> Outcomes:
+def judge(run: Planned, trials: Trials, alpha: float) -> Judged:
     """What a planned run, of one table and serializer, makes of its trials."""
-    outcomes = {cell.test.id: _outcome(cell, trials[cell.test.id]) for cell in run.cells}
-    rows = [cell.test.id for cell in run.cells if cell.test.of_rows]
-    return concluded(outcomes, rows, alpha)
+    facts = {cell.test.id: facts_of(cell.test) for cell in run.cells}
+    cells = conclude([_cell(cell, trials[cell.test.id]) for cell in run.cells], CALIBRATED, alpha, facts)
+    together = tables(cells, CALIBRATED, alpha, facts)
+    rows = tuple(test for test, known in facts.items() if known.row_test)
+    return Judged({cell.test: cell for cell in cells}, together[0] if together else None, rows)
 
 
-def _outcome(cell: PlannedCell, trials: Sequence[Trial]) -> Outcome:
-    """A cell by itself: no finding, until all cells have been seen."""
+def _cell(cell: PlannedCell, trials: Sequence[Trial]) -> Cell:
     if cell.skip:
-        return Outcome(Verdict.SKIPPED, None, 0, 0, cell.skip)
+        return unjudged(cell.name, Verdict.SKIPPED, cell.skip, test=cell.test)
     if cell.uninformative:
-        return Outcome(Verdict.UNINFORMATIVE, None, 0, 0, cell.uninformative)
-    evidence = cell.test.weigh(trials, cell.level)
-    decision = without_evidence(evidence, trials, cell.test, cell.level)
-    readable = sum(trial.readable for trial in trials)
-    verdict = decision.verdict or Verdict.NOT_DETECTED
-    return Outcome(verdict, evidence.p_value, len(trials), readable, decision.reason or "")
-
-
-def concluded(outcomes: Outcomes, rows: Sequence[str], alpha: float) -> Outcomes:
-    """The outcomes with what is found over all of them, and what the row tests find together."""
-    weighed = {test: each.p_value for test, each in outcomes.items() if each.p_value is not None}
-    decided = dict(outcomes)
-    for test, (_, finding) in zip(weighed, found(list(weighed.values()), alpha), strict=True):
-        if finding:
-            decided[test] = replace(outcomes[test], verdict=Verdict.CONTAMINATED)
-    if rows:
-        decided[TOGETHER] = _together([decided[test] for test in rows], alpha)
-    return decided
-
-
-def _together(rows: Sequence[Outcome], alpha: float) -> Outcome:
-    p_value = of_table([row.p_value for row in rows if row.p_value is not None])
-    finding = p_value is not None and found([p_value], alpha)[0][1]
-    best = min(rows, key=lambda row: ORDER.index(row.verdict))
-    verdict = best.verdict
-    if finding:
-        verdict = Verdict.CONTAMINATED
-    elif verdict is Verdict.CONTAMINATED:  # among all cells, but not together
-        verdict = Verdict.NOT_DETECTED
-    queries, readable = (sum(getattr(row, name) for row in rows) for name in ("queries", "readable"))
-    return Outcome(verdict, p_value, queries, readable, best.reason)
+        return unjudged(cell.name, Verdict.UNINFORMATIVE, cell.uninformative, test=cell.test)
+    return result(cell.name, trials, len(cell.queries), CALIBRATED, cell.level, test=cell.test)
 
 
 @dataclass(frozen=True)
@@ -189,14 +157,14 @@ class NoVerdictError(UsageError):
     code = 5
 
 
-Run = dict[str, Outcomes]  # by answerer
-Place = tuple[int, int]  # the number of the table, the number of its run
+ByAnswerer = dict[str, Judged]
+RunNumber = tuple[int, int]  # the number of the table, the number of its run
 
 
 def measure(study: Study, tell: Tell) -> dict[str, object]:
     """The measured rates as JSON holds them. Raises `UsageError` before anything is asked."""
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
-    runs: dict[Place, Run] = {}
+    runs: dict[RunNumber, ByAnswerer] = {}
     for place, run in _runs(study, tables, tests, serializer):
         runs[place] = run
         tell(len(runs), len(tables) * study.runs)
@@ -214,7 +182,7 @@ def measure(study: Study, tell: Tell) -> dict[str, object]:
 
 def _runs(
     study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer
-) -> Iterator[tuple[Place, Run]]:
+) -> Iterator[tuple[RunNumber, ByAnswerer]]:
     """Every run with its place; side by side where that pays."""
     places = list(product(range(len(tables)), range(study.runs)))
     while places:
@@ -233,13 +201,15 @@ def _seed(study: Study, number: int) -> int:
     return study.seed * APART + number
 
 
-def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Run:
-    """The outcomes of one plan for every answerer."""
+def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> ByAnswerer:
+    """What comes of one plan for every answerer."""
     plan_of_all = planned(table, tests, serializer, seed, alpha)
-    return {answerer: outcomes_of(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
+    return {answerer: judge(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
 
 
-def _side_by_side(study: Study, tests: Sequence[Test], places: Sequence[Place]) -> Iterator[tuple[Place, Run]]:
+def _side_by_side(
+    study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
+) -> Iterator[tuple[RunNumber, ByAnswerer]]:
     """Runs in as many processes as there are processors, in whatever order they end."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
@@ -270,7 +240,7 @@ class _Worker:
         cls.study, cls.tests, cls.tables = study, tests, study.tables()
 
     @classmethod
-    def run(cls, place: int, number: int) -> Run:
+    def run(cls, place: int, number: int) -> ByAnswerer:
         """One run."""
         study = cls.study
         serializer = load_serializer(study.serializer)
@@ -292,13 +262,13 @@ class Rate:
         return {"found": self.found, "runs": self.runs, "rate": self.found / self.runs, "upper": upper}
 
 
-def rate(runs: Sequence[Run], answerers: Sequence[str], test: str) -> Rate:
+def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> Rate:
     """How often a test finds any of these answerers, over the runs in which it is asked."""
-    asked = [run[answerer][test] for run in runs for answerer in answerers if run[answerer][test].queries]
-    return Rate(sum(each.verdict is Verdict.CONTAMINATED for each in asked), len(asked))
+    asked = [run[answerer].parts[test] for run in runs for answerer in answerers if run[answerer].queries(test)]
+    return Rate(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
 
 
-def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[Run]) -> dict[str, object]:
+def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) -> dict[str, object]:
     rows = [test for test in tests if test.of_rows]
     return {
         "dataset": table.name,
@@ -310,16 +280,16 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[Run]) -> dict[s
     }
 
 
-def _measured(test: str, of_rows: bool, runs: Sequence[Run]) -> dict[str, object]:
+def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str, object]:
     """What a test, or the table, is worth: of words the expert is to be found, of rows the memorisers alone."""
-    first = [next(iter(run.values()))[test] for run in runs]
-    idle = Counter((str(each.verdict), each.reason) for each in first if not each.queries)
+    first = [next(iter(run.values())) for run in runs]
+    idle = Counter((str(one.parts[test].verdict), _why(one, test)) for one in first if not one.queries(test))
     ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]
     ignorant = (*IGNORANT, EXPERT) if of_rows else IGNORANT
     return {
         "test": test,
         "of_rows": of_rows,
-        "queries": max((each.queries for each in first), default=0),
+        "queries": max((one.queries(test) for one in first), default=0),
         "asked": len(first) - sum(idle.values()),
         "not_asked": verdict,
         "reason": reason,
@@ -330,6 +300,11 @@ def _measured(test: str, of_rows: bool, runs: Sequence[Run]) -> dict[str, object
     }
 
 
-def _power(test: str, runs: Sequence[Run]) -> Mapping[str, Mapping[str, float | int | None]]:
+def _why(judged: Judged, test: str) -> str | None:
+    """Why there is no verdict: by the first cell that has the same."""
+    return next(cell.reason for cell in judged.of(test) if cell.verdict is judged.parts[test].verdict)
+
+
+def _power(test: str, runs: Sequence[ByAnswerer]) -> Mapping[str, Mapping[str, float | int | None]]:
     """By the share of rows that the answerer remembers."""
     return {f"{share:g}": rate(runs, [answerer], test).fields() for answerer, share in MEMORISERS.items()}

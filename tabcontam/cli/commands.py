@@ -9,6 +9,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from tabcontam.asking.progress import Progress
     from tabcontam.runs.run import Outcome, Request, Run
     from tabcontam.verdicts.gate import Judgement
+    from tabcontam.verdicts.recorded import RuleDifference
+    from tabcontam.verdicts.results import RunResults
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -63,17 +66,17 @@ def _run(options: argparse.Namespace) -> int:
         _print_plan(options)
         return Exit.DONE
     outcome = _executed(options)
-    document = outcome.document
+    results = outcome.results
     if not options.json:  # the last line says what time passed, with that of writing the report in it
-        document = document | {"run": document["run"] | {"seconds": outcome.seconds}}
+        results = replace(results, run=replace(results.run, seconds=outcome.seconds))
     try:
-        _print_document(document, outcome.folder, options)
+        _print_results(results, outcome.folder, options)
     except BrokenPipeError:  # which must not become exit code 0
         _read_no_more()
     ended = _ended(outcome)
     if ended is not Exit.DONE or not options.gate:
         return ended
-    return _judged(options, outcome.document, file=sys.stderr if options.json else sys.stdout)
+    return _judged(options, outcome.results, file=sys.stderr if options.json else sys.stdout)
 
 
 def _check_gate(options: argparse.Namespace) -> None:
@@ -135,13 +138,13 @@ def _executed(options: argparse.Namespace) -> "Outcome":
     from tabcontam.runs.run import execute
 
     outcome = execute(run, shown)
-    summarize(outcome.document)
+    summarize(outcome.results)
     return outcome
 
 
 def _ended(outcome: "Outcome") -> Exit:
     """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
-    if outcome.document["run"]["interrupted"]:
+    if outcome.results.run.interrupted:
         print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED
     if outcome.failure:
@@ -156,9 +159,9 @@ def _gate(options: argparse.Namespace) -> int:
 
         if given := asked(options):
             raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
-        document = load(options.folder)
-        summarize(document)
-        return _judged(options, document, options.llm, options.dataset)
+        past = load(options.folder)
+        summarize(past)
+        return _judged(options, past, options.llm, options.dataset)
     if not options.llm or not options.dataset:
         raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
     if options.dry_run:
@@ -166,12 +169,12 @@ def _gate(options: argparse.Namespace) -> int:
     outcome = _executed(options)
     print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
     ended = _ended(outcome)
-    return ended if ended is not Exit.DONE else _judged(options, outcome.document)
+    return ended if ended is not Exit.DONE else _judged(options, outcome.results)
 
 
 def _judged(
     options: argparse.Namespace,
-    document: dict[str, Any],
+    results: "RunResults",
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
     file: TextIO | None = None,
@@ -180,7 +183,7 @@ def _judged(
     from tabcontam.report.github import annotate
     from tabcontam.verdicts.gate import judge
 
-    judgement = judge(document, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
+    judgement = judge(results, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
     try:
         annotate(judgement)
         _print_judgement(judgement, options, file or sys.stdout)
@@ -237,21 +240,22 @@ def _console(color: str = "auto") -> "Console":
     return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
 
 
-def _print_document(document: dict[str, Any], folder: "Path", options: argparse.Namespace) -> None:
+def _print_results(results: "RunResults", folder: "Path", options: argparse.Namespace) -> None:
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
-    from tabcontam.runs.folder import as_json, last_lines
+    from tabcontam.runs.folder import last_lines
+    from tabcontam.verdicts.document import as_json
 
     if options.json:
-        print(as_json(document), end="", flush=True)
+        print(as_json(results), end="", flush=True)
         return
     console, verbosity = _console(options.color), options.verbose - options.quiet
     with plain_log():
-        print_header(console, document, verbosity)
+        print_header(console, results, verbosity)
         print_report(
             console,
-            document,
-            last_lines(folder, document),
+            results,
+            last_lines(folder, results.cells),
             verbosity,
             index=folder / "index.html",
             summary=options.summary,
@@ -262,7 +266,7 @@ def _print_document(document: dict[str, Any], folder: "Path", options: argparse.
 def _rescore(options: argparse.Namespace) -> int:
     from tabcontam.runs.folder import rescore
 
-    _print_document(rescore(options.run, options.rules), options.run, options)
+    _print_results(rescore(options.run, options.rules), options.run, options)
     return Exit.DONE
 
 
@@ -278,13 +282,13 @@ def _report(options: argparse.Namespace) -> int:
         _write_format(load_all(options.runs), options.format, options.out)
         return Exit.DONE
     out = options.out or new_folder(datetime.now())
-    document = merge(options.runs, out)
-    _print_document(document, out, options)
-    summarize(document)
+    results = merge(options.runs, out)
+    _print_results(results, out, options)
+    summarize(results)
     return Exit.DONE
 
 
-def _write_format(document: dict[str, Any], form: str, out: "Path | None") -> None:
+def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.asking.trials import replace_file
     from tabcontam.report.formats import FORMATS
@@ -293,14 +297,14 @@ def _write_format(document: dict[str, Any], form: str, out: "Path | None") -> No
         if form == "pdf" and sys.stdout.isatty():
             raise UsageError("a PDF is nothing for a terminal; add --out FILE")
         sys.stdout.flush()
-        sys.stdout.buffer.write(FORMATS[form](document))
+        sys.stdout.buffer.write(FORMATS[form](results))
         sys.stdout.buffer.flush()
         return
     file = out.resolve()  # a link stays a link
     if file.exists() and not file.is_file():
         raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
     try:
-        replace_file(file, FORMATS[form](document))
+        replace_file(file, FORMATS[form](results))
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
@@ -309,32 +313,33 @@ def _replay(options: argparse.Namespace) -> int:
     from tabcontam.reading.words import english
     from tabcontam.replay import differences, read_records, replay, replay_calibrated
     from tabcontam.report.replay_text import render_replay
-    from tabcontam.runs.folder import as_json, record_replay, replay_document
+    from tabcontam.runs.folder import record_replay, replay_results
+    from tabcontam.verdicts.document import as_json
     from tabcontam.verdicts.rules import PAPER
 
     records, dictionary = read_records(options.records), english()
     cells = replay(records, dictionary, PAPER) if options.rules == PAPER else []
-    by_rules: list[dict[str, Any]] = []
+    by_rules: list[RuleDifference] = []
     if options.differences or options.rules != PAPER:
         calibrated, by_rules = replay_calibrated(records, dictionary)
         cells = cells or calibrated
     found = differences(records, dictionary) if options.differences else None
-    document = replay_document(cells, found, by_rules, options.rules, dictionary.name, _command_line())
+    results = replay_results(cells, found, by_rules, options.rules, dictionary.name, _command_line())
     if options.out:
-        record_replay(options.out, document)
+        record_replay(options.out, results)
     if options.json:
-        print(as_json(document), end="")
+        print(as_json(results), end="")
     else:
-        print(render_replay(document))
+        print(render_replay(results))
     return Exit.DONE
 
 
 def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power import Study, measure
     from tabcontam.report.power_text import print_power, telling
-    from tabcontam.runs.folder import as_json
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.serializers import DEFAULT
+    from tabcontam.verdicts.document import as_json
 
     study = Study(
         datasets=tuple(options.dataset) or DATASETS,

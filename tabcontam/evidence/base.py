@@ -283,3 +283,42 @@ class Test(ABC):
         Known before anything is asked: from what the prompts show, never from the hidden values.
         """
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a test says of itself to those who show or count its results, and who need not have the test at hand."""
+
+    id: str
+    """The test's id, for example full_completion."""
+    title: str
+    """The test's name in words."""
+    number: int | None
+    """Its number in the paper's Table 1; null for tests that are not in it."""
+    kind: Kind
+    """What it measures."""
+    family: Family
+    """The tests that share its kind of evidence."""
+    row_test: bool
+    """Whether it can show that rows were seen."""
+    decides: bool
+    """Whether it has a verdict; else there is only a score."""
+    shows_rows: bool
+    """Whether its prompts show rows, so that the serializer matters."""
+    measure: str
+    """The column of the ranking that its score goes into; empty where it goes into none."""
+
+
+def facts_of(test: Test) -> Facts:
+    """What the test says of itself."""
+    return Facts(
+        test.id,
+        test.title,
+        test.number,
+        test.kind,
+        test.family,
+        test.of_rows,
+        test.decides,
+        test.shows_rows,
+        test.measure,
+    )

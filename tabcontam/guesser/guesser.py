@@ -15,6 +15,7 @@ from tabcontam.guesser.chance import LISTED, Cell, Guess, marginal
 from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column, with_words
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
+from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.laws import Follows, follows, surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
@@ -62,10 +63,11 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     worded = with_words(taken[name] for name in sorted(set(shown)))
     chains = []
-    for place, name in enumerate(asked):
-        given = [*worded, *with_words(taken[before] for before in asked[:place])]
-        given.sort(key=lambda one: one.name)
-        chains.append(_guesses(taken[name], given, sample, wanted))
+    with one_thread():
+        for place, name in enumerate(asked):
+            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given.sort(key=lambda one: one.name)
+            chains.append(_guesses(taken[name], given, sample, wanted))
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 

@@ -22,7 +22,7 @@ from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.gate import WORST_FIRST, Conclusion, check_whole
-from tabcontam.verdicts.results import typed, visible
+from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
 LONGEST_WAIT = 12 * 3600  # seconds for another process that makes the same run
@@ -71,7 +71,7 @@ class Gate:
         self.config = config
         self.past = [load_results(folder) for folder in folders]
         for results in self.past:  # what is broken must not count as what was not tested
-            check_whole(typed(results.document))
+            check_whole(results.run_results)
         self.conditions = conditions
         self._made: dict[Asking, Results | UsageError] = {}
 
@@ -197,11 +197,11 @@ def _rank(answer: Answer) -> tuple[bool, int]:
 
 def _is_whole(results: Results) -> bool:
     """Whether a kept run came to its end, and no request to an LLM under test failed."""
-    about = results.document["run"]
-    ended = {fact["spec"]: fact.get("ended") for fact in about["llms"] if not fact["control"]}
-    if not about["finished"] or any(ended.values()):
+    about = results.run_results.run
+    ended = {llm.spec: llm.ended for llm in about.llms if not llm.control}
+    if not about.finished or any(ended.values()):
         return False
-    lines = last_lines(results.folder, dict(results.document))
+    lines = last_lines(results.folder, results.cells)
     return not any(line["llm"] in ended and line["state"] == State.FAILED for line in lines)
 
 

@@ -1,16 +1,19 @@
 """Recorded cells under the calibrated rules, and where these differ from the published ones, with the reason."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 
-from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.base import DECIDED, Verdict
 from tabcontam.reading.words import Dictionary
 from tabcontam.replay.null import known_edition
-from tabcontam.replay.published import Cell, published_cell
+from tabcontam.replay.published import published_cell
 from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
-from tabcontam.replay.trials import PREAMBLE, Asked, asked_rows, asked_words
+from tabcontam.replay.trials import PREAMBLE, RecordedCell, asked_rows, asked_words
+from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.judge import UNKNOWN, CellName, conclude, result
+from tabcontam.verdicts.judge import CellName, conclude, result
+from tabcontam.verdicts.recorded import RuleDifference
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 GUESSED = "guessing explains it"
@@ -22,7 +25,7 @@ SAID = "words are said that no other dataset's answers hold"
 Group = Sequence[Record]  # the records of one cell
 
 
-def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Cell], list[Cell]]:
+def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Cell], list[RuleDifference]]:
     """The cells under the calibrated rules, and each that the published ones decide otherwise, and why.
 
     The cells of one LLM are one family; those of a serializer study are another than those of its main runs.
@@ -39,18 +42,18 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
         family = _family([cells[number] for number in numbers], [asked[number] for number in numbers])
         for number, cell in zip(numbers, family, strict=True):
             cells[number] = cell
-    other = [number for number in judged if cells[number]["verdict"] != cells[number]["paper_verdict"]]
+    other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
     return cells, [_contrast(cells[number], asked[number]) for number in other]
 
 
-def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[Asked | str]:
+def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedCell | str]:
     """What each cell asked; or why that is not known."""
     edition_of = cache(known_edition)
     alike: dict[tuple[str | None, ...], list[Group]] = {}
     for group in groups:
         alike.setdefault(_kind(group[0]), []).append(group)
 
-    def asked(group: Group) -> Asked | str:
+    def asked(group: Group) -> RecordedCell | str:
         first = group[0]
         if first.test in ROW_TESTS:
             known = edition_of(first.dataset, tuple(first.values or ()))
@@ -66,51 +69,78 @@ def _kind(record: Record) -> tuple[str | None, ...]:
     return record.llm, record.serializer, record.test
 
 
-def _family(cells: Sequence[Cell], asked: Sequence[Asked | str]) -> list[Cell]:
+def _family(cells: Sequence[Cell], asked: Sequence[RecordedCell | str]) -> list[Cell]:
     """The cells that share one error rate, judged; one that could not have told is no part of it."""
-    at = level(ALPHA, sum(isinstance(own, Asked) for own in asked))
+    at = level(ALPHA, sum(isinstance(own, RecordedCell) for own in asked))
     judged = [_judged(cell, own, at) for cell, own in zip(cells, asked, strict=True)]
-    informative = [number for number, cell in enumerate(judged) if cell["verdict"] != Verdict.UNINFORMATIVE]
+    informative = [number for number, cell in enumerate(judged) if cell.verdict is not Verdict.UNINFORMATIVE]
     concluded = conclude([judged[number] for number in informative], CALIBRATED, ALPHA)
     for number, cell in zip(informative, concluded, strict=True):
         judged[number] = cell
     return judged
 
 
-def _judged(cell: Cell, asked: Asked | str, at: float) -> Cell:
+def _judged(cell: Cell, asked: RecordedCell | str, at: float) -> Cell:
     """A cell with what its answers weigh, before its family is looked at."""
-    beside = {key: cell[key] for key in ("queries", "paper_verdict")}
     if isinstance(asked, str):
-        return cell | UNKNOWN | beside | {"verdict": str(Verdict.UNINFORMATIVE), "reason": asked, "sentence": asked}
-    name = CellName(cell["llm"], cell["dataset"], "", "", asked.test.id)
+        return Cell(
+            llm=cell.llm,
+            dataset=cell.dataset,
+            serializer=cell.serializer,
+            source=cell.source,
+            test=cell.test,
+            kind=cell.kind,
+            verdict=Verdict.UNINFORMATIVE,
+            paper_verdict=cell.paper_verdict,
+            queries=cell.queries,
+            reason=asked,
+            sentence=asked,
+        )
+    name = CellName(cell.llm, cell.dataset, "", "", asked.test.id)
     found = result(name, asked.trials, len(asked.trials), CALIBRATED, at)
-    cell = cell | {key: found[key] for key in UNKNOWN} | beside
-    cell |= {"queries": asked.queries, "null": asked.null, "sentence": asked.counted + cell["sentence"]}
+    found = replace(
+        found,
+        edition=None,
+        serializer=cell.serializer,
+        source=cell.source,
+        test=cell.test,
+        kind=cell.kind,
+        paper_verdict=cell.paper_verdict,
+        queries=asked.queries,
+        null=asked.null,
+        sentence=asked.counted + (found.sentence or ""),
+    )
     if reason := asked.uninformative(at):
-        return cell | {"verdict": str(Verdict.UNINFORMATIVE), "reason": reason}
-    if cell["verdict"] == Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
-        return cell | {"verdict": str(Verdict.NOT_DETECTED), "reason": None}
-    return cell
+        return replace(found, verdict=Verdict.UNINFORMATIVE, reason=reason)
+    if found.verdict is Verdict.UNINFORMATIVE:  # by a test that is never asked of a single row
+        return replace(found, verdict=Verdict.NOT_DETECTED, reason=None)
+    return found
 
 
-def _contrast(cell: Cell, asked: Asked | str) -> Cell:
+def _contrast(cell: Cell, asked: RecordedCell | str) -> RuleDifference:
     """A cell whose calibrated verdict is another than the published one, with the reason."""
-    places = {key: cell[key] for key in ("llm", "dataset", "serializer", "test", "source")}
-    verdicts = {"paper": cell["paper_verdict"], "calibrated": cell["verdict"]}
-    decided = cell["verdict"] in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
-    explanation = cell["sentence"] if decided else cell["reason"]
-    return {**places, **verdicts, "group": _cause(cell, asked), "explanation": explanation}
+    return RuleDifference(
+        llm=cell.llm,
+        dataset=cell.dataset,
+        serializer=cell.serializer,
+        test=cell.test,
+        source=cell.source or "",
+        paper=cell.paper_verdict,
+        calibrated=cell.verdict,
+        group=_cause(cell, asked),
+        explanation=cell.sentence if cell.verdict in DECIDED else cell.reason,
+    )
 
 
-def _cause(cell: Cell, asked: Asked | str) -> str:
+def _cause(cell: Cell, asked: RecordedCell | str) -> str:
     """Why the rule sets differ, in words that cells share."""
     if isinstance(asked, str):
         return asked
-    if cell["verdict"] == Verdict.CONTAMINATED:
+    if cell.verdict is Verdict.CONTAMINATED:
         if not asked.test.of_rows:
             return SAID
         return PREAMBLE if PREAMBLE in asked.notes else PARTLY
-    if cell["verdict"] == Verdict.NO_ANSWER:
+    if cell.verdict is Verdict.NO_ANSWER:
         return SILENT
-    cause, first = GUESSED if cell["verdict"] == Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
-    return f"{cause}: {first}" if first and cell["paper_verdict"] == Verdict.CONTAMINATED else cause
+    cause, first = GUESSED if cell.verdict is Verdict.NOT_DETECTED else TOO_FEW, next(iter(asked.notes), None)
+    return f"{cause}: {first}" if first and cell.paper_verdict is Verdict.CONTAMINATED else cause

@@ -2,23 +2,24 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Literal
 
-from tabcontam.evidence.base import Kind, Measurement, PublishedRule, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Measurement, PublishedRule, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.reading.reading import declines
 from tabcontam.reading.values import completion_line, decide_values, first_line
 from tabcontam.reading.words import Dictionary, WordDecision, appears, decide_names, decide_words
 from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, NEXT_ROW, ROW_TESTS, Record, cells_of, unrecorded
+from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.decisions import published
-from tabcontam.verdicts.judge import UNKNOWN, published_counts
+from tabcontam.verdicts.facts import known_tests
+from tabcontam.verdicts.judge import published_counts
+from tabcontam.verdicts.recorded import RecordedDifference
 
 DICTIONARY = "dictionary version"
 LENGTH = "older value match without the length check (B3)"
 CAPITALS = "older word match that tells capitals apart"
 UNEXPLAINED = "unexplained"
-
-Cell = dict[str, Any]
 
 
 def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Cell]:
@@ -26,10 +27,10 @@ def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[
     return [published_cell(group, dictionary) for group in cells_of(records)]
 
 
-def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Cell]:
+def differences(records: Iterable[Record], dictionary: Dictionary) -> list[RecordedDifference]:
     """Every answer, then every cell, that the published algorithms decide otherwise than its record says, and why."""
-    answers: list[Cell] = []
-    cells: list[Cell] = []
+    answers: list[RecordedDifference] = []
+    cells: list[RecordedDifference] = []
     for group in cells_of(records):
         compared = [_difference(record, dictionary) for record in group if record.decision is not None]
         found = [difference for difference in compared if difference is not None]
@@ -59,36 +60,37 @@ def _line(record: Record) -> str:
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
     """A cell under the published rules."""
-    first = group[0]
-    cell: Cell = {
-        **first.place,
-        "edition": None,
-        "kind": str(by_id()[first.test].kind if first.test in by_id() else Kind.MEMORIZATION),
-        "control": False,
-        **UNKNOWN,
-    }
-    if first.test == MEMBERSHIP:
-        return cell | _membership(group)
+    cell = _unjudged(group[0])
+    if cell.test == MEMBERSHIP:
+        return _membership(cell, group)
     measurement = _measurement(group, dictionary)
-    decision = published(measurement)
-    return cell | {
-        "verdict": _word(decision.verdict),
-        "paper_verdict": _word(decision.verdict),
-        "reason": decision.reason,
-        "queries": len(measurement.trials),
-        **published_counts(measurement),
-    }
+    verdict, queries = published(measurement), len(measurement.trials)
+    cell = replace(cell, verdict=verdict.verdict, paper_verdict=verdict.verdict, reason=verdict.reason, queries=queries)
+    return published_counts(cell, measurement)
 
 
-def _membership(group: Sequence[Record]) -> Cell:
+def _unjudged(first: Record) -> Cell:
+    """The cell that a record is of, before anything is known of it."""
+    return Cell(
+        llm=first.llm,
+        dataset=first.dataset,
+        serializer=first.serializer,
+        source=first.file,
+        test=first.test,
+        kind=known_tests()[first.test].kind,
+    )
+
+
+def _membership(cell: Cell, group: Sequence[Record]) -> Cell:
     hits, queries = sum(record.right for record in group), sum(record.queries for record in group)
-    return {
-        "score": hits / queries,
-        "hits": hits,
-        "answered": sum(record.answered for record in group),
-        "queries": queries,
-        "sentence": f"{hits} of {queries} rows told right as original or modified",
-    }
+    return replace(
+        cell,
+        score=hits / queries,
+        hits=hits,
+        answered=sum(record.answered for record in group),
+        queries=queries,
+        sentence=f"{hits} of {queries} rows told right as original or modified",
+    )
 
 
 def _measurement(group: Sequence[Record], dictionary: Dictionary) -> Measurement:
@@ -113,24 +115,35 @@ def _trial(record: Record, hit: bool) -> Trial:
     )
 
 
-def _word(verdict: Verdict | None) -> str | None:
-    return None if verdict is None else str(verdict)
-
-
-def _difference(record: Record, dictionary: Dictionary) -> Cell | None:
+def _difference(record: Record, dictionary: Dictionary) -> RecordedDifference | None:
     ours = detected(record, dictionary)
     if ours == record.decision:
         return None
     group, explanation = _explanation(record, dictionary, ours)
-    return {
-        "level": "answer",
-        **record.place,
-        "line": record.line,
-        "ours": ours,
-        "recorded": record.decision,
-        "group": group,
-        "explanation": explanation,
-    }
+    return _differing("answer", record, ours, record.decision, group, explanation)
+
+
+def _differing(
+    level: Literal["answer", "cell"],
+    record: Record,
+    ours: bool | None,
+    recorded: bool | None,
+    group: str,
+    explanation: str,
+) -> RecordedDifference:
+    return RecordedDifference(
+        level=level,
+        llm=record.llm,
+        dataset=record.dataset,
+        serializer=record.serializer,
+        test=record.test,
+        source=record.file,
+        line=record.line,
+        ours=bool(ours),
+        recorded=recorded,
+        group=group,
+        explanation=explanation,
+    )
 
 
 def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[str, str]:
@@ -151,22 +164,15 @@ def _explanation(record: Record, dictionary: Dictionary, ours: bool) -> tuple[st
     return UNEXPLAINED, ""
 
 
-def _cell_difference(group: Sequence[Record], found: Sequence[Cell], dictionary: Dictionary) -> list[Cell]:
+def _cell_difference(
+    group: Sequence[Record], found: Sequence[RecordedDifference], dictionary: Dictionary
+) -> list[RecordedDifference]:
     """The cell's own line, if its answers' differences change it."""
     rule = _rule(group[0].test)
     recorded = rule.detects(sum(record.decision is True for record in group), len(group))
     ours = rule.detects(sum(detected(record, dictionary) for record in group), len(group))
     if ours == recorded:
         return []
-    causes, explanations = (dict.fromkeys(difference[key] for difference in found) for key in ("group", "explanation"))
-    return [
-        {
-            "level": "cell",
-            **group[0].place,
-            "line": group[0].line,
-            "ours": ours,
-            "recorded": recorded,
-            "group": "; ".join(causes),
-            "explanation": "; ".join(explanations),
-        }
-    ]
+    causes = "; ".join(dict.fromkeys(difference.group for difference in found))
+    explanations = "; ".join(dict.fromkeys(difference.explanation for difference in found))
+    return [_differing("cell", group[0], ours, recorded, causes, explanations)]

@@ -1,21 +1,21 @@
 """Recorded answers as the squares of a heatmap."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.judge import Result
+from tabcontam.verdicts.cells import Cell
 
 
-def one_cell_a_square(cells: Sequence[Result]) -> list[Result]:
+def one_cell_a_square(cells: Sequence[Cell]) -> tuple[Cell, ...]:
     """Recorded cells as a heatmap shows them: the files of a main run as one, a serializer study as an LLM of its own.
 
     Of several files that hold the same test, the one that found something is shown, as in the paper's figures.
     """
-    shown: dict[tuple[str, ...], Result] = {}
+    shown: dict[tuple[str, ...], Cell] = {}
     for cell in cells:
-        study = f" [{cell['serializer'].strip()}]" if cell.get("serializer") else ""
-        square = cell | {"llm": cell["llm"] + study, "serializer": None, "source": None}
-        key = (square["llm"], cell["dataset"], cell["test"])
-        if key not in shown or cell.get("verdict") == Verdict.CONTAMINATED:
-            shown[key] = square
-    return list(shown.values())
+        llm = f"{cell.llm} [{cell.serializer.strip()}]" if cell.serializer else cell.llm
+        key = (llm, cell.dataset, cell.test)
+        if key not in shown or cell.verdict is Verdict.CONTAMINATED:
+            shown[key] = replace(cell, llm=llm, serializer=None, source=None)
+    return tuple(shown.values())

@@ -41,7 +41,7 @@ NOT_ITS_NAME = "no name of the dataset, or another dataset's (B10)"
 
 
 @dataclass(frozen=True)
-class Asked:
+class RecordedCell:
     """A recorded cell: the test that weighs its `trials`, the null in words, and what the sentence begins with.
 
     `notes` say what the published rules make otherwise of the answers, the weightiest first.
@@ -74,7 +74,7 @@ class Asked:
         return hardly_found(power, level, f"{remembered} of the {len(rows)} asked rows")
 
 
-def asked_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) -> Asked | str:
+def asked_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) -> RecordedCell | str:
     """The rows of a cell, against the edition's frequencies; or why these are not known.
 
     A row that was asked twice in the same way counts once: a greedy model gives the same answer again.
@@ -93,7 +93,7 @@ def asked_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) 
         return f"{', '.join(read[0][0].query.asked)} follows from the row's number"
     given = [cell for trial in trials for cell in answered(trial).given]
     notes = dict.fromkeys(note for _, own in read for note in own)
-    return Asked(
+    return RecordedCell(
         _row_test(next(iter(asked.values()))),
         trials,
         f"the answers stay, the asked cells are drawn anew from the frequencies of {edition}, the row left out",
@@ -166,7 +166,9 @@ def _likeliest(trials: Iterable[Trial]) -> bool:
     return bool(right) and all(right)
 
 
-def asked_words(records: Sequence[Record], others: Sequence[Sequence[Record]], dictionary: Dictionary) -> Asked | str:
+def asked_words(
+    records: Sequence[Record], others: Sequence[Sequence[Record]], dictionary: Dictionary
+) -> RecordedCell | str:
     """The words or names of a cell, against the answers to `others`, the cells on other datasets; or why that fails.
 
     The first answer about a dataset is compared with the first about each other one, and so on. Of a dataset that was
@@ -188,7 +190,7 @@ def asked_words(records: Sequence[Record], others: Sequence[Sequence[Record]], d
         f"what is said is as likely said of any of {len(other_of)} other datasets; what the prompt showed is unrecorded"
     )
     notes = _name_notes if records[0].test in NAME_TESTS else _word_notes
-    return Asked(by_id()[records[0].test], tuple(trials), null, notes=notes(trials))
+    return RecordedCell(by_id()[records[0].test], tuple(trials), null, notes=notes(trials))
 
 
 def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionary: Dictionary) -> list[Trial]:

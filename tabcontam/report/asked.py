@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from tabcontam.evidence.base import Reply, State
-from tabcontam.verdicts.results import visible
+from tabcontam.verdicts.wording import visible
 
 WINDOW = 30.0  # seconds over which a rate is taken
 FEWEST = 5  # answers over which a rate is taken, however long they took

@@ -1,7 +1,7 @@
 """What `cache` prints: where the stored replies are, how much room they take, and whose they are."""
 
 from tabcontam.asking.replies import Facts
-from tabcontam.verdicts.results import visible
+from tabcontam.verdicts.wording import visible
 
 
 def cache_text(facts: Facts) -> str:

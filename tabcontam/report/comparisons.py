@@ -6,7 +6,11 @@ from typing import Any
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.squares import SIGNS
-from tabcontam.verdicts.results import TESTS, Comparison, Results, outcome_of, phrase, rounded
+from tabcontam.verdicts.cells import outcome_of
+from tabcontam.verdicts.comparison import Comparison
+from tabcontam.verdicts.facts import in_order
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import phrase, rounded
 
 KINDS = {
     "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),
@@ -41,12 +45,12 @@ class Half:
 
 @dataclass(frozen=True)
 class Square:
-    """One comparison in the table of squares; `told` is what it says in words, `beyond` more than chance."""
+    """One comparison in the table of squares; `words` is what it says, `beyond` more than chance."""
 
     first: Half
     second: Half
     beyond: bool
-    told: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -86,7 +90,7 @@ class Section:
     listed: int = LISTED
 
 
-def context(view: Results) -> dict[str, Any]:
+def context(view: RunResults) -> dict[str, Any]:
     """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
     by_kind: dict[str, list[Comparison]] = {kind: [] for kind in KINDS}
     for comparison in view.comparisons:
@@ -94,7 +98,7 @@ def context(view: Results) -> dict[str, Any]:
     return {"compared": [_section(view, kind, found) for kind, found in by_kind.items() if found]}
 
 
-def _section(view: Results, kind: str, found: Sequence[Comparison]) -> Section:
+def _section(view: RunResults, kind: str, found: Sequence[Comparison]) -> Section:
     grouped: dict[tuple[str, str, str], list[Comparison]] = {}
     for comparison in found:
         grouped.setdefault((comparison.llm, comparison.first, comparison.second), []).append(comparison)
@@ -116,8 +120,8 @@ def counted(found: Sequence[Comparison]) -> str:
         beyond = _beyond(own) if own and (word in CHANGED or any(one.beyond_chance for one in own)) else ""
         if own or word in CHANGED:
             parts.append(f"{len(own)} {means}{beyond and f' ({beyond})'}")
-    told = [f"Of {len(cells)} verdicts {phrase(parts)}."] if cells else []
-    return " ".join([*told, *([f"Of {len(scores)} scores {_beyond(scores)}."] if scores else [])])
+    of_cells = [f"Of {len(cells)} verdicts {phrase(parts)}."] if cells else []
+    return " ".join([*of_cells, *([f"Of {len(scores)} scores {_beyond(scores)}."] if scores else [])])
 
 
 def _beyond(found: Sequence[Comparison]) -> str:
@@ -125,11 +129,10 @@ def _beyond(found: Sequence[Comparison]) -> str:
     return f"{beyond or 'none'} {'differ' if beyond > 1 else 'differs'} by more than chance"
 
 
-def _group(view: Results, found: Sequence[Comparison]) -> Group:
-    first, labels, recorded = found[0], _labels(found), "llms" not in view.run
+def _group(view: RunResults, found: Sequence[Comparison]) -> Group:
+    first, labels, recorded = found[0], _labels(found), view.run.recorded
     columns = dict.fromkeys(labels)
-    known = [test for test in TESTS if any(one.test == test for one in found)]
-    tests = dict.fromkeys([*known, *(one.test for one in found)])
+    tests = [test.id for test in in_order(view.facts[one.test] for one in found)]
     squares = {(one.test, label): _square(one, recorded) for one, label in zip(found, labels, strict=True)}
     telling = [each for each in zip(found, labels, strict=True) if each[0].change in CHANGED or each[0].beyond_chance]
     telling.sort(key=lambda each: (not each[0].beyond_chance, each[0].change not in CHANGED))
@@ -138,20 +141,20 @@ def _group(view: Results, found: Sequence[Comparison]) -> Group:
         _name(view, first.kind, first.first),
         _name(view, first.kind, first.second),
         counted(found),
-        tuple(_change(one, label, recorded) for one, label in telling),
+        tuple(_change(view, one, label) for one, label in telling),
         tuple(columns),
-        {TESTS.get(test, test): tuple(squares.get((test, column)) for column in columns) for test in tests},
+        {view.test_titles[test]: tuple(squares.get((test, column)) for column in columns) for test in tests},
     )
 
 
-def _name(view: Results, kind: str, name: str) -> str:
+def _name(view: RunResults, kind: str, name: str) -> str:
     """A version is called as the catalogue calls it; a serializer of recorded answers ends in a blank."""
     return (view.title(name) if kind == "versions" else "") or name.strip()
 
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
     """Each one's dataset, and what tells it from another one of the group: edition, serializer."""
-    editions: dict[str, set[str]] = {}
+    editions: dict[str, set[str | None]] = {}
     for one in found:
         editions.setdefault(one.dataset, set()).add(one.edition)
     many = len({one.serializer for one in found}) > 1
@@ -174,13 +177,12 @@ def _half(verdict: Verdict | None, share: float | None) -> Half:
     return Half(SIGNS[verdict], LETTER_CLASS[verdict])
 
 
-def _change(one: Comparison, label: str, recorded: bool) -> Change:
+def _change(view: RunResults, one: Comparison, label: str) -> Change:
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
-    where = f"{TESTS.get(one.test, one.test)} on {label}"
-    told = figures(one, recorded) if one.change in CHANGED else f"{verdicts}, {figures(one, recorded)}"
-    return Change(word, where, told, one.beyond_chance)
+    where, said = f"{view.test_titles[one.test]} on {label}", figures(one, view.run.recorded)
+    return Change(word, where, said if one.change in CHANGED else f"{verdicts}, {said}", one.beyond_chance)
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:

@@ -7,45 +7,29 @@ apostrophe off. Numbers are written as numbers and never get one. Texts stand on
 
 import csv
 import io
-import json
-from collections.abc import Mapping
-from typing import Any
 
-from tabcontam.report.frame import CELLS
-from tabcontam.verdicts.results import typed, visible
+from tabcontam.report.frame import CELLS, of_cell
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import visible
 
 COLUMNS = tuple(CELLS)  # of every file, also one without cells; other fields of a cell follow
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")  # noqa: RUF001 - spreadsheets read the wide ones, too
 
 
-def render_csv(results: Mapping[str, Any]) -> str:
+def render_csv(view: RunResults) -> str:
     """Every cell of the results as a row, in their order."""
-    typed(results)
-    rows = [_flat(cell) for cell in results["cells"]]
-    columns = dict.fromkeys([*COLUMNS, *(name for row in rows for name in row)])
     written = io.StringIO(newline="")
     writer = csv.writer(written)
-    writer.writerow(map(guarded, columns))
-    writer.writerows([_field(row.get(name)) for name in columns] for row in rows)
+    writer.writerow(CELLS)
+    rows = (of_cell(cell) for cell in view.cells)
+    writer.writerows([_field(row.get(name)) for name in CELLS] for row in rows)
     return written.getvalue()
-
-
-def _flat(cell: Mapping[str, Any]) -> dict[str, Any]:
-    """A cell's fields, the statistic and the interval taken apart."""
-    fields = {name: value for name, value in cell.items() if name not in ("statistic", "interval")}
-    if statistic := cell.get("statistic"):
-        fields |= {f"statistic_{name}": value for name, value in statistic.items()}
-    if interval := cell.get("interval"):
-        fields |= dict(zip(("interval_low", "interval_high"), interval, strict=True))
-    return fields
 
 
 def _field(value: object) -> str | int | float | None:
     if isinstance(value, bool):
         return "true" if value else "false"
-    if value is None or isinstance(value, int | float):
-        return value
-    return guarded(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+    return guarded(value) if isinstance(value, str) else value  # type: ignore[return-value] # a number, or None
 
 
 def guarded(text: str) -> str:

@@ -2,10 +2,8 @@
 
 import inspect
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-
-from tabcontam.verdicts.results import TESTS
 
 
 @dataclass(frozen=True)
@@ -17,15 +15,14 @@ class TestPage:
     paragraphs: tuple[tuple[tuple[str, bool], ...], ...]
 
 
-@cache
-def pages_of(tests: tuple[str, ...]) -> dict[str, TestPage]:
-    """The page of each test that the suite has, from its docstring."""
-    from tabcontam.evidence.registry import BY_ID
+def pages_of(titles: Mapping[str, str]) -> dict[str, TestPage]:
+    """The page of each of these tests that is installed, from its docstring."""
+    from tabcontam.evidence.registry import by_id
 
     return {
-        test: TestPage(test, TESTS.get(test, test), _paragraphs(inspect.getdoc(BY_ID[test]) or ""))
-        for test in tests
-        if test in BY_ID
+        test: TestPage(test, title, _paragraphs(inspect.getdoc(by_id()[test]) or ""))
+        for test, title in titles.items()
+        if test in by_id()
     }
 
 

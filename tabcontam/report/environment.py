@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.verdicts.results import visible
+from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment

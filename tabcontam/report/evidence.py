@@ -14,7 +14,10 @@ from itertools import groupby
 from typing import Any
 
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
-from tabcontam.verdicts.results import Results, place_of, text, visible
+from tabcontam.verdicts.cells import place_of
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import text, visible
 
 SHOWN = 10  # queries of a cell
 RUNS = 12  # of lines that are named
@@ -24,7 +27,7 @@ NAMES = {**{kind: (kind, many) for kind, many in KINDS.items()}, DECOY: (DECOY, 
 
 @dataclass(frozen=True)
 class Packed:
-    """What the page holds: a blob of text an LLM (by its block's number, from 1), and counts by `Results.placed`.
+    """What the page holds: a blob of text an LLM (by its block's number, from 1), and counts by `RunResults.placed`.
 
     `shown` queries of a cell are in the blob, the `left` ones in trials.jsonl alone. A blob holds no character that
     means something to HTML. The page's script evidence.js unpacks it: a cell is `<details class="evidence"
@@ -69,8 +72,8 @@ class _Gathered:
         """Count a trial, and keep it if it is among the most telling so far; one asked again takes its place."""
         query = text(trial.get("query")) or str(len(self.seen))
         if query in self.seen:
-            self.queries = {one: told for one, told in self.queries.items() if one.query != query}
-            self.decoys = {one: told for one, told in self.decoys.items() if one.query != query}
+            self.queries = {one: prepared for one, prepared in self.queries.items() if one.query != query}
+            self.decoys = {one: prepared for one, prepared in self.decoys.items() if one.query != query}
         ranked = _ranked(trial, query, len(self.seen))
         self.seen[query] = ranked.kind, line if isinstance(line := trial.get("line"), int) else 0
         if isinstance(trial.get("expected"), Mapping) and not trial.get("chance"):
@@ -94,7 +97,7 @@ class _Gathered:
         """The first of its lines; 0 where none is known."""
         return min(filter(None, (line for _, line in self.seen.values())), default=0)
 
-    def told(self, note: str) -> tuple[dict[str, Any], int]:
+    def contents(self, note: str) -> tuple[dict[str, Any], int]:
         """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
         queries, names = [], set()
         room = SHOWN - len(self.queries)
@@ -112,10 +115,10 @@ class _Gathered:
         for word in query.get("words", ()) if decoys else ():
             if word[1] == "right":
                 word.append(f"{sum(word[0] in decoy.words for decoy in decoys)} of {len(decoys)} decoys")
-        told = [json.loads(self.decoys[decoy]) for decoy in same]
-        for decoy in told:
+        beside = [json.loads(self.decoys[decoy]) for decoy in same]
+        for decoy in beside:
             decoy["prompt"] = [message for message in decoy.get("prompt", ()) if message not in query.get("prompt", ())]
-        return query | {"decoys": told} if told else query
+        return query | {"decoys": beside} if beside else query
 
     def _about(self, names: Collection[str]) -> str:
         found = {kind: len(lines) for kind, lines in self._lines(()).items()}
@@ -140,7 +143,7 @@ class _Gathered:
         return {kind: sorted(lines) for kind, lines in found.items() if lines}
 
 
-def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
+def packed(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> Packed:
     """The evidence of all cells that were asked.
 
     `trials` are the objects of trials.jsonl in any order, each with the number of its line under "line", if that is
@@ -151,17 +154,17 @@ def packed(view: Results, trials: Iterable[Mapping[str, Any]]) -> Packed:
         if cell := gathered.get(place_of(trial)):
             cell.add(trial)
     asked = {place: found for place, cell in view.placed.items() if (found := gathered[cell.place]).seen}
-    note = PAPER_NOTE if view.run.get("rules") == "paper" else ""
+    note = PAPER_NOTE if view.run.rules == PAPER else ""
     blobs: dict[int, str] = {}
     shown_here: dict[str, int] = {}
     for block, places in groupby(asked, lambda place: int(place.split("-")[0])):
-        told = {}
+        contents = {}
         for place in places:
-            told[place], shown_here[place] = asked[place].told(note or asked[place].uncounted)
+            contents[place], shown_here[place] = asked[place].contents(note or asked[place].uncounted)
             if null := view.placed[place].null:
-                told[place]["null"] = visible(null)
-        firsts = " ".join(f"{place}:{asked[place].first}" for place in told)
-        blobs[block] = f"{firsts}\n{_compressed(told)}"
+                contents[place]["null"] = visible(null)
+        firsts = " ".join(f"{place}:{asked[place].first}" for place in contents)
+        blobs[block] = f"{firsts}\n{_compressed(contents)}"
     left = {place: len(asked[place].seen) - count for place, count in shown_here.items()}
     return Packed(blobs, shown_here, left)
 
@@ -184,8 +187,8 @@ def _kept(known: dict[_Ranked, str], ranked: _Ranked, trial: Mapping[str, Any]) 
     chosen = _telling([*known, ranked])
     if ranked not in chosen:
         return known
-    told = json.dumps(shown(trial), ensure_ascii=False)
-    return {one: known.get(one, told) for one in chosen}
+    prepared = json.dumps(shown(trial), ensure_ascii=False)
+    return {one: known.get(one, prepared) for one in chosen}
 
 
 def _telling(queries: Iterable[_Ranked]) -> list[_Ranked]:
@@ -224,7 +227,7 @@ def _runs(lines: Sequence[int]) -> Iterator[tuple[int, int]]:
         yield numbers[0], numbers[-1]
 
 
-def _compressed(told: Mapping[str, Any]) -> str:
+def _compressed(contents: Mapping[str, Any]) -> str:
     """Base64 of gzip of JSON, without a time: the same results give the same page."""
-    document = json.dumps(told, ensure_ascii=False, separators=(",", ":")).encode()
+    document = json.dumps(contents, ensure_ascii=False, separators=(",", ":")).encode()
     return b64encode(gzip.compress(document, mtime=0)).decode()

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.sentences import Titles
 from tabcontam.report.squares import css_class
-from tabcontam.verdicts.results import OUTCOMES, ROW_TESTS, TESTS, Block, Cell, Results
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.cells import OUTCOMES, Cell
+from tabcontam.verdicts.results import Block, RunResults
 
 
 @dataclass(frozen=True)
@@ -21,7 +22,7 @@ class Option:
 Choices = Mapping[str, tuple[str, list[Option]]]
 
 
-def choices(view: Results, blocks: Sequence[Block]) -> Choices:
+def choices(view: RunResults, blocks: Sequence[Block]) -> Choices:
     """What can be chosen on a page, by the name in the address: a legend and its boxes."""
     titles = Titles(view)
     cells = [cell for block in blocks for cell in block.cells]
@@ -32,9 +33,9 @@ def choices(view: Results, blocks: Sequence[Block]) -> Choices:
             by_label[column.label] += column.cells.values()
     outcomes = [outcome for outcome in OUTCOMES if any(cell.outcome == outcome for cell in cells)]
     return {
-        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(block.cells)) for block in blocks]),
-        "dataset": ("Datasets", [Option(label, label, _found(own)) for label, own in by_label.items()]),
-        "test": ("Tests", [Option(test, TESTS.get(test, test), 0) for test in tests]),
+        "llm": ("LLMs", [Option(block.llm, titles.llm(block.llm), _found(view, block.cells)) for block in blocks]),
+        "dataset": ("Datasets", [Option(label, label, _found(view, own)) for label, own in by_label.items()]),
+        "test": ("Tests", [Option(test, view.test_titles[test], 0) for test in tests]),
         "kind": ("Kinds", [Option(kind, kind, 0) for kind, of in view.kinds.items() if set(of) & set(tests)]),
         "verdict": ("Verdicts", [Option(css_class(outcome), outcome, 0) for outcome in outcomes]),
     }
@@ -47,8 +48,8 @@ def places(chosen: Choices) -> dict[str, dict[str, int]]:
     }
 
 
-def _found(cells: Sequence[Cell]) -> int:
+def _found(view: RunResults, cells: Sequence[Cell]) -> int:
     """How much was found: first what row tests found, then what the others did."""
     found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
-    rows = sum(cell.test in ROW_TESTS for cell in found)
+    rows = sum(cell.test in view.row_tests for cell in found)
     return 1000 * rows + len(found)

@@ -1,48 +1,49 @@
 """The forms of a report beside the page: what `report --format` writes, by name."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import Literal
 
-Document = Mapping[str, Any]
+from tabcontam.verdicts.results import RunResults
 
 
-def _markdown(document: Document) -> bytes:
+def _markdown(view: RunResults) -> bytes:
     from tabcontam.report.markdown import render_markdown
 
-    return _encoded(render_markdown(_squares(document)))
+    return _encoded(render_markdown(_squares(view)))
 
 
-def _latex(document: Document) -> bytes:
+def _latex(view: RunResults) -> bytes:
     from tabcontam.report.latex import render_latex
 
-    return _encoded(render_latex(_squares(document)))
+    return _encoded(render_latex(_squares(view)))
 
 
-def _csv(document: Document) -> bytes:
+def _csv(view: RunResults) -> bytes:
     from tabcontam.report.csv_text import render_csv
 
-    return _encoded(render_csv(document))
+    return _encoded(render_csv(view))
 
 
-def _figure(form: Literal["svg", "pdf"], document: Document) -> bytes:
+def _figure(form: Literal["svg", "pdf"], view: RunResults) -> bytes:
     from tabcontam.report.figures import render_figure
 
-    return render_figure(_squares(document), form)
+    return render_figure(_squares(view), form)
 
 
-def _squares(document: Document) -> Document:
+def _squares(view: RunResults) -> RunResults:
     """Recorded answers with one cell a square of the heatmap; a run as it is."""
     from tabcontam.replay.squares import one_cell_a_square
 
-    return document if "llms" in document["run"] else {**document, "cells": one_cell_a_square(document["cells"])}
+    return replace(view, cells=one_cell_a_square(view.cells)) if view.run.recorded else view
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "backslashreplace")
 
 
-FORMATS: dict[str, Callable[[Document], bytes]] = {
+FORMATS: dict[str, Callable[[RunResults], bytes]] = {
     "markdown": _markdown,
     "latex": _latex,
     "csv": _csv,

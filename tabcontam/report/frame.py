@@ -4,7 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.results import ACCURACIES, MEASURES, Cell, Rank, Results, TableVerdict
+from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
+from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -39,6 +41,7 @@ CELLS: Columns = {
     "detectable_share": NUMBER,
     "reason": TEXT,
     "sentence": TEXT,
+    "cut_short": TRUTH,
 }
 TABLES: Columns = {
     **PLACE,
@@ -56,29 +59,30 @@ RANKING: Columns = {
 }
 
 
-def cells_frame(view: Results) -> "pd.DataFrame":
+def cells_frame(view: RunResults) -> "pd.DataFrame":
     """One row a cell, controls among them."""
-    return _frame(CELLS, [_of_cell(cell) for cell in view.cells])
+    return _frame(CELLS, [of_cell(cell) for cell in view.cells])
 
 
-def tables_frame(view: Results) -> "pd.DataFrame":
+def tables_frame(view: RunResults) -> "pd.DataFrame":
     """One row a table's verdict."""
-    return _frame(TABLES, [_of_table(table) for table in view.tables])
+    return _frame(TABLES, [_of_table(table) for table in view.tables_in_order])
 
 
-def ranking_frame(view: Results) -> "pd.DataFrame":
+def ranking_frame(view: RunResults) -> "pd.DataFrame":
     """One row an LLM under test, the most contaminated first."""
-    return _frame(RANKING, [_of_rank(rank) for rank in view.ranking])
+    return _frame(RANKING, [_of_rank(rank) for rank in view.ranks_in_order])
 
 
-PARTS: Mapping[str, Callable[[Results], "pd.DataFrame"]] = {
+PARTS: Mapping[str, Callable[[RunResults], "pd.DataFrame"]] = {
     "cells": cells_frame,
     "tables": tables_frame,
     "ranking": ranking_frame,
 }
 
 
-def _of_cell(cell: Cell) -> dict[str, object]:
+def of_cell(cell: Cell) -> dict[str, str | float | bool | None]:
+    """The fields of a cell, the statistic and the interval taken apart."""
     statistic = cell.statistic
     measured = {
         "statistic_name": statistic and statistic.name,

@@ -9,11 +9,11 @@ import secrets
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
 
 from tabcontam.report.formats import FORMATS
 from tabcontam.verdicts.gate import Conclusion, Judgement
-from tabcontam.verdicts.results import visible
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import visible
 
 SUMMARY = "GITHUB_STEP_SUMMARY"
 LIMIT = 1024 * 1024  # bytes of a step's summary; GitHub drops a longer one as a whole
@@ -22,14 +22,14 @@ SHOWN = 10  # annotations of each level that GitHub keeps of a step
 LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning"}
 
 
-def summarize(document: Mapping[str, Any], environ: Mapping[str, str] = os.environ) -> None:
+def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None:
     """Append the report to the job's summary, where the environment names a file for it."""
     path = environ.get(SUMMARY)
     if not path:
         return
     try:
         with open(path, "ab") as file:
-            file.write(capped(FORMATS["markdown"](document), LIMIT - file.tell()))
+            file.write(capped(FORMATS["markdown"](view), LIMIT - file.tell()))
     except OSError as error:
         reason = error.strerror or error
         print(f"tabcontam: no summary for GitHub: cannot write to {path}: {reason}", file=sys.stderr)

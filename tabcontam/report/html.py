@@ -17,7 +17,7 @@ from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import Agreement, Source, agreement
-from tabcontam.report.sentences import Sentence, Standing, Titles, scope, sentences, standings
+from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.squares import (
     MARK_SIGNS,
     SIGNS,
@@ -29,20 +29,13 @@ from tabcontam.report.squares import (
     spoken,
     strength,
 )
-from tabcontam.verdicts.gate import Conclusion, Ruling, Subject, rulings
-from tabcontam.verdicts.names import Place
-from tabcontam.verdicts.results import (
-    TESTS,
-    WARNINGS,
-    Block,
-    Cell,
-    Results,
-    TableVerdict,
-    count,
-    rounded,
-    text,
-    typed,
-)
+from tabcontam.report.standings import Standing, Titles, standings
+from tabcontam.verdicts.cells import Cell, TableVerdict, count
+from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, rulings
+from tabcontam.verdicts.names import TableName
+from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.wording import rounded, text
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -66,24 +59,22 @@ NUMBERS = {
 }
 
 
-def render_html(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]) -> str:
+def render_html(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> str:
     """The self-contained page of a run, however large: sentences, heatmap, ranking, controls, cells and evidence.
 
-    `trials` are the objects of trials.jsonl. Raises `UsageError` for what is no result.
+    `trials` are the objects of trials.jsonl.
     """
-    view = typed(results)
-    told = _told(view)
-    return _page("index.html.jinja", view, _shared(view, trials, told), _leaves(view, told, ""))
+    judged = _judged(view)
+    return _page("index.html.jinja", view, _shared(view, trials, judged), _leaves(view, judged, ""))
 
 
-def render_pages(results: Mapping[str, Any], trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The pages of a run by their file names: `index.html`, and where that were too large one an LLM, `llm-1.html`….
 
-    `trials` are the objects of trials.jsonl. Raises `UsageError` for what is no result.
+    `trials` are the objects of trials.jsonl.
     """
-    view = typed(results)
-    told = _told(view)
-    shared, leaves = _shared(view, trials, told), _leaves(view, told, "llm-{}.html" if parted(view) else "")
+    judged = _judged(view)
+    shared, leaves = _shared(view, trials, judged), _leaves(view, judged, "llm-{}.html" if parted(view) else "")
     if not parted(view):
         return {INDEX: _page("index.html.jinja", view, shared, leaves)}
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
@@ -102,7 +93,7 @@ def _beside(leaves: "Sequence[Leaf]", leaf: "Leaf") -> list[tuple[str, "Leaf"]]:
     return found + ([("next", leaves[leaf.number])] if leaf.number < len(leaves) else [])
 
 
-def parted(view: Results) -> bool:
+def parted(view: RunResults) -> bool:
     """Whether a run is too large for one page, and has one an LLM."""
     return len(view.blocks) > MOST_LLMS or len(view.cells) > MOST_CELLS
 
@@ -120,20 +111,20 @@ class Leaf:
 
 
 @dataclass(frozen=True)
-class _Told:
+class _Judged:
     """What the gate says of each LLM and table, and the sentences that rest on it; it takes a while in a large run."""
 
-    ruled: Mapping[Subject, Ruling]
+    ruled: Mapping[Tested, Ruling]
     sentences: Sequence[Sentence]
 
 
-def _told(view: Results) -> _Told:
+def _judged(view: RunResults) -> _Judged:
     ruled = rulings(view)
-    return _Told(ruled, sentences(view, ruled))
+    return _Judged(ruled, sentences(view, ruled))
 
 
-def _leaves(view: Results, told: _Told, page: str) -> list[Leaf]:
-    titles, said = Titles(view), {one.llm: one.rest for one in told.sentences}
+def _leaves(view: RunResults, judged: _Judged, page: str) -> list[Leaf]:
+    titles, said = Titles(view), {one.llm: one.joint + one.rest for one in judged.sentences}
     return [
         Leaf(
             number,
@@ -141,13 +132,13 @@ def _leaves(view: Results, told: _Told, page: str) -> list[Leaf]:
             titles.llm(block.llm),
             page.format(number),
             said[block.llm],
-            standings(view, block, titles, told.ruled),
+            standings(view, block, titles, judged.ruled),
         )
         for number, block in enumerate(view.blocks, start=1)
     ]
 
 
-def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
+def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
     rendered: str = (
@@ -165,7 +156,7 @@ def _page(template: str, view: Results, shared: Mapping[str, Any], leaves: Seque
     return rendered
 
 
-def _shared(view: Results, trials: Iterable[Mapping[str, Any]], told: _Told) -> dict[str, Any]:
+def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]], judged: _Judged) -> dict[str, Any]:
     """What every page of a run is made of."""
     titles, packed = Titles(view), evidence.packed(view, trials)
     style = _unindented("".join(map(asset, STYLES)))
@@ -177,20 +168,18 @@ def _shared(view: Results, trials: Iterable[Mapping[str, Any]], told: _Told) -> 
         "style_hash": _hash(style),
         "script_hashes": [_hash(script) for script in scripts],
         "scope": scope(view),
-        **_gate(told.ruled),
-        "sentences": told.sentences,
-        "notes": [note for note in view.notes if not note.startswith("rules ")],
+        **_gate(judged.ruled),
+        "sentences": judged.sentences,
+        "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
         "facts": _facts(view),
         "packed": packed,
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
-        "pages": pages_of(view.tests),
+        "pages": pages_of({test: view.test_titles[test] for test in view.tests}),
         "agreements": _agreements(view),
         "sources": sources_shown(view),
         "llm_title": titles.llm,
         "dataset_title": titles.dataset,
-        "rules": text(view.run.get("rules")),
-        "alpha": text(view.run.get("alpha")),
-        "warns": lambda note: note.startswith(WARNINGS),
+        "strength": lambda cell: strength(view, cell),
         "spoken": lambda cell: spoken(view, titles, cell),
         "published": lambda cell: published(view, cell),
         "strengths": levels_shown(view),
@@ -205,10 +194,8 @@ def _words() -> dict[str, Any]:
     return {
         "numbers": numbers,
         "rounded": rounded,
-        "titles": TESTS,
         "sign": sign,
         "signs": SIGNS,
-        "strength": strength,
         "css_class": css_class,
         "mark_signs": MARK_SIGNS,
         "counts": count,
@@ -238,11 +225,11 @@ SAME_WORD: Mapping[Verdict | None, Conclusion] = {
 }
 
 
-def _gate(ruled: Mapping[Subject, Ruling]) -> dict[str, Any]:
+def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
     """What the gate says of each table; nothing of those of controls that joined, and of recorded answers."""
 
     def of(table: TableVerdict) -> Ruling | None:
-        return ruled.get((table.llm, Place.of(table)))
+        return ruled.get((table.llm, TableName.of(table)))
 
     def doubt(table: TableVerdict) -> str:
         """Why the gate says another word, or what a control voids."""
@@ -253,7 +240,7 @@ def _gate(ruled: Mapping[Subject, Ruling]) -> dict[str, Any]:
     return {"gated": bool(ruled), "ruled": of, "doubt": doubt}
 
 
-def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]:
+def _agreements(view: RunResults) -> list[tuple[Source, int, int, list[Agreement]]]:
     """For each published source: how many cells agree of those that both decided, and the same for each LLM."""
     grouped: dict[Source, list[Agreement]] = {}
     for line in agreement(view):
@@ -266,7 +253,7 @@ def _agreements(view: Results) -> list[tuple[Source, int, int, list[Agreement]]]
 
 def numbers(cell: Cell) -> list[str]:
     """The measured numbers of a cell, each with its name; none where nothing was asked."""
-    if cell.numbers.get("queries") == 0:
+    if cell.queries == 0:
         return []
     named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
     interval = [f"95% interval {cell.limits}"] if cell.interval else []
@@ -283,16 +270,15 @@ def _statistic(cell: Cell) -> dict[str, str]:
     return {name: rounded(key, value) + by_chance}
 
 
-def _facts(view: Results) -> list[tuple[str, str]]:
-    versions = view.run.get("versions")
-    named = versions.items() if isinstance(versions, Mapping) else ()
+def _facts(view: RunResults) -> list[tuple[str, str]]:
+    run = view.run
     facts = {
-        "Command": text(view.run.get("command")),
-        "Started": text(view.run.get("started")),
-        "Seed": text(view.run.get("seed")),
-        "Rules": text(view.run.get("rules")),
-        "Alpha": text(view.run.get("alpha")),
-        "Dictionary": text(view.run.get("dictionary")),
-        "Versions": ", ".join(f"{name} {version}" for name, version in named),
+        "Command": run.command,
+        "Started": text(run.started),
+        "Seed": text(run.seed),
+        "Rules": run.rules,
+        "Alpha": text(run.alpha),
+        "Dictionary": run.dictionary,
+        "Versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),
     }
     return [(name, value) for name, value in facts.items() if value]

@@ -17,12 +17,14 @@ the repository's. Times are those of the run, so the same results write the same
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
 from xml.etree import ElementTree
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report.html import INDEX, parted
-from tabcontam.verdicts.results import Cell, Column, Results, rounded, shorten, text, typed, visible
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.facts import LlmFacts
+from tabcontam.verdicts.results import Column, RunResults
+from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
@@ -31,9 +33,8 @@ LONGEST_MESSAGE = 200
 Seconds = Mapping[tuple[str, ...], float]
 
 
-def render_junit(results: Mapping[str, Any]) -> str:
+def render_junit(view: RunResults) -> str:
     """The results as JUnit XML. XML 1.0 has no control characters: they are replaced by what shows them."""
-    view = typed(results)
     seconds, pages = view.seconds, _pages(view)
     taken: set[str] = set()
     suites = []
@@ -42,8 +43,8 @@ def render_junit(results: Mapping[str, Any]) -> str:
             name = _unique(visible(f"{column.llm} {column.label}", line=True), taken)
             suites.append(_suite(view, name, column, seconds, pages))
     root = ElementTree.Element("testsuites", {"name": "tabcontam", **_totals(suites)})
-    if isinstance(whole := view.run.get("seconds"), int | float):
-        root.set("time", f"{whole:g}")  # of the whole run; cells are asked side by side
+    if view.run.seconds is not None:
+        root.set("time", f"{view.run.seconds:g}")  # of the whole run; cells are asked side by side
     root.extend(suites)
     ElementTree.indent(root)
     return f"{DECLARATION}\n{ElementTree.tostring(root, encoding='unicode')}\n"
@@ -57,23 +58,25 @@ def _unique(name: str, taken: set[str]) -> str:
     return own
 
 
-def _pages(view: Results) -> dict[int, str]:
+def _pages(view: RunResults) -> dict[int, str]:
     """Where each cell stands in the report, by the cell's id."""
     page = "llm-{}.html" if parted(view) else INDEX
     return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
 
 
-def _suite(view: Results, name: str, column: Column, seconds: Seconds, pages: Mapping[int, str]) -> ElementTree.Element:
+def _suite(
+    view: RunResults, name: str, column: Column, seconds: Seconds, pages: Mapping[int, str]
+) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": name})
     cells = list(column.cells.values())
     _properties(suite, _facts(view, cells[0]))
-    cases = [_case(view, name, cell, seconds.get(cell.place), pages[id(cell)]) for cell in cells]
+    cases = [_case(view, name, cell, seconds.get(cell.key), pages[id(cell)]) for cell in cells]
     suite.extend(cases)
     for count, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
         suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
-    suite.attrib |= {"errors": "0", "time": _time(sum(seconds.get(cell.place, 0.0) for cell in cells))}
+    suite.attrib |= {"errors": "0", "time": _time(sum(seconds.get(cell.key, 0.0) for cell in cells))}
     with suppress(ValueError):  # of a time that is none
-        suite.set("timestamp", datetime.fromisoformat(text(view.run.get("started"))).isoformat())
+        suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())
     return suite
 
 
@@ -81,22 +84,22 @@ def _time(seconds: float | None) -> str:
     return f"{seconds:.3f}" if seconds else "0"
 
 
-def _facts(view: Results, first: Cell) -> dict[str, str]:
+def _facts(view: RunResults, first: Cell) -> dict[str, str]:
     """What holds for all cells of a suite: the run's facts, the LLM's and the table's, and the table's verdict."""
-    stated = next((llm for llm in view.llms if llm["llm"] == first.llm), {})
+    llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
     named = (first.dataset, first.edition)
-    known = next((fact for fact in view.datasets if (fact["dataset"], fact["edition"]) == named), {})
+    known = [dataset.sha256 for dataset in view.run.datasets if (dataset.name, dataset.edition) == named]
     own = (first.llm, *named, first.serializer)
     tables = [one for one in view.tables if (one.llm, one.dataset, one.edition, one.serializer) == own]
     facts = {
-        **{fact: text(view.run.get(fact)) for fact in FACTS},
+        **{fact: text(getattr(view.run, fact)) for fact in FACTS},
         "llm": first.llm,
-        "llm_resolved": stated.get("resolved", ""),
-        "llm_version": stated.get("version", ""),
+        "llm_resolved": llm.named_otherwise,
+        "llm_version": text(llm.version),
         "dataset": first.dataset,
-        "edition": first.edition,
-        "sha256": known.get("sha256", ""),
-        "serializer": first.serializer,
+        "edition": text(first.edition),
+        "sha256": known[0] if known else "",
+        "serializer": text(first.serializer),
         "table_verdict": tables[0].outcome if tables else "",
         "table_reason": tables[0].why if tables else "",
         "control": "true" if first.control else "false",
@@ -104,13 +107,13 @@ def _facts(view: Results, first: Cell) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _case(view: Results, suite: str, cell: Cell, seconds: float | None, page: str) -> ElementTree.Element:
+def _case(view: RunResults, suite: str, cell: Cell, seconds: float | None, page: str) -> ElementTree.Element:
     attributes = {"classname": suite, "name": visible(cell.test, line=True), "time": _time(seconds)}
     case = ElementTree.Element("testcase", attributes)
     _properties(case, _measured(cell))
     if cell.verdict is Verdict.CONTAMINATED and not cell.control:
         failure = ElementTree.SubElement(case, "failure", {"message": _message(cell.why), "type": "contaminated"})
-        failure.text = visible("\n".join(_told(view, cell, page)))
+        failure.text = visible("\n".join(_failure(view, cell, page)))
     elif cell.verdict in UNDECIDED:
         why = cell.why if cell.verdict is Verdict.SKIPPED else f"{cell.outcome}: {cell.why}"
         skipped = ElementTree.SubElement(case, "skipped", {"message": _message(why), "type": cell.outcome})
@@ -124,23 +127,23 @@ def _message(why: str) -> str:
     return visible(shorten(why, LONGEST_MESSAGE), line=True)
 
 
-def _told(view: Results, cell: Cell, page: str) -> Iterator[str]:
+def _failure(view: RunResults, cell: Cell, page: str) -> Iterator[str]:
     """What a failure encloses: the sentence, the numbers that it rests on, and where the evidence is."""
-    numbers, statistic = cell.numbers, cell.statistic
+    statistic = cell.statistic
     yield cell.why
     if cell.differs:
         yield f"by the paper's rules: {cell.paper_verdict}"
     if statistic:
         expected = "" if statistic.expected is None else f", {statistic.expected:.4g} expected of a guesser"
         yield f"{statistic.name}: {statistic.value:.4g}{expected}"
-    if "p_value" in numbers:
-        corrected = f", q = {rounded('q_value', numbers['q_value'])}" if "q_value" in numbers else ""
-        yield f"p = {rounded('p_value', numbers['p_value'])}{corrected}"
+    if cell.p_value is not None:
+        corrected = "" if cell.q_value is None else f", q = {rounded('q_value', cell.q_value)}"
+        yield f"p = {rounded('p_value', cell.p_value)}{corrected}"
     if cell.interval:
         yield f"95% interval: {cell.limits}"
     if cell.null:
         yield f"null: {cell.null}"
-    if "llms" in view.run:  # recorded answers have no trials
+    if not view.run.recorded:  # recorded answers have no trials
         yield f"evidence: {page}, and the lines of trials.jsonl of this LLM, dataset and test"
     elif cell.source:
         yield f"recorded in {cell.source}"
@@ -151,14 +154,14 @@ def _measured(cell: Cell) -> dict[str, str]:
     facts = {
         "verdict": cell.outcome,
         "paper_verdict": text(cell.paper_verdict),
-        "source": cell.source,
+        "source": text(cell.source),
         "statistic": statistic.name if statistic else "",
         "statistic_value": text(statistic and statistic.value),
         "statistic_expected": text(statistic and statistic.expected),
-        "null": cell.null,
+        "null": text(cell.null),
         "interval_low": text(interval and interval[0]),
         "interval_high": text(interval and interval[1]),
-        "interval_of": cell.interval_of,
+        "interval_of": text(cell.interval_of),
         **{name: text(value) for name, value in cell.numbers.items()},
         "control": "true" if cell.control else "",
     }

@@ -7,25 +7,13 @@ The file is plain ASCII and holds no float and no caption, so that it goes into 
 import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.report.ranking import TITLES, about
-from tabcontam.verdicts.results import (
-    LETTERS,
-    MEASURES,
-    ROW_TESTS,
-    TESTS,
-    Block,
-    Cell,
-    Rank,
-    Results,
-    TableVerdict,
-    rounded,
-    text,
-    typed,
-    visible,
-)
+from tabcontam.verdicts.cells import LETTERS, Cell, TableVerdict
+from tabcontam.verdicts.ranks import MEASURES, Rank
+from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.wording import rounded, visible
 
 PACKAGES = r"\usepackage{array,booktabs,graphicx} \usepackage[table]{xcolor}"
 # Colours that colour-blind readers tell apart, too; the symbol says the same in grey.
@@ -58,9 +46,8 @@ _ACCENTS = {
 }  # fmt: skip
 
 
-def render_latex(results: Mapping[str, Any]) -> str:
+def render_latex(view: RunResults) -> str:
     """The ranking of the paper's Table 2, the tables' verdicts and a heatmap an LLM, each as a `tabular`."""
-    view = typed(results)
     sections = (_head, _ranking, _verdicts, _heatmap)
     return "\n".join(line for section in sections for line in section(view)) + "\n"
 
@@ -94,8 +81,8 @@ def _number(key: str, numbers: Mapping[str, float]) -> str:
     return re.sub(r"([\d.]+)e-0*(\d+)", r"\\(\1 \\cdot 10^{-\2}\\)", shown)
 
 
-def _head(view: Results) -> Iterator[str]:
-    rules, version = (_comment(text(view.run.get(name))) for name in ("rules", "version"))
+def _head(view: RunResults) -> Iterator[str]:
+    rules, version = _comment(view.run.rules), _comment(view.run.version)
     yield f"% Made by tabcontam {version}, rules {rules}. Read it with \\input; it needs"
     yield f"%   {PACKAGES}"
     for name, color in COLORS.values():
@@ -128,8 +115,8 @@ def _row(*cells: str) -> str:
     return " & ".join(cells) + r" \\"
 
 
-def _ranking(view: Results) -> Iterator[str]:
-    rows = [_row(escaped(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking]
+def _ranking(view: RunResults) -> Iterator[str]:
+    rows = [_row(escaped(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranks_in_order]
     yield from _tabular("ranking, with 95% intervals", "lllll", ("LLM", *TITLES.values()), rows)
     if rows:
         yield f"% {_comment(about(view))} m: the accuracy of always saying the largest class."
@@ -137,7 +124,7 @@ def _ranking(view: Results) -> Iterator[str]:
 
 def _measure(rank: Rank, measure: str) -> str:
     value, interval, majority = (
-        getattr(rank, measure), rank.intervals.get(measure), rank.majorities.get(measure),
+        rank.measures[measure], rank.intervals.get(measure), rank.majorities.get(measure),
     )  # fmt: skip
     if value is None:
         return "--"
@@ -146,18 +133,18 @@ def _measure(rank: Rank, measure: str) -> str:
     return f"{value:.2f}" + (rf" {{\footnotesize {' '.join(beside)}}}" if beside else "")
 
 
-def _verdicts(view: Results) -> Iterator[str]:
+def _verdicts(view: RunResults) -> Iterator[str]:
     columns = r"lllrrr>{\raggedright\arraybackslash}p{0.2\linewidth}"
     header = ("LLM", "Table", "Verdict", *NUMBERS.values(), "Why")
     rows: list[str] = []
-    for number, table in enumerate(view.tables):
-        first = not number or view.tables[number - 1].llm != table.llm
+    for number, table in enumerate(view.tables_in_order):
+        first = not number or view.tables_in_order[number - 1].llm != table.llm
         rows += [r"\midrule"] if first and number else []
         rows.append(_verdict(view, table, first))
     yield from _tabular("verdicts of the tables", columns, header, rows)
 
 
-def _verdict(view: Results, table: TableVerdict, first: bool) -> str:
+def _verdict(view: RunResults, table: TableVerdict, first: bool) -> str:
     found = table.verdict is Verdict.CONTAMINATED
     llm = escaped(table.llm) + (" (control)" if table.llm in view.joined else "")
     return _row(
@@ -169,7 +156,7 @@ def _verdict(view: Results, table: TableVerdict, first: bool) -> str:
     )
 
 
-def _heatmap(view: Results) -> Iterator[str]:
+def _heatmap(view: RunResults) -> Iterator[str]:
     if not view.blocks:
         return
     yield ""
@@ -182,22 +169,21 @@ def _heatmap(view: Results) -> Iterator[str]:
     yield r"\par\endgroup"
 
 
-def _squares(view: Results, block: Block, start: int) -> Iterator[str]:
+def _squares(view: RunResults, block: Block, start: int) -> Iterator[str]:
     """The heatmap of an LLM, at most `COLUMNS` tables wide, with a bold line below knowledge."""
     columns = block.columns[start : start + COLUMNS]
     rows = []
     for kind, tests in view.kinds.items():
-        rows += [_row(_title(test), *(_square(column.cells.get(test)) for column in columns)) for test in tests]
+        rows += [
+            _row(escaped(view.test_titles[test]), *(_square(view, column.cells.get(test)) for column in columns))
+            for test in tests
+        ]
         rows.append(r"\midrule[\heavyrulewidth]" if kind == Kind.KNOWLEDGE else r"\midrule")
     header = (escaped(block.llm), *(rf"\rotatebox{{90}}{{{escaped(column.label)}}}" for column in columns))
     yield from _tabular(f"heatmap of {block.llm}", "l" + "c" * len(columns), header, rows)
 
 
-def _title(test: str) -> str:
-    return escaped(TESTS.get(test, test))
-
-
-def _square(cell: Cell | None) -> str:
+def _square(view: RunResults, cell: Cell | None) -> str:
     if cell is None:
         return ""
     if cell.verdict is None:
@@ -205,6 +191,6 @@ def _square(cell: Cell | None) -> str:
     color = rf"\cellcolor{{{COLORS[cell.verdict][0]}}}" if cell.verdict in COLORS else ""
     if cell.verdict is not Verdict.CONTAMINATED:
         return color + SYMBOLS[cell.verdict]
-    bits = cell.numbers.get("recalled_bits") if cell.test in ROW_TESTS else None
+    bits = cell.recalled_bits if cell.test in view.row_tests else None
     shown = r"\textbf{C}" + ("" if bits is None else rf" {bits:.0f}")
     return rf"{color}\textcolor{{white}}{{{shown}}}"

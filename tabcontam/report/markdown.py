@@ -5,32 +5,18 @@ markup, a link, a mention, a reference, an emoji or a formula.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
 from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
 from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.verdicts.results import (
-    LETTERS,
-    MEASURES,
-    ROW_TESTS,
-    TESTS,
-    WARNINGS,
-    Block,
-    Cell,
-    Comparison,
-    Rank,
-    Results,
-    outcome_of,
-    rounded,
-    text,
-    typed,
-    visible,
-)
+from tabcontam.verdicts.cells import LETTERS, Cell, outcome_of
+from tabcontam.verdicts.comparison import Comparison
+from tabcontam.verdicts.ranks import MEASURES, Rank
+from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.wording import rounded, visible
 
-FACTS = ("seed", "dictionary")  # what the line before them does not say
 NUMBERS = ("q_value", "recalled_bits", "detectable_share")
 
 # A word that no renderer takes for more than a word: letters, digits and this punctuation, unless they look like an
@@ -40,9 +26,8 @@ _ESCAPED = re.compile(r"([\[\]_])")
 _TELLING = re.compile(r"""://|www\.|^(?:mailto|xmpp):|:\w+:|%["'\w]|GH-\d""", re.IGNORECASE)
 
 
-def render_markdown(results: Mapping[str, Any]) -> str:
+def render_markdown(view: RunResults) -> str:
     """What was found, each table's verdict, a heatmap an LLM, the ranking, and what changed where runs are compared."""
-    view = typed(results)
     sections = (_head, _found, _tables, _heatmap, _ranking, _comparisons, _controls)
     return "\n".join(line for section in sections for line in section(view))
 
@@ -91,29 +76,28 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0)
     yield ""
 
 
-def _head(view: Results) -> Iterator[str]:
-    version = text(view.run.get("version"))
-    facts = [f"{name} {prose(text(view.run[name]))}" for name in FACTS if view.run.get(name) is not None]
+def _head(view: RunResults) -> Iterator[str]:
+    seed = "" if view.run.seed is None else f"seed {prose(str(view.run.seed))}"
+    facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # what the line before does not say
     yield "# What LLMs have seen of tables"
     yield ""
     yield prose(scope(view))
     yield ""
-    yield f"{', '.join([f'tabcontam {prose(version)}'.strip(), *facts])}"
+    yield f"{', '.join([f'tabcontam {prose(view.run.version)}'.strip(), *facts])}"
     yield ""
-    if command := text(view.run.get("command")):
-        yield code(command)
+    if view.run.command:
+        yield code(view.run.command)
         yield ""
     for note in view.notes:
-        yield f"- Note: {prose(note)}"
+        yield f"- Note: {prose(str(note))}"
     yield ""
 
 
-def _found(view: Results) -> Iterator[str]:
+def _found(view: RunResults) -> Iterator[str]:
     yield "## What was found"
     yield ""
     for sentence in sentences(view):
-        room = " " if sentence.rest.startswith(" ") else ""
-        yield f"- {_named(sentence)}{room}{prose(sentence.rest)}"
+        yield f"- {_named(sentence)}{sentence.joint}{prose(sentence.rest)}"
     if not view.blocks:
         yield "- Nothing was asked."
     yield ""
@@ -125,14 +109,14 @@ def _named(sentence: Sentence) -> str:
     return name if sentence.title == sentence.llm else f"{prose(sentence.title)} ({name})"
 
 
-def _llm(view: Results, block: Block) -> str:
+def _llm(view: RunResults, block: Block) -> str:
     """The LLM's name, with its title where the catalogue has it."""
     title = view.title(block.llm)
     return f"{code(block.llm)}{title and f' ({prose(title)})'}{' (control)' if block.control else ''}"
 
 
-def _tables(view: Results) -> Iterator[str]:
-    if not view.tables:
+def _tables(view: RunResults) -> Iterator[str]:
+    if not view.tables_in_order:
         return
     yield "## Tables"
     yield ""
@@ -147,12 +131,12 @@ def _tables(view: Results) -> Iterator[str]:
             prose(table.why),
             *(rounded(key, table.numbers[key]) if key in table.numbers else "" for key in NUMBERS),
         )
-        for table in view.tables
+        for table in view.tables_in_order
     ]
     yield from _table(header, rows, right=len(NUMBERS))
 
 
-def _heatmap(view: Results) -> Iterator[str]:
+def _heatmap(view: RunResults) -> Iterator[str]:
     if not view.blocks:
         return
     yield "## Heatmap"
@@ -167,30 +151,30 @@ def _heatmap(view: Results) -> Iterator[str]:
         yield from _table(header, _rows(view, block))
 
 
-def _rows(view: Results, block: Block) -> Iterator[tuple[str, ...]]:
+def _rows(view: RunResults, block: Block) -> Iterator[tuple[str, ...]]:
     """The tests that the LLM was asked, by kind; the kind is named once."""
     for kind, tests in view.kinds.items():
         name = prose(kind)
         for test in tests:
-            squares = [_square(column.cells.get(test)) for column in block.columns]
+            squares = [_square(view, column.cells.get(test)) for column in block.columns]
             if any(squares):
-                yield (name, prose(TESTS[test]) if test in TESTS else code(test), *squares)
+                yield (name, prose(view.test_titles[test]), *squares)
                 name = ""
 
 
-def _square(cell: Cell | None) -> str:
+def _square(view: RunResults, cell: Cell | None) -> str:
     if cell is None:
         return ""
     if cell.verdict is None:
         return f"{cell.score:.2f}" if cell.score is not None else cell.letter
     if cell.verdict is not Verdict.CONTAMINATED:
         return f"`{cell.letter}`"
-    bits = cell.numbers.get("recalled_bits") if cell.test in ROW_TESTS else None
+    bits = cell.recalled_bits if cell.test in view.row_tests else None
     return f"**{cell.letter}**" if bits is None else f"**{cell.letter}** {bits:.0f}"
 
 
-def _ranking(view: Results) -> Iterator[str]:
-    if not view.ranking:
+def _ranking(view: RunResults) -> Iterator[str]:
+    if not view.ranks_in_order:
         return
     yield "## Ranking"
     yield ""
@@ -198,7 +182,9 @@ def _ranking(view: Results) -> Iterator[str]:
     yield ""
     header = ("LLM", *(IN_WORDS[measure].capitalize() for measure in MEASURES))
     yield from _table(
-        header, ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranking), right=4
+        header,
+        ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranks_in_order),
+        right=4,
     )
     for sentence in correlation_sentences(view):
         yield f"- {prose(sentence)}"
@@ -206,7 +192,7 @@ def _ranking(view: Results) -> Iterator[str]:
 
 
 def _measure(rank: Rank, measure: str) -> str:
-    value, interval = getattr(rank, measure), rank.intervals.get(measure)
+    value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return ""
     beside = [f"{interval[0]:.2f} to {interval[1]:.2f}"] if interval else []
@@ -214,7 +200,7 @@ def _measure(rank: Rank, measure: str) -> str:
     return f"{value:.2f} ({', '.join(beside)})" if beside else f"{value:.2f}"
 
 
-def _comparisons(view: Results) -> Iterator[str]:
+def _comparisons(view: RunResults) -> Iterator[str]:
     for kind in dict.fromkeys([*KINDS, *(one.kind for one in view.comparisons)]):
         compared = [one for one in view.comparisons if one.kind == kind]
         if compared:
@@ -225,15 +211,15 @@ def _comparisons(view: Results) -> Iterator[str]:
             yield from _changes(view, compared)
 
 
-def _changes(view: Results, compared: Sequence[Comparison]) -> Iterator[str]:
+def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
     """What changed, the surest first; a column that says nothing is left out."""
     telling = [one for one in compared if one.change in CHANGED or one.beyond_chance]
     telling.sort(key=lambda one: not one.beyond_chance)
     header = ("First", "Second", "LLM", "Table", "Test", "Change", "Right answers")
-    columns = zip(header, *(_change(one, "llms" not in view.run) for one in telling), strict=True)
+    columns = zip(header, *(_change(one, view.run.recorded) for one in telling), strict=True)
     if telling:
-        told, *rows = zip(*(column for column in columns if any(column[1:])), strict=True)
-        yield from _table(told, rows)
+        names, *rows = zip(*(column for column in columns if any(column[1:])), strict=True)
+        yield from _table(names, rows)
 
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
@@ -250,11 +236,11 @@ def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
     )
 
 
-def _controls(view: Results) -> Iterator[str]:
+def _controls(view: RunResults) -> Iterator[str]:
     if not view.controls:
         return
     yield "## Controls"
     yield ""
     for note in view.controls:
-        yield f"- {'**Warning:** ' if note.startswith(WARNINGS) else ''}{prose(note)}"
+        yield f"- {'**Warning:** ' if note.warns else ''}{prose(str(note))}"
     yield ""

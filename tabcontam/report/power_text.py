@@ -4,7 +4,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
-from tabcontam.verdicts.results import visible
+from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -86,14 +86,14 @@ def _line(console: "Console", line: str = "", style: str = "") -> None:
 
 def telling(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
     """What tells on `stream` how many runs are done, once it takes longer than a moment."""
-    began, told = clock(), float("-inf")
+    began, last = clock(), float("-inf")
 
     def tell(done: int, runs: int) -> None:
-        nonlocal told
+        nonlocal last
         now, terminal = clock(), stream.isatty()
-        if now - began <= SOON or (now - told < EVERY and not terminal):
+        if now - began <= SOON or (now - last < EVERY and not terminal):
             return
-        told = now
+        last = now
         line = f"{done} of {runs} runs"
         stream.write(f"\r{line}{'' if done < runs else chr(10)}" if terminal else f"{line}\n")
         stream.flush()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
-from tabcontam.verdicts.results import Results
+from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
@@ -67,7 +67,7 @@ def sources() -> tuple[Source, ...]:
     return tuple(_source(stated) for stated in _studies())
 
 
-def agreement(view: Results) -> tuple[Agreement, ...]:
+def agreement(view: RunResults) -> tuple[Agreement, ...]:
     """One line for each LLM and source, in the order of the page, where both have decided a cell.
 
     A cell that a run has twice, of two editions or serializers, counts twice.
@@ -75,14 +75,14 @@ def agreement(view: Results) -> tuple[Agreement, ...]:
     return tuple(
         Agreement(block.llm, source, counts[True], counts[False])
         for block in view.blocks
-        if block.llm in view.catalogue
+        if block.llm in view.run.catalogue
         for source, counts in _compared(view, block.llm).items()
     )
 
 
-def _compared(view: Results, llm: str) -> dict[Source, Counter[bool]]:
+def _compared(view: RunResults, llm: str) -> dict[Source, Counter[bool]]:
     """By source, how many of the cells agree (True) and how many do not."""
-    entry, counted = view.catalogue[llm].name, {source: Counter[bool]() for source in sources()}
+    entry, counted = view.run.catalogue[llm].name, {source: Counter[bool]() for source in sources()}
     for cell in view.cells:
         if cell.llm == llm and cell.verdict in DECIDED:
             for mark in marks(entry, cell.dataset, cell.test):

@@ -12,7 +12,7 @@ from tabcontam.evidence.base import State
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.marks import Mark, marked, of_row, of_words
-from tabcontam.verdicts.results import rounded, shorten, text, visible
+from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 Trial = Mapping[str, Any]
 
@@ -37,7 +37,7 @@ OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "
 
 
 @dataclass(frozen=True)
-class Asked:
+class AskedCell:
     """An asked cell of a row: its value in the table, what was read, and the guess about it, if there is one.
 
     `state` is "right", "wrong", "missing" (the answer gives no value) or "blank" (nor does the table).
@@ -101,7 +101,7 @@ def said(trial: Trial) -> tuple[str, ...]:
     return tuple(found)
 
 
-def row_of(trial: Trial) -> list[Asked]:
+def row_of(trial: Trial) -> list[AskedCell]:
     """The asked cells of a row, in the row's order."""
     parsed, expected = trial.get("parsed"), trial.get("expected")
     given = parsed if isinstance(parsed, Mapping) else {}
@@ -109,14 +109,14 @@ def row_of(trial: Trial) -> list[Asked]:
     return [_cell(trial, text(name), _value(value), _value(given.get(name))) for name, value in cells]
 
 
-def _cell(trial: Trial, feature: str, expected: str | None, read: str | None) -> Asked:
+def _cell(trial: Trial, feature: str, expected: str | None, read: str | None) -> AskedCell:
     if same_value(read, expected):
         state = "right"
     elif read is None or is_mark(read):
         state = "blank" if expected is None else "missing"
     else:
         state = "wrong"
-    return Asked(feature, expected, read, state, _guess(trial, feature))
+    return AskedCell(feature, expected, read, state, _guess(trial, feature))
 
 
 def shown(trial: Trial) -> dict[str, Any]:
@@ -140,14 +140,14 @@ def shown(trial: Trial) -> dict[str, Any]:
     return {name: value for name, value in found.items() if value}
 
 
-def _asked(trial: Trial, row: Sequence[Asked]) -> dict[str, Any]:
+def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
     """What was expected and what was read."""
     if isinstance(trial.get("expected"), Mapping):
-        return {"row": [_told(cell) for cell in row]}
+        return {"row": [_cell_shown(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
 
 
-def _told(cell: Asked) -> list[str | None]:
+def _cell_shown(cell: AskedCell) -> list[str | None]:
     """Feature, expected, read, state, chance (None where there is no guess) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     unguessed = cell.guess is None or (cell.chance is None and cell.state in ("right", "wrong"))
@@ -174,16 +174,17 @@ def _choice(trial: Trial) -> dict[str, Any]:
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if isinstance(chance, Mapping) else {}
     baselines = {name: _likeliest(guess) for name in named if (guess := _guess(trial, name))}
-    told: dict[str, Any] = {"expected": one_line(_truth(trial)), "read": None if read is None else one_line(text(read))}
+    said = None if read is None else one_line(text(read))
+    choice: dict[str, Any] = {"expected": one_line(_truth(trial)), "read": said}
     if set(named) & set(_choices(trial)):
         if read is not None:
-            told["chance"] = percent(_choice_chance(trial))
-            told["bits"] = rounded("recalled_bits", _choice_bits(trial)) if trial.get("hit") is True else ""
+            choice["chance"] = percent(_choice_chance(trial))
+            choice["bits"] = rounded("recalled_bits", _choice_bits(trial)) if trial.get("hit") is True else ""
     else:
-        told["baselines"] = [
+        choice["baselines"] = [
             [one_line(name), one_line(answer)] for name, answer in baselines.items() if answer is not None
         ]
-    return told
+    return choice
 
 
 def _likeliest(guess: Guess) -> str | None:
@@ -219,7 +220,7 @@ def _choices(trial: Trial) -> tuple[str, ...]:
     return tuple(map(text, choices)) if isinstance(choices, list) and len(choices) > 1 else ()
 
 
-def _marks(trial: Trial, row: Sequence[Asked], answer: str) -> list[Mark]:
+def _marks(trial: Trial, row: Sequence[AskedCell], answer: str) -> list[Mark]:
     if row:
         given = [cell for cell in row if cell.state in ("right", "wrong")]
         values = [(visible(cell.feature), visible(cell.read or ""), cell.state) for cell in given]

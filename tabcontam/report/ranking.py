@@ -4,7 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.verdicts.results import ACCURACIES, MEASURES, Correlation, Rank, Results, phrase, rounded, visible
+from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Correlation, Rank
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import phrase, rounded, visible
 
 TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
 IN_WORDS = {
@@ -61,7 +64,7 @@ class Point:
     label_x: float
     label_y: float
     anchor: str
-    told: str
+    words: str
 
 
 @dataclass(frozen=True)
@@ -77,14 +80,14 @@ class Plot:
     numbered: bool  # whether the labels are places in the table
 
 
-def context(view: Results) -> dict[str, Any]:
+def context(view: RunResults) -> dict[str, Any]:
     """What `ranking.html.jinja` needs beside `view`."""
-    shown = [measure for measure in MEASURES if any(getattr(rank, measure) is not None for rank in view.ranking)]
-    rows = [_row(place, rank) for place, rank in enumerate(view.ranking, start=1)]
+    shown = [measure for measure in MEASURES if any(rank.measures[measure] is not None for rank in view.ranks_in_order)]
+    rows = [_row(place, rank) for place, rank in enumerate(view.ranks_in_order, start=1)]
     return {
         "ranked": rows,
         "ranking_titles": {measure: TITLES[measure] for measure in shown},
-        "ranking_majorities": majorities(view.ranking),
+        "ranking_majorities": majorities(view.ranks_in_order),
         "ranking_plots": [plot for plot in (_plot(view, rows, measure) for measure in ACCURACIES) if plot],
         "ranking_sentences": correlation_sentences(view),
         "ranking_about": about(view),
@@ -95,7 +98,7 @@ def context(view: Results) -> dict[str, Any]:
 
 def _row(place: int, rank: Rank) -> Row:
     figures = {
-        measure: Figure(getattr(rank, measure), rank.intervals.get(measure), rank.majorities.get(measure))
+        str(measure): Figure(rank.measures[measure], rank.intervals.get(measure), rank.majorities.get(measure))
         for measure in MEASURES
     }
     return Row(place, rank.llm, figures)
@@ -103,7 +106,7 @@ def _row(place: int, rank: Rank) -> Row:
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
     """What always saying the largest class gets, by measure: one number, or from which to which over the LLMs."""
-    found = {}
+    found: dict[str, str] = {}
     for measure in ACCURACIES:
         known = [rank.majorities[measure] for rank in ranks if measure in rank.majorities]
         if known:
@@ -112,26 +115,30 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
     return found
 
 
-def about(view: Results) -> str:
+def about(view: RunResults) -> str:
     """What the columns are means and shares of."""
-    counted = "all" if view.run.get("rules") == "paper" else "the decided"
-    of_auc = any(cell.test == "membership" and cell.statistic and cell.statistic.name == "AUC" for cell in view.cells)
-    told = "mean AUC" if of_auc and view.run.get("rules") != "paper" else "mean share of rows told right"
+    counted = "all" if view.run.rules == PAPER else "the decided"
+    of_auc = any(
+        view.facts[cell.test].measure == "membership" and cell.statistic and cell.statistic.name == "AUC"
+        for cell in view.cells
+    )
+    by_auc = of_auc and view.run.rules != PAPER
+    mean = "mean AUC" if by_auc else "mean share of rows told right"
     limits = (
         " In brackets 95% intervals: of the share, as if cells were independent, and of the means over these very "
         "tables, by the rows that were asked."
     )
     return (
-        f"Contamination: the share of contaminated among {counted} cells of tests 1 to 9. Membership: {told}, where a "
+        f"Contamination: the share of contaminated among {counted} cells of tests 1 to 9. Membership: {mean}, where a "
         "coin gets 0.5. 0-shot and 1-shot: mean accuracy."
-    ) + (limits if any(rank.intervals for rank in view.ranking) else "")
+    ) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
 
 
-def correlation_sentences(view: Results) -> list[str]:
+def correlation_sentences(view: RunResults) -> list[str]:
     """How contamination goes together with the other measures over the LLMs, or why that cannot be said."""
-    told = [_told(view, found) for found in view.correlations if found.value is not None]
+    said = [_correlation(view, found) for found in view.correlations if found.value is not None]
     alike = [found for found in view.correlations if found.value is None and found.llms > 3]
-    told += [
+    said += [
         f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {_words(found)}: nothing to correlate."
         for found in alike
     ]
@@ -141,14 +148,14 @@ def correlation_sentences(view: Results) -> list[str]:
             few.setdefault(found.llms, []).append(_words(found))
     for llms, measures in few.items():
         number = "1 LLM is" if llms == 1 else f"{llms} LLMs are"
-        told.append(f"{number} too few to say whether contamination goes together with {phrase(measures, 'or')}.")
-    return told
+        said.append(f"{number} too few to say whether contamination goes together with {phrase(measures, 'or')}.")
+    return said
 
 
-def _told(view: Results, found: Correlation) -> str:
+def _correlation(view: RunResults, found: Correlation) -> str:
     low, high = found.interval or (-1.0, 1.0)
     p_value = "" if found.p_value is None else f", p = {rounded('p_value', found.p_value)}"
-    left_out = len(view.ranking) - found.llms
+    left_out = len(view.ranks_in_order) - found.llms
     without = f" ({left_out} without both left out)" if left_out > 0 else ""
     return (
         f"Over {found.llms} LLMs{without}, contamination and {_words(found)}: Spearman's rho {found.value:.2f} "
@@ -160,7 +167,7 @@ def _words(found: Correlation) -> str:
     return IN_WORDS.get(found.second, found.second)
 
 
-def _plot(view: Results, rows: Sequence[Row], measure: str) -> Plot | None:
+def _plot(view: RunResults, rows: Sequence[Row], measure: str) -> Plot | None:
     """None where no LLM has both measures."""
     both = [row for row in rows if None not in (row.figures["score"].value, row.figures[measure].value)]
     if not both:
@@ -213,7 +220,7 @@ def _value(row: Row, measure: str) -> float:
     return row.figures[measure].value or 0.0
 
 
-def _names(view: Results, rows: Sequence[Row]) -> list[str]:
+def _names(view: RunResults, rows: Sequence[Row]) -> list[str]:
     """How the points are labelled: by what the catalogue calls an LLM, or its name; by numbers where they are many."""
     if len(rows) > NAMED:
         return [str(row.place) for row in rows]

@@ -2,8 +2,9 @@
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.published import Mark, Source, marks, sources
-from tabcontam.report.sentences import Titles
-from tabcontam.verdicts.results import LETTERS, ROW_TESTS, SCORE, SCORE_LETTER, Cell, Results
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Cell
+from tabcontam.verdicts.results import RunResults
 
 SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
     Verdict.NOT_DETECTED.value: "·",
@@ -25,38 +26,38 @@ def sign(cell: Cell) -> str:
     return f"{cell.score:.2f}" if cell.verdict is None and cell.score is not None else SIGNS[cell.outcome]
 
 
-def strength(cell: Cell) -> int:
+def strength(view: RunResults, cell: Cell) -> int:
     """From 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
-    bits = cell.numbers.get("recalled_bits")
-    if cell.verdict is not Verdict.CONTAMINATED or cell.test not in ROW_TESTS or bits is None:
+    bits = cell.recalled_bits
+    if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
         return 0
     return 1 + sum(bits >= level for level in LEVELS)
 
 
-def published(view: Results, cell: Cell) -> tuple[Mark, ...]:
+def published(view: RunResults, cell: Cell) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
-    entry = view.catalogue.get(cell.llm)
+    entry = view.run.catalogue.get(cell.llm)
     return marks(entry.name, cell.dataset, cell.test) if entry else ()
 
 
-def levels_shown(view: Results) -> list[tuple[int, str]]:
+def levels_shown(view: RunResults) -> list[tuple[int, str]]:
     """The levels of recalled bits with their names, for the legend; none where nothing was recalled."""
-    return list(enumerate(LEVEL_NAMES, start=1)) if any(map(strength, view.cells)) else []
+    return list(enumerate(LEVEL_NAMES, start=1)) if any(strength(view, cell) for cell in view.cells) else []
 
 
-def sources_shown(view: Results) -> list[Source]:
+def sources_shown(view: RunResults) -> list[Source]:
     """The sources of which a mark is laid over a square, in their order."""
     laid = {mark.source for cell in view.cells for mark in published(view, cell)}
     return [source for source in sources() if source in laid]
 
 
-def spoken(view: Results, titles: Titles, cell: Cell) -> str:
+def spoken(view: RunResults, titles: Titles, cell: Cell) -> str:
     """The square's name for those who do not see it: where it stands, and all that it shows."""
     shown = [cell.outcome]
-    if strength(cell):
-        shown.append(f"{cell.numbers['recalled_bits']:,.0f} bits recalled")
+    if strength(view, cell):
+        shown.append(f"{cell.recalled_bits:,.0f} bits recalled")
     if cell.verdict is None and cell.score is not None:
         shown.append(sign(cell))
     for mark in published(view, cell):
         shown.append(f"{mark.source.name}: {'found' if mark.found else 'not found'}")
-    return f"{titles.llm(cell.llm)}, {view.label(cell)}, {cell.title}: {', '.join(shown)}"
+    return f"{titles.llm(cell.llm)}, {view.label(cell)}, {view.test_titles[cell.test]}: {', '.join(shown)}"

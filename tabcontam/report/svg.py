@@ -2,21 +2,20 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from tabcontam.report.environment import environment
-from tabcontam.report.sentences import Titles
 from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
-from tabcontam.verdicts.results import OUTCOMES, TESTS, Results, typed
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.cells import OUTCOMES
+from tabcontam.verdicts.results import RunResults
 
 SQUARE, LETTER, MARGIN, LEGEND = 26, 7, 16, 54
 LEVELS_HEIGHT, LEVELS_WIDTH, SOURCE_HEIGHT = 30, 860, 22
 LONGEST_NAME = 30
 
 
-def render_svg(results: Mapping[str, Any]) -> str:
+def render_svg(view: RunResults) -> str:
     """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
-    view = typed(results)
     titles = Titles(view)
     picture: str = (
         environment()
@@ -26,10 +25,10 @@ def render_svg(results: Mapping[str, Any]) -> str:
             layout=_layout(view, titles),
             legend=_legend(),
             cut=_cut,
-            test_titles=TESTS,
+            test_titles=view.test_titles,
             llm_title=titles.llm,
             sign=sign,
-            strength=strength,
+            strength=lambda cell: strength(view, cell),
             published=lambda cell: published(view, cell),
             levels=levels_shown(view),
             sources=sources_shown(view),
@@ -62,8 +61,8 @@ def _cut(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _layout(view: Results, titles: Titles) -> _Layout:
-    left = MARGIN + LETTER * max((len(TESTS.get(test, test)[:LONGEST_NAME]) for test in view.tests), default=0) + 10
+def _layout(view: RunResults, titles: Titles) -> _Layout:
+    left = MARGIN + LETTER * max((len(view.test_titles[test][:LONGEST_NAME]) for test in view.tests), default=0) + 10
     labels = [len(column.label[:LONGEST_NAME]) for block in view.blocks for column in block.columns]
     top = MARGIN + 22 + LETTER * max(labels, default=0) + 8
     blocks, columns, edge = [], [], left
@@ -87,7 +86,7 @@ def _layout(view: Results, titles: Titles) -> _Layout:
     return _Layout(left, top, width, height + LEGEND + lines_below, tuple(columns), tuple(blocks), rows, tuple(lines))
 
 
-def _below(view: Results) -> tuple[int, int]:
+def _below(view: RunResults) -> tuple[int, int]:
     """How high what stands below the first line of the legend is, and how wide the legend."""
     last, place = _legend()[-1]
     levels, sources = levels_shown(view), sources_shown(view)

@@ -1,35 +1,18 @@
-"""The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line.
+"""The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line."""
 
-Everything is printed as `rich.text.Text`, never as markup, after `visible` has disarmed it: what a model or a
-table says cannot colour, move or forge a line.
-"""
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report import comparisons
+from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.ranking import correlation_sentences, majorities
 from tabcontam.report.trials import question, telling
-from tabcontam.verdicts.results import (
-    LETTERS,
-    MEASURES,
-    SCORE,
-    SCORE_LETTER,
-    WARNINGS,
-    Cell,
-    Column,
-    Results,
-    TableVerdict,
-    count,
-    listed,
-    rounded,
-    shorten,
-    text,
-    typed,
-    visible,
-)
+from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Cell, TableVerdict, count
+from tabcontam.verdicts.ranks import MEASURES
+from tabcontam.verdicts.results import Column, RunResults
+from tabcontam.verdicts.wording import listed, rounded, shorten, text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -52,45 +35,40 @@ SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short
 }
 USUAL = "caus"
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
-LABEL = 10  # how wide the labels of the evidence are
 CHANGES_SHOWN = 20  # of a comparison, without -v
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
-NARROWEST = 30  # the least width of a column of text beside a label; else it stands below it
-INDENT = 4  # there, and of a cell's sentence
 TABLE_NUMBERS = {"q_value": "q {}", "recalled_bits": "{} bits recalled"}
 LONGEST = {"features": 160, "asked": 240, "answered": 240, "expected": 240}
 
 
-def print_header(console: "Console", results: Mapping[str, Any], verbosity: int = 0) -> None:
+def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> None:
     """What ran: versions, LLMs as their servers state them, each dataset's edition, seed, rules."""
     if verbosity < 0:
         return
-    paper, view = _Paper(console), typed(results)
-    paper.rule(f"tabcontam {text(view.run.get('version'))}".strip(), "bold")
-    versions = view.run.get("versions")
-    if isinstance(versions, Mapping):
-        paper.line(", ".join(f"{name} {version}" for name, version in versions.items()))
-    for llm in view.llms:
-        stated = ", ".join(filter(None, (llm["control"] and "control", llm["resolved"], llm["version"])))
-        paper.line(
-            f"llm: {llm['llm']}" + (f" ({stated})" if stated else "") + (f": {llm['took']}" if llm["took"] else "")
-        )
-    for fact in view.datasets:
-        edition = f"@{fact['edition']}" if fact["edition"] else ""
-        digest = f", sha256 {fact['sha256'][:8]}" if fact["sha256"] else ""
-        paper.line(f"dataset: {fact['dataset']}{edition} ({fact['shape']}{digest})")
-        if fact["features"]:
-            paper.line(f"  features: {shorten(fact['features'], LONGEST['features'])}", "dim")
-    settings = ((name, text(view.run.get(name))) for name in ("seed", "rules", "alpha", "dictionary"))
-    paper.line(", ".join(f"{name} {value}" for name, value in settings if value))
+    paper, run = Paper(console), view.run
+    paper.rule(f"tabcontam {run.version}".strip(), "bold")
+    if run.versions:
+        paper.line(", ".join(f"{name} {version}" for name, version in run.versions.items()))
+    for llm in run.llms:
+        stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, llm.version)))
+        paper.line(f"llm: {llm.spec}" + (f" ({stated})" if stated else "") + (f": {llm.took}" if llm.took else ""))
+    for dataset in run.datasets:
+        edition = f"@{dataset.edition}" if dataset.edition else ""
+        digest = f", sha256 {dataset.sha256[:8]}" if dataset.sha256 else ""
+        paper.line(f"dataset: {dataset.name}{edition} ({dataset.shape}{digest})")
+        if dataset.features:
+            features = listed(dataset.features).replace("\n", ", ")
+            paper.line(f"  features: {shorten(features, LONGEST['features'])}", "dim")
+    settings = {"seed": run.seed, "rules": run.rules, "alpha": run.alpha, "dictionary": run.dictionary}
+    paper.line(", ".join(f"{name} {value}" for name, value in settings.items() if text(value)))
     for note in view.notes:
-        paper.line(note, "yellow")
+        paper.line(str(note), "yellow")
     paper.line()
 
 
 def print_report(
     console: "Console",
-    results: Mapping[str, Any],
+    view: RunResults,
     trials: Iterable[Mapping[str, Any]],
     verbosity: int = 0,
     index: Path | str | None = None,
@@ -103,7 +81,7 @@ def print_report(
     `summary` has the letters of `SUMMARY`, in the order of the list, "A" for all and "N" for none; `durations` is how
     many of the slowest cells are named.
     """
-    paper, view = _Paper(console), typed(results)
+    paper = Paper(console)
     if verbosity >= 0:
         (_print_cells if verbosity else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
@@ -118,74 +96,7 @@ def print_report(
         paper.line(f"report: {index}")
 
 
-class _Paper:
-    """The console, written to in plain lines that its width and its encoding can hold."""
-
-    def __init__(self, console: "Console") -> None:
-        self.console = console
-        self.width = console.width
-
-    def line(self, line: str = "", style: str = "") -> None:
-        """One line, never cut; a pipe gets it whole, a terminal folds it."""
-        self.parts([(line, style)])
-
-    def parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """One line of differently styled parts."""
-        from rich.text import Text
-
-        whole = Text()
-        for part, style in parts:
-            whole.append(self.printable(part), style)
-        self.console.print(whole, soft_wrap=not self.console.is_terminal)
-
-    def gap(self, parts: Sequence[tuple[str, str]], last: str) -> str:
-        """What stands between the parts of a line and its last one, for that to end at the right; a blank at least."""
-        from rich.cells import cell_len
-
-        return " " * max(self.width - sum(cell_len(self.printable(part)) for part, _ in parts) - cell_len(last), 1)
-
-    def rule(self, title: str, style: str = "", fill: str = "=") -> None:
-        """A title centred in a rule over the whole width, as pytest's."""
-        from rich.cells import cell_len
-
-        title = f" {self.printable(title)} "
-        side = max(self.width - cell_len(title), 2) // 2
-        rest = max(self.width - cell_len(title) - 2 * side, 0)
-        self.line(f"{fill * side}{title}{fill * (side + rest)}", style)
-
-    def block(self, label: str, value: str, style: str = "") -> None:
-        """A label and a longer text that keeps its line breaks, folded in a column of its own."""
-        from rich.text import Text
-
-        width = max(self.width - LABEL, 1)
-        folded = Text(self.printable(value, line=False)).wrap(self.console, width, overflow="fold", tab_size=4)
-        for number, line in enumerate(folded or [Text()]):
-            head, shown = "" if number else label, line.plain.rstrip()
-            self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
-
-    def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
-        """A head and a text that is folded in the column beside it; below it where that is too narrow."""
-        from rich.cells import cell_len
-        from rich.text import Text
-
-        if not self.console.is_terminal:
-            self.parts([*head, (value, style)])
-            return
-        start = sum(cell_len(self.printable(part)) for part, _ in head)
-        if start > INDENT and self.width - start < NARROWEST:
-            self.parts(head)
-            head, start = [(" " * INDENT, "")], INDENT
-        folded = Text(self.printable(value)).wrap(self.console, max(self.width - start, 1), overflow="fold")
-        for number, line in enumerate(folded or [Text()]):
-            self.parts([*(head if not number else [(" " * start, "")]), (line.plain.rstrip(), style)])
-
-    def printable(self, value: str, *, line: bool = True) -> str:
-        """`value` disarmed, and with escapes for what this output's encoding lacks."""
-        encoding = self.console.encoding
-        return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)
-
-
-def _lines(view: Results) -> Iterator[tuple[Column, list[tuple[Cell, str]]]]:
+def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Cell, str]]]]:
     """Each column's cells with the share of all cells done after it, as pytest's `[ 37%]`."""
     done, total = 0, len(view.cells)
     for block in view.blocks:
@@ -197,7 +108,7 @@ def _lines(view: Results) -> Iterator[tuple[Column, list[tuple[Cell, str]]]]:
             yield column, cells
 
 
-def _print_letters(paper: _Paper, view: Results) -> None:
+def _print_letters(paper: Paper, view: RunResults) -> None:
     from rich.cells import cell_len
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
@@ -221,13 +132,13 @@ def _print_letters(paper: _Paper, view: Results) -> None:
     paper.line()
 
 
-def _print_cells(paper: _Paper, view: Results) -> None:
+def _print_cells(paper: Paper, view: RunResults) -> None:
     for column, cells in _lines(view):
         for cell, progress in cells:
             name = f"{column.llm} {column.label} {cell.test} "
             score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
             other = f" (paper: {cell.paper_verdict})" if cell.differs else ""
-            q_value = f" q {rounded('q_value', cell.numbers['q_value'])}" if "q_value" in cell.numbers else ""
+            q_value = "" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}"
             parts = [
                 (name, ""),
                 (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
@@ -239,7 +150,9 @@ def _print_cells(paper: _Paper, view: Results) -> None:
     paper.line()
 
 
-def _print_evidence(paper: _Paper, view: Results, trials: Iterable[Mapping[str, Any]], *, with_controls: bool) -> None:
+def _print_evidence(
+    paper: Paper, view: RunResults, trials: Iterable[Mapping[str, Any]], *, with_controls: bool
+) -> None:
     flagged = [
         cell
         for block in view.blocks
@@ -261,17 +174,17 @@ def _print_evidence(paper: _Paper, view: Results, trials: Iterable[Mapping[str, 
     paper.line()
 
 
-def _print_tables(paper: _Paper, view: Results) -> None:
+def _print_tables(paper: Paper, view: RunResults) -> None:
     """One line a table, by its row tests; controls that joined come last and dimmed."""
     from rich.cells import cell_len
 
-    if not view.tables:
+    if not view.tables_in_order:
         return
     paper.rule("tables")
-    labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in view.tables]
+    labels = [paper.printable(f"{table.llm} {view.label(table)} ") for table in view.tables_in_order]
     widest = max(map(cell_len, labels))
     room = paper.width - widest - VERDICT >= NARROWEST or not paper.console.is_terminal
-    for label, table in zip(labels, view.tables, strict=True):
+    for label, table in zip(labels, view.tables_in_order, strict=True):
         control = "dim" if table.llm in view.joined else ""
         verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {STYLES[table.outcome]}".strip())
         if room:
@@ -292,7 +205,7 @@ def _figures(table: TableVerdict) -> str:
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
-def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
+def _print_trial(paper: Paper, trials: list[Mapping[str, Any]]) -> None:
     if not trials:
         paper.line("no trial of this cell was kept", "dim")
         return
@@ -309,54 +222,53 @@ def _print_trial(paper: _Paper, trials: list[Mapping[str, Any]]) -> None:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
 
 
-def _print_controls(paper: _Paper, view: Results) -> None:
+def _print_controls(paper: Paper, view: RunResults) -> None:
     if view.controls:
         paper.rule("controls")
         for note in view.controls:
-            warns = note.startswith(WARNINGS)
-            paper.line(note, "yellow" if warns else "")
+            paper.line(str(note), "yellow" if note.warns else "")
         paper.line()
 
 
-def _print_ranking(paper: _Paper, view: Results) -> None:
+def _print_ranking(paper: Paper, view: RunResults) -> None:
     """A line an LLM, its 95% intervals under it, and how contamination goes together with the rest."""
     from rich.table import Table
     from rich.text import Text
 
-    if not view.ranking:
+    if not view.ranks_in_order:
         return
     paper.rule("ranking")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("LLM", overflow="fold")
     for name in ("contam.", "member.", "0-shot", "1-shot"):
         table.add_column(name, justify="right", no_wrap=True)
-    for rank in view.ranking:
-        scores = (rank.score, rank.membership, rank.zero_shot, rank.one_shot)
-        table.add_row(Text(paper.printable(rank.llm)), *("-" if value is None else f"{value:.2f}" for value in scores))
+    for rank in view.ranks_in_order:
+        scores = ["-" if value is None else f"{value:.2f}" for value in rank.measures.values()]
+        table.add_row(Text(paper.printable(rank.llm)), *scores)
         if rank.intervals:
             table.add_row("", *(_limits(rank.intervals.get(measure)) for measure in MEASURES), style="dim")
-    if known := majorities(view.ranking):
+    if known := majorities(view.ranks_in_order):
         table.add_row("(largest class)", *(known.get(measure, "") for measure in MEASURES), style="dim")
     paper.console.print(table)
-    if len(view.ranking) > 1:
+    if len(view.ranks_in_order) > 1:
         for sentence in correlation_sentences(view):
             paper.line(sentence)
     paper.line()
 
 
-def _print_comparisons(paper: _Paper, view: Results, verbosity: int) -> None:
+def _print_comparisons(paper: Paper, view: RunResults, verbosity: int) -> None:
     """What changed between versions, serializers or runs, and whether by more than chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
         paper.line(section.counted)
-        told = [(group, change) for group in section.changed for change in group.changes]
-        shown = told if verbosity else told[:CHANGES_SHOWN]
+        changes = [(group, change) for group in section.changed for change in group.changes]
+        shown = changes if verbosity else changes[:CHANGES_SHOWN]
         for group, change in shown:
             whose = f"{group.llm}: " if group.llm else ""
             where = f" {whose}{group.first} -> {group.second}, {change.where}: {change.figures.replace('→', '->')}"
             paper.beside([(change.word.upper(), "red" if change.word == "appeared" else "yellow")], where)
-        if len(shown) < len(told):
-            paper.line(f"({len(told) - len(shown)} more: see -v, or index.html)", "dim")
+        if len(shown) < len(changes):
+            paper.line(f"({len(changes) - len(shown)} more: see -v, or index.html)", "dim")
         paper.line()
 
 
@@ -369,7 +281,7 @@ def _limits(interval: tuple[float, float] | None) -> str:
     return "" if interval is None else "-".join(f"{limit:.2f}".removeprefix("0") for limit in interval)
 
 
-def _print_durations(paper: _Paper, view: Results, most: int) -> None:
+def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
     if not most:
         return
     paper.rule(f"slowest {most} cells")
@@ -379,7 +291,7 @@ def _print_durations(paper: _Paper, view: Results, most: int) -> None:
         paper.line("nothing was asked now: the answers were there", "dim")
 
 
-def _print_summary(paper: _Paper, view: Results, letters: str) -> None:
+def _print_summary(paper: Paper, view: RunResults, letters: str) -> None:
     outcomes = (
         [] if "N" in letters else [SUMMARY[letter] for letter in ("".join(SUMMARY) if "A" in letters else letters)]
     )
@@ -406,7 +318,7 @@ def _by_reason(cells: list[Cell]) -> dict[tuple[str, str], list[Cell]]:
     return groups
 
 
-def _places(view: Results, cells: list[Cell]) -> str:
+def _places(view: RunResults, cells: list[Cell]) -> str:
     """What a group of cells has in common, named by what is few: `gpt-4o iris, wine membership`."""
     llms = dict.fromkeys(cell.llm for cell in cells)
     columns = dict.fromkeys(view.label(cell) for cell in cells)
@@ -418,29 +330,29 @@ def _few(names: Mapping[str, None], kind: str) -> str:
     return ", ".join(names) if len(names) <= 3 else f"({len(names)} {kind})"
 
 
-def _print_last_line(paper: _Paper, view: Results) -> None:
+def _print_last_line(paper: Paper, view: RunResults) -> None:
     counts = count(view.subjects)
     words = ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) or "no cells"
-    if view.run.get("interrupted"):
+    if view.run.interrupted:
         words += ", interrupted"
-    elif view.run.get("limit"):
+    elif view.run.limit:
         words += ", stopped at a limit"
-    elif view.run.get("finished") is False:
+    elif not view.run.finished:
         words += ", not finished"
-    paper.rule(f"{words} in {_duration(view.run.get('seconds'))}", f"bold {_worst(view, counts)}")
+    paper.rule(f"{words} in {_duration(view.run.seconds)}", f"bold {_worst(view, counts)}")
 
 
-def _worst(view: Results, counts: Mapping[str, int]) -> str:
+def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
     """The colour of the worst outcome: green only where something was decided and nothing was left open."""
     if Verdict.CONTAMINATED in counts:
         return "red"
     undecided = Verdict.UNINFORMATIVE in counts or Verdict.NO_ANSWER in counts
-    cut_off = view.run.get("interrupted") or view.run.get("finished") is False
+    cut_off = view.run.interrupted or not view.run.finished
     return "green" if Verdict.NOT_DETECTED in counts and not undecided and not cut_off else "yellow"
 
 
-def _duration(seconds: object) -> str:
-    if not isinstance(seconds, int | float):
+def _duration(seconds: float | None) -> str:
+    if seconds is None:
         return "?s"
     minutes, rest = divmod(int(seconds), 60)
     clock = f" ({minutes // 60}:{minutes % 60:02d}:{rest:02d})" if seconds >= 60 else ""

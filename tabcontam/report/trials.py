@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tabcontam.verdicts.results import Cell, place_of, text
+from tabcontam.verdicts.cells import Cell, place_of
+from tabcontam.verdicts.wording import text
 
 Trial = Mapping[str, Any]
 

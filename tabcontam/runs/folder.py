@@ -1,11 +1,12 @@
-"""A run's folder read and written: record a document, judge a past run again, merge several runs."""
+"""A run's folder read and written: record results, judge a past run again, merge several runs."""
 
-import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby, islice
 from pathlib import Path
+from typing import TypeVar
 
 from tabcontam.asking.trials import (
     JUNIT,
@@ -24,25 +25,24 @@ from tabcontam.asking.trials import (
 )
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Trial
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import Dictionary, english
+from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.subjects.catalogue import catalogued
 from tabcontam.tables.serializers import Serializer
+from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
-from tabcontam.verdicts.judge import SCHEMA, CellName, Result, correlations, ranking, read_trial, result, results
-from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.document import as_json, read_results
+from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
+from tabcontam.verdicts.judge import CellName, read_trial, result, results
+from tabcontam.verdicts.ranks import correlations, ranking
+from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
-Fields = Mapping[str, type | tuple[type, ...]]
-RUN_FIELDS: Fields = {
-    "version": str, "command": str, "seconds": (int, float), "rules": str, "alpha": (int, float),
-    "level": (int, float), "llms": list, "datasets": list, "serializers": list,
-}  # fmt: skip
-CELL_FIELDS: Fields = {
-    "llm": str, "dataset": str, "edition": str, "serializer": str, "test": str, "control": bool, "queries": int,
-}  # fmt: skip
+Part = TypeVar("Part")
 
 
 def new_folder(moment: datetime) -> Path:
@@ -55,26 +55,23 @@ def new_folder(moment: datetime) -> Path:
     return folder
 
 
-def as_json(document: Result) -> str:
-    """results.json's text."""
-    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
-
-
-def record(folder: Path, document: Result, shown: Result | None = None, runs: Sequence[Pair] = ()) -> Result:
+def record(folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()) -> RunResults:
     """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
 
-    Returns results.json with its comparisons, which need the trials; `runs` are the cells that two of its runs have.
+    Returns the results with their comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
 
-    trials = last_lines(folder, document)
-    document = document | {"comparisons": comparisons(document, trials, runs)}
+    trials = last_lines(folder, found.cells)
+    compared = comparisons(found.run, found.cells, trials, runs)
+    found = replace(found, comparisons=compared)
+    shown = found if shown is None else replace(shown, comparisons=compared)
     try:
-        replace_file(folder / RESULTS, as_json(document))
-        replace_file(folder / JUNIT, render_junit(document))
-        pages = render_pages(shown or document, trials)
+        replace_file(folder / RESULTS, as_json(found))
+        replace_file(folder / JUNIT, render_junit(found))
+        pages = render_pages(shown, trials)
         for name, page in pages.items():
             replace_file(folder / name, page)
         for older in folder.glob("llm-[0-9]*.html"):
@@ -85,194 +82,192 @@ def record(folder: Path, document: Result, shown: Result | None = None, runs: Se
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
             f"make room and run python -m tabcontam rescore {folder}"
         ) from error
-    return document
+    return found
 
 
-def load(folder: Path) -> Result:
+def load(folder: Path) -> RunResults:
     """The results of a past run. Raises `UsageError`."""
-    from tabcontam.verdicts.results import read_results
-
-    document = read_results(folder)
-    if "llms" not in document["run"]:
+    found = read_results(folder)
+    if found.run.recorded:
         raise UsageError(f"{folder} holds recorded answers that `replay` judged, not a run")
-    _check(folder, "the run", document["run"], RUN_FIELDS)
-    for number, cell in enumerate(document["cells"]):
-        _check(folder, f"cell {number}", cell, CELL_FIELDS)
-        if cell["test"] not in BY_ID:
-            raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell['test']!r}")
-    return document
-
-
-def _check(folder: Path, what: str, known: Result, wanted: Fields) -> None:
-    lacking = [name for name, kind in wanted.items() if not isinstance(known.get(name), kind)]
+    lacking = [name for name in ("seconds", "alpha", "level") if getattr(found.run, name) is None]
     if lacking:
-        raise UsageError(f"{folder / RESULTS}: {what} lacks {', '.join(lacking)}; {ANEW}")
+        raise UsageError(f"{folder / RESULTS}: the run lacks {', '.join(lacking)}; {ANEW}")
+    return found
 
 
-def last_lines(folder: Path, document: Result) -> list[Line]:
-    """The newest trial of every query of the document's cells, in the order of the cells.
+def last_lines(folder: Path, cells: Sequence[Cell]) -> list[Line]:
+    """The newest trial of every query of these cells, in the order of the cells.
 
     Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
     folder asked beyond a cell's own queries is left out.
     """
-    order = {cell_key(cell): number for number, cell in enumerate(document["cells"])}
+    order = {cell.key: number for number, cell in enumerate(cells)}
     newest = {line_key(line): line | {NUMBER: number} for number, line in Journal(folder).numbered()}
     known = [line for key, line in newest.items() if key[:-1] in order]
     ordered = sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
     by_cell = groupby(ordered, lambda line: order[line_key(line)[:-1]])
-    return [line for place, own in by_cell for line in islice(own, document["cells"][place]["queries"] or 0)]
+    return [line for place, own in by_cell for line in islice(own, cells[place].queries or 0)]
 
 
-def rescore(folder: Path, rules: str | None) -> Result:
+def rescore(folder: Path, rules: str | None) -> RunResults:
     """Judge a past run again from its trials, and record it. Raises `UsageError`."""
-    document = load(folder)
+    past = load(folder)
     open_folder(folder)
-    rules, alpha = rules or document["run"]["rules"], document["run"]["alpha"]
-    at = document["run"]["level"]
+    for number, cell in enumerate(past.cells, start=1):
+        if cell.test not in by_id():
+            raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
     dictionary = english()
-    templates = {item["name"]: _serializer(folder, item) for item in document["run"]["serializers"]}
+    run = replace(past.run, dictionary=dictionary.name, version=__version__)
+    run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
+    templates = {item.name: Serializer(about="", **asdict(item)) for item in run.serializers}
     cells, lines = [], {}
-    for cell, own in _by_cell(folder, document):
-        name = _name(cell)
+    for cell, own in _by_cell(folder, past.cells):
         try:
-            trials = [_read(name, line, templates[name.serializer], dictionary) for line in own]
-            judged_again = result(name, trials, cell["queries"], rules, at) if trials else cell
+            trials = [_read(cell, line, templates[cell.serializer or ""], dictionary) for line in own]
+            judged_again = _judged_again(cell, trials, run) if trials else cell
         except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise UsageError(f"{folder / TRIALS}: a trial of {name.test} cannot be read: {error!r}") from error
-        if cell.get("answered") and not trials:
-            raise UsageError(f"{folder / TRIALS} holds no answers to {name.test} on {name.dataset}; it is not whole")
+            raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
+        if cell.answered and not trials:
+            raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
         cells.append(judged_again)
         for line, trial in zip(own, trials, strict=True):
-            lines[line_key(line)] = line | judged(trial, rules == PAPER)
+            lines[line_key(line)] = line | judged(trial, run.rules == PAPER)
     replace_file(folder / TRIALS, _rewritten(folder, lines))
-    about = document["run"] | {"rules": rules, "dictionary": dictionary.name, "version": __version__}
-    return record(folder, results(about, cells, rules, alpha))
+    return record(folder, results(run, cells))
 
 
-def merge(folders: Sequence[Path], out: Path) -> Result:
+def merge(folders: Sequence[Path], out: Path) -> RunResults:
     """One report from several runs, recorded in `out`. Raises `UsageError`."""
-    document, lines, pairs = _merged(folders)
+    found, lines, pairs = _merged(folders)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
-    return record(out, document, runs=pairs)
+    return record(out, found, runs=pairs)
 
 
-def load_all(folders: Sequence[Path]) -> Result:
+def load_all(folders: Sequence[Path]) -> RunResults:
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
     if len(folders) > 1:
-        document, lines, pairs = _merged(folders)
-        return document | {"comparisons": comparisons(document, lines, pairs)}
-    from tabcontam.verdicts.results import read_results
-
+        found, lines, pairs = _merged(folders)
+        return replace(found, comparisons=comparisons(found.run, found.cells, lines, pairs))
     return read_results(folders[0])
 
 
-def _merged(folders: Sequence[Path]) -> tuple[Result, list[Line], list[Pair]]:
+def _merged(folders: Sequence[Path]) -> tuple[RunResults, list[Line], list[Pair]]:
     """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.
     """
-    documents = [load(folder) for folder in folders]
-    runs = [document["run"] for document in documents]
-    cells: dict[Key, Result] = {}
+    parts = [load(folder) for folder in folders]
+    cells: dict[Key, Cell] = {}
     lines: dict[Key, Line] = {}
-    trials = [last_lines(folder, document) for folder, document in zip(folders, documents, strict=True)]
-    for document, own in zip(documents, trials, strict=True):
-        replaced = {cell_key(cell) for cell in document["cells"]}
+    trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
+    for part, own in zip(parts, trials, strict=True):
+        replaced = {cell.key for cell in part.cells}
         lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
         lines |= {line_key(line): line for line in own}
-        cells |= {cell_key(cell): cell for cell in document["cells"]}
-    rules = {run["rules"] for run in runs}
+        cells |= {cell.key: cell for cell in part.cells}
+    names = [str(folder) for folder in folders]
+    about = _merged_facts([part.run for part in parts], names)
+    under_test = {llm.spec for llm in about.llms if not llm.control}
+    judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
+    pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))
+    return results(about, judged_cells), list(lines.values()), pairs
+
+
+def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
+    """The facts of several runs as those of one; a control that one of them named is under test in all of them."""
+    rules = {run.rules for run in runs}
     if len(rules) > 1:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
-    if len(alphas := {run["alpha"] for run in runs}) > 1:
+    if len(alphas := {run.alpha or 0.0 for run in runs}) > 1:
         levels = ", ".join(f"{alpha:g}" for alpha in sorted(alphas))
         raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
-    named = {fact["spec"] for run in runs for fact in run["llms"] if not fact["control"]}
-    for cell in cells.values():  # a control that one of the runs named is under test in all of them
-        cell["control"] = cell["control"] and cell["llm"] not in named
-    about = runs[-1] | {name: _union(runs, name) for name in ("llms", "datasets", "serializers")}
-    about["llms"] = [fact | {"control": fact["control"] and fact["spec"] not in named} for fact in about["llms"]]
-    about["seed"] = ", ".join(dict.fromkeys(str(run["seed"]) for run in runs)) if len(runs) > 1 else runs[0]["seed"]
-    about["catalogue"] = {llm: entry for run in runs for llm, entry in run.get("catalogue", {}).items()}
-    took = {line_key(line): line for run in runs for line in run.get("durations", [])}
-    about["durations"] = list(took.values())
-    about["command"] = "; ".join(run["command"] for run in runs)
-    about["seconds"] = round(sum(run["seconds"] for run in runs), 2)
-    about["level"] = min(run["level"] for run in runs)
-    names = [str(folder) for folder in folders]
-    about["notes"] = [*_notes(runs), *facts_apart(runs, names)]
-    about["runs"] = [part for name, run in zip(names, runs, strict=True) for part in _parts(name, run)]
-    document = results(about, list(cells.values()), min(rules), about["alpha"])
-    return document, list(lines.values()), of_runs(zip(names, documents, trials, strict=True))
+    named = {llm.spec for run in runs for llm in run.llms if not llm.control}
+    llms = _last((llm for run in runs for llm in run.llms), lambda llm: llm.spec)
+    notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]
+    return replace(
+        runs[-1],
+        llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
+        datasets=_last((one for run in runs for one in run.datasets), lambda one: (one.name, one.edition)),
+        serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
+        tests=in_order(test for run in runs for test in run.tests),
+        seed=", ".join(dict.fromkeys(str(run.seed) for run in runs)) if len(runs) > 1 else runs[0].seed,
+        catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
+        durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
+        command="; ".join(run.command for run in runs),
+        seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
+        level=min(run.level or 0.0 for run in runs),
+        notes=_last(notes, lambda note: note),
+        runs=tuple(part for name, run in zip(names, runs, strict=True) for part in _merged_runs(name, run)),
+    )
 
 
-def _parts(name: str, run: Result) -> list[Result]:
+def _merged_runs(name: str, run: RunFacts) -> tuple[MergedRun, ...]:
     """What was merged: the run itself, or what it was merged from before."""
-    own = {"folder": name} | {key: run.get(key) for key in ("version", "seed", "command", "started")}
-    return list(run.get("runs") or [own])
+    own = MergedRun(folder=name, version=run.version, seed=run.seed, command=run.command, started=run.started)
+    return run.runs or (own,)
 
 
-def _notes(runs: Sequence[Result]) -> list[str]:
-    return list(dict.fromkeys(note for run in runs for note in run.get("notes", [])))
+def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part, ...]:
+    """Each thing once, where it stood first, as it was told last."""
+    return tuple({key(part): part for part in parts}.values())
 
 
-def replay_document(
-    cells: Sequence[Result],
-    differences: Sequence[Result] | None,
-    rule_differences: Sequence[Result],
+def replay_results(
+    cells: Sequence[Cell],
+    differences: Sequence[RecordedDifference] | None,
+    rule_differences: Sequence[RuleDifference],
     rules: str,
     dictionary: str,
     command: str,
-) -> Result:
-    """results.json of recorded answers: their cells, and where asked for the disagreements.
+) -> RunResults:
+    """The results of recorded answers: their cells, and where asked for the disagreements.
 
     `differences` are those with the recorded decisions, `rule_differences` those between the two rule sets; both are
     left out where `differences` is None.
     """
-    from tabcontam.replay.records import CATALOGUE
+    run = RunFacts(
+        version=__version__,
+        command=command,
+        rules=PAPER if rules == PAPER else CALIBRATED,
+        dictionary=dictionary,
+        recorded=True,
+        catalogue=catalogued({llm: CATALOGUE.get(llm, llm) for llm in dict.fromkeys(cell.llm for cell in cells)}),
+        tests=in_order(known_tests()[cell.test] for cell in cells),
+    )
+    ranks = ranking(one_cell_a_square([cell for cell in cells if not cell.serializer]), rules)
+    return RunResults(
+        run=run,
+        cells=tuple(cells),
+        ranking=ranks,
+        correlations=correlations(ranks),
+        comparisons=comparisons(run, cells, ()),
+        differences=None if differences is None else tuple(differences),
+        rule_differences=None if differences is None else tuple(rule_differences),
+    )
 
-    about = {"version": __version__, "command": command, "rules": rules, "dictionary": dictionary, "finished": True}
-    llms = dict.fromkeys(cell["llm"] for cell in cells)
-    about["catalogue"] = catalogued({llm: CATALOGUE.get(llm, llm) for llm in llms})
-    ranked = ranking(one_cell_a_square([cell for cell in cells if not cell["serializer"]]), rules)
-    document = {
-        "schema": SCHEMA,
-        "run": about,
-        "cells": list(cells),
-        "tables": [],
-        "ranking": ranked,
-        "correlations": correlations(ranked),
-    }
-    document["comparisons"] = comparisons(document, ())
-    if differences is None:
-        return document
-    return document | {"differences": list(differences), "rule_differences": list(rule_differences)}
 
-
-def record_replay(out: Path, document: Result) -> None:
+def record_replay(out: Path, found: RunResults) -> None:
     """Write the judged cells of recorded answers as a folder without trials. Raises `UsageError`."""
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with --out")
-    record(out, document, shown=document | {"cells": one_cell_a_square(document["cells"])})
+    record(out, found, shown=replace(found, cells=one_cell_a_square(found.cells)))
 
 
-def _serializer(folder: Path, item: Result) -> Serializer:
-    try:
-        return Serializer(about="", **item)
-    except TypeError as error:
-        raise UsageError(f"{folder / RESULTS}: a serializer cannot be read: {error}") from error
-
-
-def _by_cell(folder: Path, document: Result) -> list[tuple[Result, list[Line]]]:
+def _by_cell(folder: Path, cells: Sequence[Cell]) -> list[tuple[Cell, list[Line]]]:
     own: dict[Key, list[Line]] = {}
-    for line in last_lines(folder, document):
+    for line in last_lines(folder, cells):
         own.setdefault(line_key(line)[:-1], []).append(line)
-    return [(cell, own.get(cell_key(cell), [])) for cell in document["cells"]]
+    return [(cell, own.get(cell.key, [])) for cell in cells]
 
 
-def _read(name: CellName, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    return read_trial(BY_ID[name.test], trial_of(line), serializer, dictionary)
+def _read(cell: Cell, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
+    return read_trial(by_id()[cell.test], trial_of(line), serializer, dictionary)
+
+
+def _judged_again(cell: Cell, trials: Sequence[Trial], run: RunFacts) -> Cell:
+    return result(CellName.of(cell), trials, cell.queries or 0, run.rules, run.level or 0.0)
 
 
 def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:
@@ -282,22 +277,6 @@ def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:
     for key, line in lines.items():
         kept[newest[key]] = line
     return as_lines(kept)
-
-
-def _union(runs: Sequence[Result], name: str) -> list[Result]:
-    """What the runs list under a name, each thing once, as the last run has it."""
-    found = {tuple(item.get(key) for key in ("spec", "name", "edition")): item for run in runs for item in run[name]}
-    return list(found.values())
-
-
-def _name(cell: Result) -> CellName:
-    names = ("llm", "dataset", "edition", "serializer", "test", "control")
-    return CellName(**{name: cell[name] for name in names})
-
-
-def cell_key(cell: Result) -> Key:
-    """What tells a cell of results.json from another, as in the lines of trials.jsonl."""
-    return _name(cell).key
 
 
 def _number(query: str) -> list[int]:

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
@@ -26,15 +26,19 @@ from tabcontam.errors import Unavailable, UsageError
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import Dictionary, english
-from tabcontam.runs.folder import as_json, cell_key, load, new_folder, record
+from tabcontam.runs.folder import load, new_folder, record
 from tabcontam.subjects.base import Model
-from tabcontam.subjects.catalogue import catalogued
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices, price_of
 from tabcontam.subjects.registry import CONTROLS, Settings, resolve
+from tabcontam.subjects.resolution import Found
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.judge import Result, results
+from tabcontam.verdicts.document import as_json
+from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, RunFacts, SerializerFacts, catalogued
+from tabcontam.verdicts.judge import results
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 DATASETS = ("iris", "wine")
@@ -74,7 +78,7 @@ class Run:
     cells: tuple[PlannedCell, ...]
     dictionary: Dictionary
     prices: Mapping[str, Price]
-    resolved: Mapping[str, str] = field(default_factory=dict)
+    resolved: Mapping[str, Found] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Outcome:
     """
 
     folder: Path
-    document: Result
+    results: RunResults
     failure: str | None
     seconds: float
 
@@ -124,8 +128,8 @@ def prepare(request: Request, progress: Progress | None = None) -> Run:
         prepare_tables(tables, serializers[0], tests, request.options, tell)
     with progress.doing("preparing guesses") as tell:
         cells = tuple(plan(subjects, tables, serializers, tests, request.options, tell))
-    stands_for = {spec: found for spec, (_, found) in opened.items()}
-    return Run(request, subjects, tables, serializers, cells, english(), prices, stands_for)
+    found = {spec: found for spec, (_, found) in opened.items() if found is not None}
+    return Run(request, subjects, tables, serializers, cells, english(), prices, found)
 
 
 def _tables(request: Request, progress: Progress) -> tuple[Table, ...]:
@@ -150,13 +154,13 @@ def _specs(request: Request) -> tuple[str, ...]:
     return (*(spec for spec in CONTROLS if request.controls and spec not in named), *named)
 
 
-def _opened(spec: str, settings: Settings) -> tuple[Model, str]:
+def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
     """An LLM and what its name stands for; one that is not to be had here says so when it is to be reached."""
     try:
         resolved = resolve(spec)
     except Unavailable as error:
-        return MissingModel(spec, error), spec
-    return resolved.open(settings), str(resolved.found)
+        return MissingModel(spec, error), None
+    return resolved.open(settings), resolved.found
 
 
 def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
@@ -191,23 +195,23 @@ def execute(run: Run, progress: Progress) -> Outcome:
     _check_same_run(folder, run)
     session = _session(run, Journal(folder), progress)
 
-    def document(finished: bool) -> Result:
-        about = describe(run, started, session.used()) | {
-            "seconds": _passed(run),
-            "finished": finished and session.limit() is None,
-            "interrupted": session.stopping,
-            "limit": session.limit(),
-            "durations": session.durations(),
-        }
-        options = run.request.options
-        return results(about, session.results(), options.rules, options.alpha)
+    def judged(finished: bool) -> RunResults:
+        about = replace(
+            describe(run, started, session.used()),
+            seconds=_passed(run),
+            finished=finished and session.limit() is None,
+            interrupted=session.stopping,
+            limit=session.limit(),
+            durations=tuple(session.durations()),
+        )
+        return results(about, session.results())
 
     try:
-        _completed(_ask(session, folder, document), session.stop)
+        _completed(_ask(session, folder, judged), session.stop)
     finally:
         session.journal.rescue()
     with progress.doing("writing the report"):
-        final = record(folder, document(not session.stopping))
+        final = record(folder, judged(not session.stopping))
     return Outcome(folder, final, session.failures(), _passed(run))
 
 
@@ -278,7 +282,7 @@ async def _connect(session: Session) -> None:
         await session.connect()
 
 
-async def _ask(session: Session, folder: Path, document: Callable[[bool], Result]) -> None:
+async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults]) -> None:
     try:
         await _connect(session)
         _check_same_versions(folder, session)
@@ -287,7 +291,7 @@ async def _ask(session: Session, folder: Path, document: Callable[[bool], Result
             with session.progress.doing("looking for known answers"):
                 session.recall()
             # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
-            replace_file(folder / RESULTS, as_json(document(False)))
+            replace_file(folder / RESULTS, as_json(judged(False)))
             with _interruptible(session):
                 await session.ask()
     finally:
@@ -321,22 +325,21 @@ def _check_same_run(folder: Path, run: Run) -> None:
     """A folder is continued by a run that has all of its cells: others would vanish from its report."""
     if not (folder / RESULTS).exists():
         return
-    document = load(folder)
-    seed, version = document["run"].get("seed"), document["run"].get("version")
-    if seed != run.request.options.seed:
-        raise UsageError(f"{folder} holds a run with seed {seed}; choose another folder with --out")
-    if version != __version__:
-        raise UsageError(f"{folder} holds a run of tabcontam {version}; choose another folder with --out")
-    for fact in document["run"].get("llms", []):
-        before, now = fact.get("resolved"), run.resolved.get(fact.get("spec"))
+    held = load(folder)
+    if held.run.seed != run.request.options.seed:
+        raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
+    if held.run.version != __version__:
+        raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
+    specs = [subject.model.spec for subject in run.subjects]
+    named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
+    for llm in held.run.llms:
+        before, now = llm.resolved, named.get(llm.spec)
         if before and now and before != now:
-            raise UsageError(
-                f"in {folder} {fact['spec']} is {before}, now it is {now}; choose another folder with --out"
-            )
+            raise UsageError(f"in {folder} {llm.spec} is {before}, now it is {now}; choose another folder with --out")
     planned = {cell.name.key for cell in run.cells}
-    for cell in document["cells"]:
-        if cell_key(cell) not in planned:
-            name = " ".join(str(cell[key]) for key in ("llm", "dataset", "test"))
+    for cell in held.cells:
+        if cell.key not in planned:
+            name = f"{cell.llm} {cell.dataset} {cell.test}"
             raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
 
 
@@ -345,61 +348,63 @@ def _check_same_versions(folder: Path, session: Session) -> None:
     if not (folder / RESULTS).exists():
         return
     versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}
-    for fact in load(folder)["run"]["llms"]:
-        before, now = fact.get("version"), versions.get(fact.get("spec"))
+    for llm in load(folder).run.llms:
+        before, now = llm.version, versions.get(llm.spec)
         if before and now and before != now:
             raise UsageError(
-                f"in {folder} {fact['spec']} was version {before}, now it is {now}; choose another folder with --out"
+                f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
             )
 
 
-def describe(run: Run, started: datetime, used: Mapping[str, Result]) -> Result:
-    """The facts of a run, for results.json."""
+def describe(run: Run, started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
+    """The facts of a run; `used` has what was sent to each LLM so far."""
     options = run.request.options
-    return {
-        "version": __version__,
-        "versions": versions(),
-        "command": run.request.command,
-        "started": started.isoformat(timespec="seconds"),
-        "seed": options.seed,
-        "rules": options.rules,
-        "alpha": options.alpha,
-        "level": run.cells[0].level,
-        "dictionary": run.dictionary.name,
-        "llms": [
-            {
-                "spec": subject.model.spec,
-                "resolved": run.resolved.get(subject.model.spec, subject.model.spec),
-                "version": subject.model.version,
-                "control": subject.joined,
-                **used.get(subject.model.spec, {}),
-            }
-            for subject in run.subjects
-        ],
-        "catalogue": catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
-        "datasets": [
-            {
-                "name": table.name,
-                "title": table.title,
-                "edition": table.edition,
-                "sha256": table.sha256,
-                "rows": len(table.rows),
-                "columns": len(table.columns),
-                "features": list(table.columns),
-                "order": table.order,
-            }
+    return RunFacts(
+        version=__version__,
+        versions=versions(),
+        command=run.request.command,
+        started=started.isoformat(timespec="seconds"),
+        seed=options.seed,
+        rules=PAPER if options.rules == PAPER else CALIBRATED,
+        alpha=options.alpha,
+        level=run.cells[0].level,
+        dictionary=run.dictionary.name,
+        llms=tuple(_llm(run, subject, used) for subject in run.subjects),
+        catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
+        datasets=tuple(
+            DatasetFacts(
+                name=table.name,
+                title=table.title,
+                edition=table.edition,
+                sha256=table.sha256,
+                rows=len(table.rows),
+                columns=len(table.columns),
+                features=tuple(table.columns),
+                order=table.order,
+            )
             for table in run.tables
-        ],
-        "serializers": [
-            {
-                "name": item.name,
-                "specifier": item.specifier,
-                "value_separator": item.value_separator,
-                "feature_separator": item.feature_separator,
-            }
+        ),
+        serializers=tuple(
+            SerializerFacts(
+                name=item.name,
+                specifier=item.specifier,
+                value_separator=item.value_separator,
+                feature_separator=item.feature_separator,
+            )
             for item in run.serializers
-        ],
-    }
+        ),
+    )
+
+
+def _llm(run: Run, subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts:
+    spec, found = subject.model.spec, run.resolved.get(subject.model.spec)
+    return replace(
+        used.get(spec) or LlmFacts(spec=spec),
+        resolved=spec if found is None else str(found),
+        stands_for=spec if found is None else f"{found.provider}:{found.model}",
+        version=subject.model.version,
+        control=subject.joined,
+    )
 
 
 def versions() -> dict[str, str]:

@@ -110,19 +110,6 @@ def _tagged(tag: str) -> Entry | None:
     return next((entry for entry in load_catalogue().values() if wanted in map(str.casefold, entry.ollama)), None)
 
 
-def catalogued(specs: Mapping[str, str]) -> dict[str, dict[str, str | int]]:
-    """For results.json: what the catalogue says of the LLMs of a run, by their names there; others are left out.
-
-    `specs` has the LLM as `--llm` would name it, by its name in the run.
-    """
-    known = {name: standing_for(spec) for name, spec in specs.items()}
-    return {
-        name: {"name": entry.name, "title": entry.title, "family": entry.family, "order": entry.order}
-        for name, entry in known.items()
-        if entry is not None
-    }
-
-
 def successor(entry: Entry, today: date) -> Entry:
     """The first of its successors that is still served."""
     entries = load_catalogue()

@@ -13,13 +13,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import isclose
+from typing import Literal
 
 from tabcontam.evidence.base import DECIDED, State, Verdict
 from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
-from tabcontam.verdicts.judge import Result
+from tabcontam.verdicts.cells import Cell, InCell
+from tabcontam.verdicts.checked import Count, Share, Truth
+from tabcontam.verdicts.facts import RunFacts
+from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.rules import ALPHA
 
-VERSIONS, SERIALIZERS, RUNS = "versions", "serializers", "runs"
+CompareBy = Literal["versions", "serializers", "runs"]
+Change = Literal["appeared", "vanished", "same", "unknown"]
+VERSIONS: CompareBy = "versions"
+SERIALIZERS: CompareBy = "serializers"
+RUNS: CompareBy = "runs"
 PLACE = ("llm", "dataset", "edition", "serializer", "test")  # what tells cells apart, as in trials.jsonl
 MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
 ROUNDED = 1e-4  # how exactly a score is recorded
@@ -27,11 +35,44 @@ Line = Mapping[str, object]
 Key = tuple[str, ...]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Comparison(InCell):
+    """One test of two cells that differ in one thing, and whether they differ by more than chance.
+
+    The LLM or the serializer is empty where that is what differs.
+    """
+
+    kind: CompareBy
+    """In what they differ: versions of a family of LLMs, serializers, or runs that were merged."""
+    first: str
+    """The one LLM, serializer or run's folder."""
+    second: str
+    """The other one."""
+    first_verdict: Verdict | None = None
+    """The verdict on the first."""
+    second_verdict: Verdict | None = None
+    """The verdict on the second."""
+    first_share: Share | None = None
+    """The share of right answers of the first among the queries compared; null where it is not known."""
+    second_share: Share | None = None
+    """The same of the second."""
+    queries: Count = 0
+    """How many queries both were asked; 0 where they were asked different ones."""
+    p_value: Share | None = None
+    """That both are right equally often; null where that could not be tested."""
+    q_value: Share | None = None
+    """The p-value corrected for all comparisons of the kind (Benjamini and Hochberg)."""
+    beyond_chance: Truth = False
+    """Whether the shares of right answers differ by more than chance: q_value is at most alpha."""
+    change: Change
+    """What became of the verdict; unknown where one of the two was not decided, same for two scores."""
+
+
 @dataclass(frozen=True)
 class Side:
     """A cell with the newest trial of each of its queries; recorded answers have none."""
 
-    cell: Result
+    cell: Cell
     lines: Sequence[Line] = ()
 
 
@@ -43,7 +84,7 @@ class Pair:
     prompts are, too.
     """
 
-    kind: str
+    kind: CompareBy
     first: str
     second: str
     sides: tuple[Side, Side]
@@ -60,31 +101,32 @@ class Difference:
     p_value: float | None = None
 
 
-def comparisons(document: Result, lines: Iterable[Line], runs: Sequence[Pair] = ()) -> list[Result]:
-    """The comparisons of a results.json: versions, serializers, and the pairs of cells that two of its runs have.
+def comparisons(
+    run: RunFacts, cells: Iterable[Cell], lines: Iterable[Line], runs: Sequence[Pair] = ()
+) -> tuple[Comparison, ...]:
+    """The comparisons of a run: versions, serializers, and the pairs of cells that two of the merged runs have.
 
     `lines` are its trials. Benjamini and Hochberg's q-value is over all comparisons of a kind that could be tested;
     `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
     """
-    sides = _sides(document["cells"], lines)
-    by_id = one_plan(document["run"])
-    pairs = [*_versions(document["run"], sides, by_id), *_serializers(sides, by_id), *runs]
-    alpha = document["run"].get("alpha", ALPHA)
+    sides, by_id = _sides(cells, lines), one_plan(run)
+    pairs = [*_versions(run, sides, by_id), *_serializers(sides, by_id), *runs]
+    alpha = ALPHA if run.alpha is None else run.alpha
     compared = [(pair, difference(pair)) for pair in pairs]
-    found = []
+    found: list[Comparison] = []
     for kind in (VERSIONS, SERIALIZERS, RUNS):
-        own = [(pair, told) for pair, told in compared if pair.kind == kind]
-        q_values = iter(benjamini_hochberg([told.p_value for _, told in own if told.p_value is not None]))
-        found += [_line(pair, told, None if told.p_value is None else next(q_values), alpha) for pair, told in own]
-    return found
+        own = [(pair, differing) for pair, differing in compared if pair.kind == kind]
+        q_values = iter(benjamini_hochberg([one.p_value for _, one in own if one.p_value is not None]))
+        found += [_comparison(pair, one, None if one.p_value is None else next(q_values), alpha) for pair, one in own]
+    return tuple(found)
 
 
-def of_runs(runs: Iterable[tuple[str, Result, Iterable[Line]]]) -> list[Pair]:
-    """Each cell of a run beside that of the last run before it that has it; a run is a name, its results and trials."""
+def of_runs(runs: Iterable[tuple[str, Iterable[Cell], Iterable[Line]]]) -> list[Pair]:
+    """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
     held: dict[Key, tuple[str, Side]] = {}
     pairs = []
-    for name, document, lines in runs:
-        for key, side in _sides(document["cells"], lines).items():
+    for name, cells, lines in runs:
+        for key, side in _sides(cells, lines).items():
             if key in held:
                 before, earlier = held[key]
                 pairs.append(Pair(RUNS, before, name, (earlier, side), by_id=False))
@@ -92,9 +134,9 @@ def of_runs(runs: Iterable[tuple[str, Result, Iterable[Line]]]) -> list[Pair]:
     return pairs
 
 
-def one_plan(run: Result) -> bool:
+def one_plan(run: RunFacts) -> bool:
     """Whether all cells of a run, or of merged runs, were planned alike: then equal ids are the same queries."""
-    return len({(part.get("seed"), part.get("version")) for part in run.get("runs") or [run]}) == 1
+    return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
 def difference(pair: Pair) -> Difference:
@@ -131,39 +173,33 @@ def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
     return {json.dumps([line.get(name) for name in same]): line.get("hit") is True for line in own}
 
 
-def _counts(cell: Result) -> tuple[int, int] | None:
+def _counts(cell: Cell) -> tuple[int, int] | None:
     """Hits and queries of a cell without trials; None where its hits are no queries but words, or there are none."""
-    hits, queries, score = cell["hits"], cell["queries"], cell["score"]
+    hits, queries, score = cell.hits, cell.queries, cell.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=ROUNDED):
         return None
     return hits, queries
 
 
-def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
+def _sides(cells: Iterable[Cell], lines: Iterable[Line]) -> dict[Key, Side]:
     """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
     own: dict[Key, list[Line]] = {}
     for line in lines:
-        own.setdefault(_key(line), []).append(line)
+        own.setdefault(tuple(str(line[name]) for name in PLACE), []).append(line)
     sides: dict[Key, Side] = {}
     for cell in cells:
-        key = _key(cell)
-        if not cell["control"] and (key not in sides or cell["verdict"] == Verdict.CONTAMINATED):
+        if not cell.control and (cell.key not in sides or cell.verdict is Verdict.CONTAMINATED):
             # a run that was continued with fewer queries keeps the lines of the others
-            sides[key] = Side(cell, own.get(key, [])[: cell["queries"]])
+            sides[cell.key] = Side(cell, own.get(cell.key, [])[: cell.queries])
     return sides
 
 
-def _key(fields: Mapping[str, object]) -> Key:
-    return tuple(str(fields[name]) for name in PLACE)
-
-
-def _versions(run: Result, sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+def _versions(run: RunFacts, sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
     """Each cell of an LLM beside that of the next version of its family."""
-    entries = run.get("catalogue") or {}
     families: dict[str, list[str]] = {}
-    for llm in sorted(entries, key=lambda llm: int(entries[llm]["order"])):
-        if any(key[0] == llm for key in sides) and entries[llm]["family"]:
-            families.setdefault(entries[llm]["family"], []).append(llm)
+    for llm, entry in sorted(run.catalogue.items(), key=lambda known: known[1].order):
+        if any(key[0] == llm for key in sides) and entry.family:
+            families.setdefault(entry.family, []).append(llm)
     neighbours = [pair for family in families.values() for pair in pairwise(family)]
     return [
         Pair(VERSIONS, older, newer, (sides[key], sides[newer, *key[1:]]), by_id)
@@ -177,7 +213,7 @@ def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
     """Each two serializers that asked an LLM the same; a main run of recorded answers names none."""
     alike: dict[Key, list[str]] = {}
     for llm, dataset, edition, serializer, test in sides:
-        if sides[llm, dataset, edition, serializer, test].cell["serializer"]:
+        if serializer:
             alike.setdefault((llm, dataset, edition, test), []).append(serializer)
 
     def side(key: Key, serializer: str) -> Side:
@@ -190,30 +226,30 @@ def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
     ]
 
 
-def _line(pair: Pair, told: Difference, q_value: float | None, alpha: float) -> Result:
+def _comparison(pair: Pair, found: Difference, q_value: float | None, alpha: float) -> Comparison:
     first, second = (side.cell for side in pair.sides)
-    return {
-        "kind": pair.kind,
-        "first": pair.first,
-        "second": pair.second,
-        "llm": "" if pair.kind == VERSIONS else first["llm"],
-        "dataset": first["dataset"],
-        "edition": first["edition"],
-        "serializer": "" if pair.kind == SERIALIZERS else first["serializer"],
-        "test": first["test"],
-        "first_verdict": first["verdict"],
-        "second_verdict": second["verdict"],
-        "first_share": told.first_share,
-        "second_share": told.second_share,
-        "queries": told.queries,
-        "p_value": told.p_value,
-        "q_value": q_value,
-        "beyond_chance": q_value is not None and q_value <= alpha,
-        "change": change(first["verdict"], second["verdict"]),
-    }
+    return Comparison(
+        kind=pair.kind,
+        first=pair.first,
+        second=pair.second,
+        llm="" if pair.kind == VERSIONS else first.llm,
+        dataset=first.dataset,
+        edition=first.edition,
+        serializer="" if pair.kind == SERIALIZERS else first.serializer,
+        test=first.test,
+        first_verdict=first.verdict,
+        second_verdict=second.verdict,
+        first_share=found.first_share,
+        second_share=found.second_share,
+        queries=found.queries,
+        p_value=found.p_value,
+        q_value=q_value,
+        beyond_chance=q_value is not None and q_value <= alpha,
+        change=change(first.verdict, second.verdict),
+    )
 
 
-def change(first: str | None, second: str | None) -> str:
+def change(first: Verdict | None, second: Verdict | None) -> Change:
     """What became of a verdict: "appeared", "vanished", "same", or "unknown" where one of the two was not decided.
 
     Two scores, on which nothing is decided, are the "same".
@@ -222,28 +258,27 @@ def change(first: str | None, second: str | None) -> str:
         return "same"
     if first not in DECIDED or second not in DECIDED:
         return "unknown"
-    if first == second:
+    if first is second:
         return "same"
-    return "appeared" if second == Verdict.CONTAMINATED else "vanished"
+    return "appeared" if second is Verdict.CONTAMINATED else "vanished"
 
 
-def facts_apart(runs: Sequence[Result], names: Sequence[str]) -> list[str]:
-    """What a reader of several runs must know of how they differ; `runs` are the `run` of each results.json."""
+def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
+    """What a reader of several runs must know of how they differ."""
     notes = []
-    differing = {
-        "seeds, so that their queries are different ones": [run.get("seed") for run in runs],
-        "versions of tabcontam": [run.get("version") for run in runs],
+    differing: dict[NoteKind, tuple[str, list[object]]] = {
+        NoteKind.SEEDS: ("seeds, so that their queries are different ones", [run.seed for run in runs]),
+        NoteKind.VERSIONS: ("versions of tabcontam", [run.version for run in runs]),
     }
-    for what, values in differing.items():
+    for kind, (what, values) in differing.items():
         if len(set(map(str, values))) > 1:
-            told = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
-            notes.append(f"the runs have different {what} ({told})")
+            each = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
+            notes.append(Note(kind, f"the runs have different {what} ({each})"))
     editions: dict[str, dict[str, None]] = {}
-    for fact in (fact for run in runs for fact in run.get("datasets", [])):
-        editions.setdefault(str(fact.get("name")), {})[str(fact.get("edition"))] = None
-    notes += [
-        f"the runs have different editions of {dataset} ({', '.join(found)}), which are not compared"
-        for dataset, found in editions.items()
-        if len(found) > 1
-    ]
+    for fact in (fact for run in runs for fact in run.datasets):
+        editions.setdefault(fact.name, {})[fact.edition] = None
+    for dataset, own in editions.items():
+        if len(own) > 1:
+            said = f"the runs have different editions of {dataset} ({', '.join(own)}), which are not compared"
+            notes.append(Note(NoteKind.EDITIONS, said))
     return notes

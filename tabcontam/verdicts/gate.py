@@ -19,36 +19,25 @@ A results.json whose parts contradict each other, as after an edit by hand, is a
 cells do not show to be so.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
 from tabcontam.errors import Exit, UsageError, unknown
-from tabcontam.evidence.base import Verdict
-from tabcontam.evidence.registry import TESTS
-from tabcontam.verdicts.judge import ENDED, SCHEMA, tables
-from tabcontam.verdicts.names import Place, llms_named, places_named
-from tabcontam.verdicts.results import (
-    EXPOSED,
-    ROW_TESTS,
-    UNEXPOSED,
-    Cell,
-    Results,
-    TableVerdict,
-    rounded,
-    shorten,
-    typed,
-    visible,
-)
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, FAILURES, PAPER
+from tabcontam.evidence.base import Family, Verdict
+from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.judge import tables
+from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
+from tabcontam.verdicts.wording import rounded, shorten, visible
 
-KNOWLEDGE = frozenset(test.id for test in TESTS if test.number is not None and not test.of_rows)  # tests 1 to 6
-SHARES = ("p_value", "q_value", "detectable_share")  # numbers from 0 to 1
 NAMED = 3  # findings in the one line
 LONGEST = 240  # characters of a finding there
-Subject = tuple[str, Place]  # an LLM and a table
+Tested = tuple[str, TableName]  # an LLM and a table
 
 
 class Conclusion(StrEnum):
@@ -121,23 +110,23 @@ class Ruling:
     share: float | None
 
 
-def rulings(view: Results) -> dict[Subject, Ruling]:
+def rulings(view: RunResults) -> dict[Tested, Ruling]:
     """The gate's decision on each LLM and table but controls that joined; none on recorded answers."""
-    if "llms" not in view.run:
+    if view.run.recorded:
         return {}
     gate = _Gate(view, knowledge=False, min_power=None)
     return {(llm, place): gate.ruling(llm, place) for llm, place in _subjects(view, (), ())}
 
 
 def judge(
-    document: Mapping[str, Any],
+    view: RunResults,
     *,
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
     fail_on: Sequence[str] = (),
     min_power: float | None = None,
 ) -> Judgement:
-    """The gate's decision on a results.json; the worst of what is found of each LLM and table.
+    """The gate's decision on the results of a run; the worst of what is found of each LLM and table.
 
     `llms` and `datasets` choose from it (default: all but controls that joined). `fail_on` has "knowledge", "undecided"
     or both: tests 1 to 6 count as well, and what cannot be told exits as what is contaminated. `min_power`, in (0, 1):
@@ -146,30 +135,28 @@ def judge(
     Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """
     _check_conditions(fail_on, min_power)
-    view = typed(document)
     check_whole(view)
     gate = _Gate(view, "knowledge" in fail_on, min_power)
     findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
     return _together(findings, "undecided" in fail_on)
 
 
-def check_whole(view: Results) -> None:
+def check_whole(view: RunResults) -> None:
     """Raises `UsageError` for what is not a run's results, or has parts that contradict each other or are missing."""
-    if "llms" not in view.run:
+    if view.run.recorded:
         raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
-    alpha = view.run.get("alpha", ALPHA)
-    if not _is_share(alpha):
-        raise UsageError(f"the results contradict themselves: their alpha is {alpha!r}, which is no level")
-    if fault := next(_faults(view, alpha), None):
+    if view.run.alpha is None:
+        raise UsageError("the gate needs the level of a run, and alpha is missing; make the run again")
+    if fault := next(_faults(view, view.run.alpha), None):
         raise UsageError(f"the results contradict themselves: {visible(fault, line=True)}; make the run again")
 
 
-def _faults(view: Results, alpha: float) -> Iterator[str]:
+def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """What the project never writes, and the gate would pass over."""
-    stated = [fact["llm"] for fact in view.llms if not fact["control"]]
-    subjects = {(cell.llm, Place.of(cell)) for cell in view.cells if cell.test in ROW_TESTS}
+    stated = [llm.spec for llm in view.run.llms if not llm.control]
+    subjects = {(cell.llm, TableName.of(cell)) for cell in view.cells if cell.test in view.row_tests}
     llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
-    editions = [(fact["dataset"], fact["edition"]) for fact in view.datasets]
+    editions = [(dataset.name, dataset.edition) for dataset in view.run.datasets]
     yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
     yield from (
         f"none of the cells of {name}@{edition} is there" for name, edition in editions if (name, edition) not in asked
@@ -178,36 +165,29 @@ def _faults(view: Results, alpha: float) -> Iterator[str]:
         alike = all(cell.control for cell in view.cells if cell.llm == llm)
         if llm not in (EXPOSED, UNEXPOSED) or llm in stated or not alike:
             yield f"{llm} is marked as a control that joined, and it is not"
-    for table in view.table_verdicts:
-        if (table.llm, Place.of(table)) not in subjects:
+    for table in view.tables:
+        if (table.llm, TableName.of(table)) not in subjects:
             yield f"none of the cells of {table.llm} on {view.label(table)} is there"
-    parts: list[Cell | TableVerdict] = [*view.cells, *view.table_verdicts]
-    for part in parts:
-        where = f"{part.llm} on {view.label(part)}"
-        if strange := [name for name in SHARES if not 0 <= part.numbers.get(name, 0) <= 1]:
-            yield f"{where} has {strange[0]} {part.numbers[strange[0]]:g}"
-        found = view.run.get("rules") != PAPER and part.numbers.get("q_value", 1.0) <= alpha
+    parts: list[Cell | TableVerdict] = [*view.cells, *view.tables]
+    for part in parts if view.run.rules != PAPER else ():
+        found = part.q_value is not None and part.q_value <= alpha
         if found and part.verdict is not Verdict.CONTAMINATED:
-            yield f"{where} is {part.outcome} at a q-value below the level, {alpha:g}"
+            yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
 
 
 def _check_conditions(fail_on: Sequence[str], min_power: float | None) -> None:
     for word in fail_on:
         if word not in FAILURES:
             raise unknown("condition to fail on", str(word), FAILURES)
-    if min_power is not None and not _is_share(min_power):
+    if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
         raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
 
 
-def _is_share(value: object) -> bool:
-    return isinstance(value, int | float) and 0 < value < 1
-
-
-def _subjects(view: Results, llms: Sequence[str], datasets: Sequence[str]) -> list[Subject]:
+def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
     """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
-    asked = dict.fromkeys((cell.llm, Place.of(cell)) for block in view.blocks for cell in block.cells)
+    asked = dict.fromkeys((cell.llm, TableName.of(cell)) for block in view.blocks for cell in block.cells)
     if not datasets:
         return [(llm, place) for llm, place in asked if llm in chosen]
     return [(llm, place) for llm in chosen for place in named]
@@ -228,11 +208,11 @@ def _together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement
 class _Gate:
     """The results of a run, and what is asked of them."""
 
-    view: Results
+    view: RunResults
     knowledge: bool
     min_power: float | None
 
-    def finding(self, llm: str, place: Place) -> Finding:
+    def finding(self, llm: str, place: TableName) -> Finding:
         """What is found of one LLM and one table."""
         conclusion, reason = self._of_rows(llm, place)
         if self.knowledge and conclusion is not Conclusion.CONTAMINATED:
@@ -245,7 +225,7 @@ class _Gate:
         llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
         return Finding(llm, label, conclusion, reason)
 
-    def ruling(self, llm: str, place: Place) -> Ruling:
+    def ruling(self, llm: str, place: TableName) -> Ruling:
         """What is found of one LLM and one table, and what it rests on."""
         cells, table, found = self._rows(llm, place), self._tables.get((llm, place)), self.finding(llm, place)
         flagged = _flagged(cells, table) if table else []
@@ -255,7 +235,7 @@ class _Gate:
         share = self._share([cell for cell in missed if cell.test not in voided])
         return Ruling(found.conclusion, found.reason, voided, share)
 
-    def _of_rows(self, llm: str, place: Place) -> tuple[Conclusion, str]:
+    def _of_rows(self, llm: str, place: TableName) -> tuple[Conclusion, str]:
         """What the row tests say."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
         if flagged := _flagged(cells, table):
@@ -270,7 +250,7 @@ class _Gate:
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
         return self._clean(llm, place, [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED])
 
-    def _found(self, llm: str, place: Place, flagged: Sequence[str]) -> tuple[Conclusion, str]:
+    def _found(self, llm: str, place: TableName, flagged: Sequence[str]) -> tuple[Conclusion, str]:
         """Of a table that is contaminated in the report, by these row tests."""
         void = [test for test in flagged if test in self._void(UNEXPOSED, llm, place)]
         if not void:
@@ -283,16 +263,15 @@ class _Gate:
             return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
         return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
 
-    def _found_by(self, llm: str, place: Place, flagged: Sequence[str]) -> str:
+    def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
         table = self._tables.get((llm, place))
         if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
             return table.reason
-        p_value = table.numbers.get("p_value") if table else None
-        if self._paper or p_value is None or table is None or table.verdict is not Verdict.CONTAMINATED:
+        if self._paper or not table or table.p_value is None or table.verdict is not Verdict.CONTAMINATED:
             return f"found by {', '.join(flagged)}"
-        return f"found by {', '.join(flagged)}, p = {rounded('p_value', p_value)} together"
+        return f"found by {', '.join(flagged)}, p = {rounded('p_value', table.p_value)} together"
 
-    def _clean(self, llm: str, place: Place, missed: Sequence[Cell]) -> tuple[Conclusion, str]:
+    def _clean(self, llm: str, place: TableName, missed: Sequence[Cell]) -> tuple[Conclusion, str]:
         """Of a table that was not detected by these cells."""
         void = [cell.test for cell in missed if cell.test in self._void(EXPOSED, llm, place)]
         also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
@@ -310,10 +289,10 @@ class _Gate:
 
     def _share(self, missed: Sequence[Cell]) -> float | None:
         """The least share of remembered rows that these cells would have seen; not known of the published rules."""
-        shares = [cell.numbers["detectable_share"] for cell in missed if "detectable_share" in cell.numbers]
+        shares = [cell.detectable_share for cell in missed if cell.detectable_share is not None]
         return None if self._paper else min(shares, default=None)
 
-    def _unsure(self, llm: str, place: Place) -> str:
+    def _unsure(self, llm: str, place: TableName) -> str:
         """Why it cannot be told that the dataset is not known; empty where it can."""
         cells = self._knowing(llm, place)
         if short := [cell.test for cell in cells if cut_short(cell)]:
@@ -321,13 +300,13 @@ class _Gate:
         missed = any(cell.verdict is Verdict.NOT_DETECTED for cell in cells)
         return "" if missed else "no row was found, but whether the dataset is known was not decided by any test"
 
-    def _knowing(self, llm: str, place: Place) -> list[Cell]:
-        """The cells of tests 1 to 6; those that show no rows are asked in one serializer alone, and go for all."""
-        here = (llm, place.dataset, place.edition)
+    def _knowing(self, llm: str, place: TableName) -> list[Cell]:
+        """What tests of knowledge found; those that show no rows are asked in one serializer alone, and go for all."""
+        here, facts = (llm, place.dataset, place.edition), self.view.facts
         known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
-        return [cell for cell in known if cell.test in KNOWLEDGE]
+        return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
 
-    def _void(self, control: str, llm: str, place: Place) -> frozenset[str]:
+    def _void(self, control: str, llm: str, place: TableName) -> frozenset[str]:
         """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
         if llm == control:
             return frozenset()
@@ -336,55 +315,50 @@ class _Gate:
             return frozenset(cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
         return frozenset(_flagged(cells, table))
 
-    def _without(self, control: str) -> dict[Subject, TableVerdict]:
+    def _without(self, control: str) -> dict[Tested, TableVerdict]:
         """The verdicts of all tables without the row tests that a control voids, as the report would have them."""
         cells = [
-            {
-                **{name: getattr(cell, name) for name in ("llm", "dataset", "edition", "serializer", "test")},
-                **{name: cell.numbers.get(name) for name in ("p_value", "recalled_bits", "detectable_share")},
-                "verdict": cell.outcome,
-            }
+            cell
             for (llm, place), group in self._by_subject.items()
             for cell in group
-            if cell.test in ROW_TESTS and cell.test not in self._void(control, llm, place)
+            if cell.test in self.view.row_tests and cell.test not in self._void(control, llm, place)
         ]
-        alpha = self.view.run.get("alpha")
-        again = tables(cells, PAPER if self._paper else CALIBRATED, alpha if isinstance(alpha, float) else ALPHA)
-        return _verdicts(typed({"schema": SCHEMA, "run": {}, "cells": [], "tables": again}).table_verdicts)
+        run = self.view.run
+        return _verdicts(tables(cells, run.rules, ALPHA if run.alpha is None else run.alpha, self.view.facts))
 
     @cached_property
-    def _without_plausible(self) -> dict[Subject, TableVerdict]:
+    def _without_plausible(self) -> dict[Tested, TableVerdict]:
         return self._without(UNEXPOSED)
 
     @cached_property
-    def _without_powerless(self) -> dict[Subject, TableVerdict]:
+    def _without_powerless(self) -> dict[Tested, TableVerdict]:
         return self._without(EXPOSED)
 
     @cached_property
     def _paper(self) -> bool:
-        return self.view.run.get("rules") == PAPER
+        return self.view.run.rules == PAPER
 
     @cached_property
-    def _tables(self) -> dict[Subject, TableVerdict]:
-        return _verdicts(self.view.table_verdicts)
+    def _tables(self) -> dict[Tested, TableVerdict]:
+        return _verdicts(self.view.tables)
 
     @cached_property
-    def _by_subject(self) -> dict[Subject, list[Cell]]:
-        cells: dict[Subject, list[Cell]] = {}
+    def _by_subject(self) -> dict[Tested, list[Cell]]:
+        cells: dict[Tested, list[Cell]] = {}
         for cell in self.view.cells:
-            cells.setdefault((cell.llm, Place.of(cell)), []).append(cell)
+            cells.setdefault((cell.llm, TableName.of(cell)), []).append(cell)
         return cells
 
     @cached_property
-    def _labels(self) -> dict[Place, str]:
-        return {Place.of(cell): self.view.label(cell) for cell in self.view.cells}
+    def _labels(self) -> dict[TableName, str]:
+        return {TableName.of(cell): self.view.label(cell) for cell in self.view.cells}
 
-    def _rows(self, llm: str, place: Place) -> list[Cell]:
-        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in ROW_TESTS]
+    def _rows(self, llm: str, place: TableName) -> list[Cell]:
+        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in self.view.row_tests]
 
 
-def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Subject, TableVerdict]:
-    return {(verdict.llm, Place.of(verdict)): verdict for verdict in verdicts}
+def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
+    return {(verdict.llm, TableName.of(verdict)): verdict for verdict in verdicts}
 
 
 def _flagged(cells: Sequence[Cell], table: TableVerdict | None) -> list[str]:
@@ -393,15 +367,13 @@ def _flagged(cells: Sequence[Cell], table: TableVerdict | None) -> list[str]:
         return found
     if table is None or table.verdict is not Verdict.CONTAMINATED:
         return []
-    least = min((cell.numbers.get("p_value", 1.0) for cell in cells), default=1.0)
-    return [cell.test for cell in cells if cell.numbers.get("p_value", 1.0) == least]
+    p_values = [1.0 if cell.p_value is None else cell.p_value for cell in cells]
+    return [cell.test for cell, p_value in zip(cells, p_values, strict=True) if p_value == min(p_values)]
 
 
 def cut_short(cell: Cell) -> bool:
-    """Whether a cell was planned, but not asked to the end, or not at all: then there is nothing measured."""
-    if cell.verdict not in (Verdict.SKIPPED, Verdict.NO_ANSWER) or not cell.numbers.get("queries"):
-        return False
-    return cell.statistic is None or cell.reason.startswith(ENDED)
+    """Whether nothing is known of a cell because it was not asked to the end, or not at all."""
+    return cell.cut_short and cell.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 
 
 def _weak(share: float | None, wanted: float) -> str:

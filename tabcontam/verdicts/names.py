@@ -11,24 +11,25 @@ from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import Card, find_card, split_edition
 from tabcontam.tables.table import SHORT
 from tabcontam.tables.text_files import check_file
-from tabcontam.verdicts.results import Cell, Results, TableVerdict
+from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.results import RunResults
 
 
 @dataclass(frozen=True)
-class Place:
+class TableName:
     """A table as it was asked about: an edition of a dataset, written in a serializer."""
 
     dataset: str
-    edition: str
-    serializer: str
+    edition: str | None
+    serializer: str | None
 
     @classmethod
-    def of(cls, part: Cell | TableVerdict) -> "Place":
+    def of(cls, part: Cell | TableVerdict) -> "TableName":
         """The table of a cell or of a verdict."""
         return cls(part.dataset, part.edition, part.serializer)
 
 
-def llms_named(view: Results, names: Sequence[str]) -> list[str]:
+def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
     """The LLMs of a run that are so named: as in the run, by what that stood for, or by a name of the catalogue.
 
     Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
@@ -39,12 +40,12 @@ def llms_named(view: Results, names: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(llm for name in names for llm in _llms(view, name, known)))
 
 
-def _llms(view: Results, name: str, known: Sequence[str]) -> list[str]:
+def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
     if name in known:
         return [name]
-    stood_for = {fact["llm"]: fact["resolved"].partition(" (")[0] for fact in view.llms}  # behind it is a note
+    stood_for = {llm.spec: llm.stands_for or llm.spec for llm in view.run.llms}
     means = _means(name)
-    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm) or llm))]
+    found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm, llm)))]
     if not found:
         raise unknown("LLM of these results", name, known)
     return found
@@ -56,19 +57,19 @@ def _means(spec: str) -> set[str]:
     return {spec, *((entry.name, *entry.served) if entry else ())}
 
 
-def places_named(view: Results, name: str) -> list[Place]:
+def places_named(view: RunResults, name: str) -> list[TableName]:
     """The tables of a run that are so named: as the report labels them, NAME, NAME@EDITION, an alias or a FILE.
 
     Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
     since.
     """
-    labels = {Place.of(cell): view.label(cell) for cell in view.cells}
+    labels = {TableName.of(cell): view.label(cell) for cell in view.cells}
     base, edition = split_edition(name)
     card = find_card(base)
     found = [place for place, label in labels.items() if name in (label, place.dataset, _full(place))]
     if not found and card is not None:
         places = [place for place in labels if place.dataset == card.name]
-        found = [place for place in places if edition in (None, card.named(place.edition))]
+        found = [place for place in places if edition in (None, card.named(place.edition or ""))]
     if not found:
         found = [place for place in labels if place.dataset == Path(name).name]
     if not found:
@@ -78,7 +79,7 @@ def places_named(view: Results, name: str) -> list[Place]:
     return _as_carded(card, name, found) if card.source else found
 
 
-def _as_carded(card: Card, name: str, found: list[Place]) -> list[Place]:
+def _as_carded(card: Card, name: str, found: list[TableName]) -> list[TableName]:
     """Those of the tables that a user's own card describes as it is now."""
     editions = [card.stated(edition) for edition in card.editions]
     same = [place for place in found if place.edition in editions]
@@ -87,11 +88,11 @@ def _as_carded(card: Card, name: str, found: list[Place]) -> list[Place]:
     return same
 
 
-def _full(place: Place) -> str:
+def _full(place: TableName) -> str:
     return f"{place.dataset}@{place.edition}"
 
 
-def _unchanged(name: str, found: list[Place]) -> list[Place]:
+def _unchanged(name: str, found: list[TableName]) -> list[TableName]:
     """Those of the tables that are the FILE as it is now, where there is one."""
     path = os.path.expanduser(name)
     if not os.path.isfile(path):

@@ -1,7 +1,9 @@
 """The words of a decision that commands and files name: the rules, the level, what a gate can be told to fail on."""
 
-CALIBRATED = "calibrated"
-PAPER = "paper"
+from typing import Final
+
+CALIBRATED: Final = "calibrated"
+PAPER: Final = "paper"
 RULES = (CALIBRATED, PAPER)
 ALPHA = 0.01  # the share of false discoveries among the contaminated cells of an LLM, and among its tables
 FAILURES = ("contaminated", "undecided", "knowledge")

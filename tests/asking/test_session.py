@@ -27,6 +27,7 @@ from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.prices import Price
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.facts import LlmFacts
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
@@ -191,8 +192,8 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
     answer(running)
     first, second = running.results()
     assert len(list(Journal(tmp_path).lines())) == 3
-    assert (first["verdict"], first["reason"]) == ("no answer", "the run ended after 3 of 5 queries")
-    assert (second["verdict"], second["reason"]) == ("skipped", "not asked: the run ended before")
+    assert (first.verdict, first.reason) == ("no answer", "the run ended after 3 of 5 queries")
+    assert (second.verdict, second.reason) == ("skipped", "not asked: the run ended before")
 
 
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
@@ -200,9 +201,9 @@ def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
     running = session(planned(model, options), tmp_path, options)
     answer(running)
     first, second = running.results()
-    assert first["verdict"] == "contaminated"
-    assert second["verdict"] == "skipped"
-    assert second["reason"] == "not asked: -x stopped after incomplete_completion on ships was found contaminated"
+    assert first.verdict == "contaminated"
+    assert second.verdict == "skipped"
+    assert second.reason == "not asked: -x stopped after incomplete_completion on ships was found contaminated"
 
 
 def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> None:
@@ -212,7 +213,7 @@ def test_a_model_that_cannot_be_made_for_a_table_is_skipped(tmp_path: Path) -> N
 
     running = session(planned(Picky()), tmp_path)
     answer(running)
-    assert {(cell["verdict"], cell["reason"]) for cell in running.results()} == {
+    assert {(cell.verdict, cell.reason) for cell in running.results()} == {
         ("skipped", "the table enumerates its domain")
     }
 
@@ -234,8 +235,8 @@ def test_one_llm_that_cannot_be_reached_does_not_stop_the_others(tmp_path: Path)
         await running.ask()
 
     asyncio.run(both())
-    absent = [cell for cell in running.results() if cell["llm"] == "spy:absent"]
-    assert {(cell["verdict"], cell["reason"]) for cell in absent} == {("no answer", "no server at http://127.0.0.1:9")}
+    absent = [cell for cell in running.results() if cell.llm == "spy:absent"]
+    assert {(cell.verdict, cell.reason) for cell in absent} == {("no answer", "no server at http://127.0.0.1:9")}
 
 
 def test_no_llm_that_can_be_reached_is_an_error(tmp_path: Path) -> None:
@@ -422,7 +423,7 @@ def test_identical_queries_are_asked_once_and_filed_at_every_place(tmp_path: Pat
     lines = list(Journal(tmp_path).lines())
     assert Counter(line["dataset"] for line in lines) == {"ships": ALL, "boats": ALL}
     assert running.estimates()[0].queries == 2 * ALL
-    assert all(cell["verdict"] != "skipped" for cell in running.results())
+    assert all(cell.verdict != "skipped" for cell in running.results())
 
 
 def test_identical_queries_are_estimated_once(tmp_path: Path) -> None:
@@ -462,11 +463,11 @@ def test_one_llm_that_ends_leaves_the_others(tmp_path: Path) -> None:
     running = session(cells, tmp_path, options)
     answer(running)
     assert (len(well.asked), len(dying.asked)) == (ALL, 2)
-    own = [cell for cell in running.results() if cell["llm"] == "spy:dying"]
-    assert [cell["verdict"] for cell in own] == ["no answer", "no answer"]
-    assert all("HTTP 402: the account is empty" in str(cell["reason"]) for cell in own)
-    assert running.used()["spy:dying"]["ended"] == "HTTP 402: the account is empty"
-    assert running.used()["spy:one"] == {"requests": ALL, "retries": 0, "dollars": 0.0, "ended": None}
+    own = [cell for cell in running.results() if cell.llm == "spy:dying"]
+    assert [cell.verdict for cell in own] == ["no answer", "no answer"]
+    assert all("HTTP 402: the account is empty" in str(cell.reason) for cell in own)
+    assert running.used()["spy:dying"].ended == "HTTP 402: the account is empty"
+    assert running.used()["spy:one"] == LlmFacts(spec="spy:one", requests=ALL, retries=0, dollars=0.0)
     assert running.limit() is None
     assert running.failures() is None
 
@@ -489,8 +490,8 @@ def test_at_most_so_many_requests_and_then_a_report(tmp_path: Path) -> None:
     assert len(spy.asked) == len(list(Journal(tmp_path).lines())) == 4
     assert running.limit() == "--max-requests 4 is reached"
     assert running.failures() is None
-    assert "not detected" not in {cell["verdict"] for cell in running.results()}
-    assert any("--max-requests 4 is reached" in str(cell["reason"]) for cell in running.results())
+    assert "not detected" not in {cell.verdict for cell in running.results()}
+    assert any("--max-requests 4 is reached" in str(cell.reason) for cell in running.results())
 
 
 def test_at_most_so_many_requests_of_all_llms_together(tmp_path: Path) -> None:
@@ -527,7 +528,7 @@ def test_at_most_so_many_dollars(tmp_path: Path, limit: str) -> None:
     running = session(planned(spy), tmp_path, options, prices={"spy:one@http://a/v1": price})
     answer(running)
     spent = len(spy.asked) * price.cost(10, 10)
-    assert running.used()["spy:one"]["dollars"] == pytest.approx(float(spent))
+    assert running.used()["spy:one"].dollars == pytest.approx(float(spent))
     assert spent <= Decimal(limit)
     assert len(spy.asked) < ALL
     assert str(running.limit()).startswith(f"--max-cost {limit} allows no further request: ")
@@ -588,7 +589,7 @@ def test_what_an_llm_can_do_may_be_found_out_as_it_connects(tmp_path: Path, foun
     asyncio.run(whole())
     generates = Capability.GENERATE in found
     assert len(spy.asked) == (ALL if generates else 0)
-    reasons = {cell["reason"] for cell in running.results()}
+    reasons = {cell.reason for cell in running.results()}
     lacks = "spy:one cannot take part: the test needs generate"
     assert (lacks in reasons) is not generates
 
@@ -625,4 +626,4 @@ def test_stopping_ends_the_wait_for_another_try(tmp_path: Path) -> None:
 
     asyncio.run(whole())
     assert running.stopping
-    assert {cell["verdict"] for cell in running.results()} == {"skipped"}
+    assert {cell.verdict for cell in running.results()} == {"skipped"}

@@ -22,11 +22,11 @@ from tabcontam.calibration.power import (
     EXPERT,
     IGNORANT,
     TOGETHER,
-    Outcomes,
+    Judged,
     Planned,
     ask,
     asked_of,
-    outcomes_of,
+    judge,
     planned,
 )
 from tabcontam.errors import Skip, UsageError
@@ -68,12 +68,12 @@ class Counts:
     unequal: int = 0  # runs in which the formatter's outcome is not the oracle's
     seconds: float = 0.0
 
-    def add(self, answerer: str, outcomes: Outcomes, paper: Mapping[str, Verdict | None]) -> None:
+    def add(self, answerer: str, judged: Judged, paper: Mapping[str, Verdict | None]) -> None:
         """Count one run."""
-        for test, outcome in outcomes.items():
+        for test, outcome in judged.parts.items():
             self.calibrated[answerer, test, str(outcome.verdict)] += 1
-            if outcome.queries:
-                self.queries[test] = max(self.queries.get(test, 0), outcome.queries)
+            if queries := judged.queries(test):
+                self.queries[test] = max(self.queries.get(test, 0), queries)
             else:
                 self.idle[test] = f"{outcome.verdict}: {outcome.reason}"
             if answerer == "guesser" and outcome.p_value is not None and test != TOGETHER:
@@ -89,12 +89,12 @@ def simulated(dataset: str, runs: int, word_runs: int) -> Counts:
     began = time.perf_counter()
     for seed in range(runs):
         run = planned(table, DECIDED if seed < word_runs else ROWS, serializer, seed, ALPHA)
-        of_seed: dict[str, Outcomes] = {}
+        of_seed: dict[str, Judged] = {}
         for answerer in ANSWERERS:
             trials = constant(run) if answerer == CONSTANT else ask(run, answerer, seed)
-            of_seed[answerer] = outcomes_of(run, trials, ALPHA)
+            of_seed[answerer] = judge(run, trials, ALPHA)
             counts.add(answerer, of_seed[answerer], of_paper(run, trials))
-        told = [{test: each.verdict for test, each in of_seed[name].items()} for name in ("oracle", "formatter")]
+        told = [{test: each.verdict for test, each in of_seed[name].parts.items()} for name in ("oracle", "formatter")]
         counts.unequal += told[0] != told[1]
     counts.seconds = time.perf_counter() - began
     return counts
@@ -154,7 +154,7 @@ def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
             continue
         for run in plans:
             trials = asyncio.run(asked_of(run, model))
-            for test, outcome in outcomes_of(run, trials, ALPHA).items():
+            for test, outcome in judge(run, trials, ALPHA).parts.items():
                 found[kind][test, str(outcome.verdict)] += 1
     return found
 

@@ -17,15 +17,13 @@ from tabcontam.calibration.power import (
     ANSWERERS,
     IGNORANT,
     TOGETHER,
-    Outcome,
+    Judged,
     Rate,
     Study,
     ask,
-    concluded,
+    judge,
     measure,
-    outcomes_of,
     planned,
-    simulate,
 )
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
@@ -154,41 +152,47 @@ def written(number: int) -> Prompt:
 CELL, BLUNT, UNFIT, WORDS = OneCell(), OneCell("tolldue"), Unfit(), Words()
 
 
-def outcomes(answerer: str, *tests: base.Test, seed: int = 0, alpha: float = 0.01) -> power.Outcomes:
-    return simulate(ships(), tests, IS, answerer, seed, alpha)
+def outcomes(answerer: str, *tests: base.Test, seed: int = 0, alpha: float = 0.01) -> Judged:
+    return simulate(ships(), tests, answerer, seed, alpha)
+
+
+def simulate(table: Table, tests: Sequence[base.Test], answerer: str, seed: int, alpha: float) -> Judged:
+    run = planned(table, tests, IS, seed, alpha)
+    return judge(run, ask(run, answerer, seed), alpha)
 
 
 def test_an_oracle_is_found_and_so_is_its_table() -> None:
     found = outcomes("oracle", CELL)
-    assert found[CELL.id].verdict is found[TOGETHER].verdict is Verdict.CONTAMINATED
-    assert found[CELL.id].queries == found[CELL.id].readable == QUERIES
-    assert (found[CELL.id].p_value or 1) < 1e-20
+    assert found.parts[CELL.id].verdict is found.parts[TOGETHER].verdict is Verdict.CONTAMINATED
+    assert found.queries(CELL.id) == found.cells[CELL.id].answered == QUERIES
+    assert (found.cells[CELL.id].p_value or 1) < 1e-20
 
 
 @pytest.mark.parametrize("answerer", ["decliner", "refuser", "empty", "fails", "truncates"])
 def test_who_does_not_answer_is_never_clean(answerer: str) -> None:
     found = outcomes(answerer, CELL)
-    assert found[CELL.id].verdict is found[TOGETHER].verdict is Verdict.NO_ANSWER
-    assert found[CELL.id].readable == 0
-    assert found[CELL.id].reason
+    assert found.parts[CELL.id].verdict is found.parts[TOGETHER].verdict is Verdict.NO_ANSWER
+    assert found.cells[CELL.id].answered == 0
+    assert found.cells[CELL.id].reason
 
 
 def test_what_cannot_tell_is_not_asked() -> None:
     found = outcomes("oracle", BLUNT, UNFIT)
-    assert found[BLUNT.id] == Outcome(Verdict.UNINFORMATIVE, None, 0, 0, "everyone knows it")
-    assert found[UNFIT.id] == Outcome(Verdict.SKIPPED, None, 0, 0, "no row can be asked")
-    assert (found[TOGETHER].verdict, found[TOGETHER].p_value) == (Verdict.UNINFORMATIVE, None)
+    blunt, unfit = found.cells[BLUNT.id], found.cells[UNFIT.id]
+    assert (blunt.verdict, blunt.queries, blunt.reason) == (Verdict.UNINFORMATIVE, 0, "everyone knows it")
+    assert (unfit.verdict, unfit.queries, unfit.reason) == (Verdict.SKIPPED, 0, "no row can be asked")
+    assert (found.parts[TOGETHER].verdict, found.parts[TOGETHER].p_value) == (Verdict.UNINFORMATIVE, None)
 
 
 def test_words_say_nothing_of_the_table() -> None:
     found = outcomes("schema-expert", WORDS)
-    assert found[WORDS.id].verdict is Verdict.CONTAMINATED
-    assert TOGETHER not in found
+    assert found.cells[WORDS.id].verdict is Verdict.CONTAMINATED
+    assert TOGETHER not in found.parts
 
 
 def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
     def values(seed: int) -> list[float | None]:
-        return [outcomes(answerer, CELL, seed=seed)[CELL.id].p_value for answerer in ANSWERERS]
+        return [outcomes(answerer, CELL, seed=seed).cells[CELL.id].p_value for answerer in ANSWERERS]
 
     assert values(3) == values(3) != values(4)
 
@@ -196,7 +200,7 @@ def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
 @pytest.mark.parametrize("answerer", [*IGNORANT, "schema-expert"])
 def test_p_values_of_who_knows_no_row_are_no_smaller_than_by_chance(answerer: str) -> None:
     table = ships()
-    values = [simulate(table, [CELL], IS, answerer, seed, 0.01)[CELL.id].p_value or 0.0 for seed in range(300)]
+    values = [simulate(table, [CELL], answerer, seed, 0.01).cells[CELL.id].p_value or 0.0 for seed in range(300)]
     for level in (0.01, 0.1, 0.5):
         assert sum(value <= level for value in values) <= 300 * level + 3 * (300 * level) ** 0.5
 
@@ -211,7 +215,7 @@ def test_a_plan_is_asked_of_several_and_its_prompts_are_written_once(monkeypatch
     monkeypatch.setattr(f"{__name__}.written", counted)
     run = planned(ships(), [CELL], IS, 0, 0.01)
     for answerer in ("mode", "oracle"):
-        outcomes_of(run, ask(run, answerer, 0), 0.01)
+        judge(run, ask(run, answerer, 0), 0.01)
     assert len(times) == QUERIES
 
 
@@ -225,9 +229,7 @@ def test_the_same_reply_is_read_once_and_counts_for_each_who_gives_it(monkeypatc
 
     monkeypatch.setattr(OneCell, "read", spied)
     run = planned(ships(), [CELL], IS, 0, 0.01)
-    first, second, third = (
-        outcomes_of(run, ask(run, answerer, 0), 0.01) for answerer in ("oracle", "memoriser:1", "yes")
-    )
+    first, second, third = (judge(run, ask(run, answerer, 0), 0.01) for answerer in ("oracle", "memoriser:1", "yes"))
     assert first == second != third
     assert len(heard) == 2 * QUERIES
 
@@ -244,26 +246,6 @@ def test_everything_is_asked_through_the_seam_of_real_models(monkeypatch: pytest
     outcomes("mode", CELL, WORDS)
     assert len(sent) == QUERIES + 2
     assert all(request.prompt.chat[-1].content.startswith("What has row") for request in sent)
-
-
-def judged(*p_values: float | None) -> power.Outcomes:
-    each = [Outcome(Verdict.NOT_DETECTED, value, 5, 5) for value in p_values]
-    return {f"test {number}": outcome for number, outcome in enumerate(each)}
-
-
-def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> None:
-    # 0.015 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
-    decided = concluded(judged(1e-9, 0.015, 0.9), ["test 1", "test 2"], 0.03)
-    assert [each.verdict for each in decided.values()] == [
-        Verdict.CONTAMINATED,
-        Verdict.CONTAMINATED,
-        Verdict.NOT_DETECTED,
-        Verdict.CONTAMINATED,
-    ]
-    assert decided[TOGETHER].p_value == pytest.approx(0.03)
-    apart = concluded(judged(1e-9, 0.019, 0.9), ["test 1", "test 2"], 0.03)
-    assert apart["test 1"].verdict is Verdict.CONTAMINATED
-    assert apart[TOGETHER].verdict is Verdict.NOT_DETECTED
 
 
 @pytest.mark.parametrize(("found", "runs", "upper"), [(0, 300, 0.00994), (0, 1, 0.95), (10, 10, 1.0)])

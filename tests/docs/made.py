@@ -1,7 +1,8 @@
-"""The pages of the docs that are made: one for each contamination test, their index, and every command's --help."""
+"""The pages of the docs that are made: of each contamination test, their index, every --help, a JSON Schema."""
 
 import argparse
 import inspect
+import json
 import os
 import shlex
 from collections.abc import Mapping
@@ -13,11 +14,13 @@ from tabcontam.cli.arguments import parser
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import TESTS
 from tabcontam.tables.serializers import DEFAULT, load_serializer
+from tabcontam.verdicts.document import json_schema
 from tests.made_tables import ships
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COMMANDS = DOCS / "commands.md"
+SCHEMA = DOCS / "results.schema.json"
 MADE = "<!-- made by python -m tests.docs -->"
 WIDTH = "100"  # columns of a help text
 HEADINGS = {
@@ -36,7 +39,9 @@ def made() -> dict[Path, str]:
     """The text of every page that is made."""
     pages = {DOCS / "tests" / f"{test.id}.md": page(test) for test in TESTS}
     by_hand = COMMANDS.read_text("utf-8").partition(MADE)[0]
-    return {**pages, DOCS / "tests" / "README.md": index(), COMMANDS: f"{by_hand}{MADE}\n{helps()}"}
+    schema = json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
+    pages |= {DOCS / "tests" / "README.md": index(), SCHEMA: schema}
+    return {**pages, COMMANDS: f"{by_hand}{MADE}\n{helps()}"}
 
 
 def sections(test: Test) -> dict[str, str]:

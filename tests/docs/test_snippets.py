@@ -8,7 +8,7 @@ from tests.docs.blocks import PAGES, Block, Command, blocks, commands
 from tests.docs.made import DOCS, ROOT
 from tests.docs.running import Absent, Place, served
 
-COPIED = (DOCS / "extend.md",)  # pages that change the project: they work on a copy
+COPIED = (DOCS / "extend.md",)  # pages that change the project: they work on a copy, in a process a command
 LANGUAGES = {"console", "python", "toml", "ini", "yaml", "diff", "text"}
 
 
@@ -22,7 +22,11 @@ def asked(page: Path) -> list[tuple[Block, Command | None]]:
     return found
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if asked(page)], ids=lambda page: str(page.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, marks=[pytest.mark.slow] * (page in COPIED)) for page in PAGES if asked(page)],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
 def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent: set[str] = set()
     with served() as servers:

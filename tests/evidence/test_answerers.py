@@ -18,7 +18,7 @@ from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.judge import Result
+from tabcontam.verdicts.cells import Cell
 from tests.made_tables import ships
 
 NUMBERED = [test.id for test in TESTS if test.number is not None]
@@ -44,49 +44,49 @@ def register() -> Table:
     return replace(table, columns=(*table.columns[:-1], *MORE, table.columns[-1]), rows=rows)
 
 
-def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
+def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Cell]:
     subject = Subject(open_simulated(kind))
     options = Options()
     cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
     session = Session(cells, options, english(), Journal(folder), Unheard())
     session.recall()
     asyncio.run(session.ask())
-    return {result["test"]: result for result in session.results()}
+    return {result.test: result for result in session.results()}
 
 
 @pytest.mark.parametrize("serializer", ["is", "equals", "colon", "is-equal-to"])
 def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: str) -> None:
     results = judged("oracle", tmp_path, serializer)
-    assert {results[test]["verdict"] for test in DECIDES} == {"contaminated"}
-    assert {results[test]["paper_verdict"] for test in NUMBERED} == {"contaminated"}
-    assert {results[test]["score"] for test in SCORED} == {1.0}
+    assert {results[test].verdict for test in DECIDES} == {"contaminated"}
+    assert {results[test].paper_verdict for test in NUMBERED} == {"contaminated"}
+    assert {results[test].score for test in SCORED} == {1.0}
 
 
 def test_one_that_does_not_know_is_not_detected(tmp_path: Path) -> None:
     results = judged("mode", tmp_path)
-    assert {results[test]["verdict"] for test in DECIDES} == {"not detected"}
-    assert {results[test]["paper_verdict"] for test in NUMBERED} == {"not detected"}
+    assert {results[test].verdict for test in DECIDES} == {"not detected"}
+    assert {results[test].paper_verdict for test in NUMBERED} == {"not detected"}
 
 
 def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
-    assert judged("yes", tmp_path)["membership"]["score"] == 0.5
+    assert judged("yes", tmp_path)["membership"].score == 0.5
 
 
 @pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
 def test_no_answer_is_never_clean(tmp_path: Path, kind: str) -> None:
     results = judged(kind, tmp_path)
-    assert {test: result["verdict"] for test, result in results.items()} == dict.fromkeys(EVERY, "no answer")
+    assert {test: result.verdict for test, result in results.items()} == dict.fromkeys(EVERY, "no answer")
     for result in results.values():  # decoys are beside the count
-        assert re.match(r"no readable answer to (\d+) of \1 queries", result["reason"])
+        assert re.match(r"no readable answer to (\d+) of \1 queries", result.reason or "")
 
 
 def test_an_answer_behind_a_preamble_is_read_but_not_by_the_published_algorithm(tmp_path: Path) -> None:
     results = judged("formatter", tmp_path)
-    assert {results[test]["verdict"] for test in DECIDES} == {"contaminated"}
+    assert {results[test].verdict for test in DECIDES} == {"contaminated"}
     # B1: the first line alone is kept, and a preamble is what it holds
-    assert {results[test]["paper_verdict"] for test in ROW_TESTS} == {"not detected"}
+    assert {results[test].paper_verdict for test in ROW_TESTS} == {"not detected"}
 
 
 def test_the_published_algorithm_never_calls_a_failed_call_clean(tmp_path: Path) -> None:
     results = judged("fails", tmp_path)
-    assert {results[test]["paper_verdict"] for test in NUMBERED} == {"no answer"}
+    assert {results[test].paper_verdict for test in NUMBERED} == {"no answer"}

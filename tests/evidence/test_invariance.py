@@ -15,6 +15,7 @@ from functools import cache, partial
 from io import StringIO
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -24,7 +25,7 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Unheard
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
-from tabcontam.calibration.power import Planned, ask, outcomes_of, planned
+from tabcontam.calibration.power import Planned, ask, judge, planned
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.registry import BY_ID, TESTS
 from tabcontam.reading.answers import is_number
@@ -32,8 +33,10 @@ from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
-from tabcontam.verdicts.judge import Result, results
-from tabcontam.verdicts.rules import ALPHA
+from tabcontam.verdicts.document import as_document
+from tabcontam.verdicts.facts import RunFacts
+from tabcontam.verdicts.judge import results
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
 from tests.made_tables import ships
 
 SERIALIZERS = load_serializers()
@@ -50,11 +53,11 @@ def run(serializer: str = "is") -> Planned:
 
 
 def p_values(of: Planned, kind: str) -> Mapping[str, object]:
-    return {test: pytest.approx(each.p_value) for test, each in outcomes_of(of, ask(of, kind, 0), ALPHA).items()}
+    return {test: pytest.approx(each.p_value) for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
 def found(of: Planned, kind: str) -> Mapping[str, float | None]:
-    return {test: each.p_value for test, each in outcomes_of(of, ask(of, kind, 0), ALPHA).items()}
+    return {test: each.p_value for test, each in judge(of, ask(of, kind, 0), ALPHA).parts.items()}
 
 
 def cell_of(test: str) -> PlannedCell:
@@ -245,20 +248,20 @@ def test_an_equal_expected_value_written_differently_changes_no_decision(test: s
 # --- tables of any shape, from the plan to the results
 
 
-def judged(table: Table, folder: Path, rules: str = "calibrated") -> dict[str, list[Result]]:
+def judged(table: Table, folder: Path, rules: str = "calibrated") -> dict[str, list[dict[str, Any]]]:
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
     subjects = [Subject(open_simulated(kind)) for kind in ("oracle", "guesser")]
     options = Options(rules=rules)
     session = Session(plan(subjects, [table], [IS], TESTS, options), options, english(), Journal(folder), Unheard())
     session.recall()
     asyncio.run(session.ask())
-    written: dict[str, list[Result]] = json.loads(
-        json.dumps(results({}, session.results(), rules, ALPHA), allow_nan=False)
-    )
+    run = RunFacts(rules=PAPER if rules == PAPER else CALIBRATED, alpha=ALPHA)
+    written = as_document(results(run, session.results()))
+    json.dumps(written, allow_nan=False)
     return written
 
 
-def of_llm(kind: str, lines: Sequence[Result]) -> dict[str, str | None]:
+def of_llm(kind: str, lines: Sequence[dict[str, Any]]) -> dict[str, str | None]:
     return {str(line.get("test", "table")): line["verdict"] for line in lines if line["llm"] == f"simulated:{kind}"}
 
 

@@ -4,7 +4,7 @@ import json
 import os
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,14 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.reading.words import english
 from tabcontam.replay import Record, read_records, replay, replay_calibrated
 from tabcontam.replay.calibrated import GUESSED, PARTLY
-from tabcontam.runs.folder import replay_document
+from tabcontam.runs.folder import replay_results
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.document import as_document, as_json, typed
+from tabcontam.verdicts.facts import RunFacts, known_tests
+from tabcontam.verdicts.recorded import RuleDifference
+from tabcontam.verdicts.results import RunResults
 
 ENGLISH = english()
 WINE = load_table("wine@scikit-learn")
@@ -34,7 +39,7 @@ def asked(row: int, output: str | None = None, llm: str = "m", **given: Any) -> 
 
 
 def judge(*records: Record) -> list[dict[str, Any]]:
-    return replay_calibrated(records, ENGLISH)[0]
+    return [asdict(cell) for cell in replay_calibrated(records, ENGLISH)[0]]
 
 
 def verdict(*records: Record) -> Verdict:
@@ -98,14 +103,16 @@ MAIN = {"serializer": None}
 
 
 @cache
-def timed() -> tuple[float, list[dict[str, Any]], list[dict[str, Any]]]:
+def timed() -> tuple[float, list[Cell], list[RuleDifference]]:
     start = time.process_time()
-    cells, told = replay_calibrated(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
-    return time.process_time() - start, cells, told
+    cells, different = replay_calibrated(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
+    return time.process_time() - start, cells, different
 
 
+@cache
 def judged() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    return timed()[1:]
+    _, cells, different = timed()
+    return [asdict(cell) for cell in cells], [asdict(one) for one in different]
 
 
 def cells(**wanted: str | None) -> list[dict[str, Any]]:
@@ -178,10 +185,11 @@ class TestTenLlms:
 
     def test_the_paper_s_verdicts_stand_beside(self) -> None:
         paper = replay(read_records(Path(FOLDER, "records.jsonl")), ENGLISH, "paper")
-        assert [cell["paper_verdict"] for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
+        assert [cell.paper_verdict for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
 
     def test_every_cell_can_be_written_as_json(self) -> None:
-        assert json.loads(json.dumps(judged()[0], allow_nan=False)) == judged()[0]
+        found = RunResults(run=RunFacts(tests=tuple(known_tests().values())), cells=tuple(timed()[1]))
+        assert typed(json.loads(as_json(found))) == found
 
     def test_takes_less_than_a_minute(self) -> None:
         assert timed()[0] < 60
@@ -192,7 +200,7 @@ class TestTheirRanking:
     """The main runs, ranked and compared; classification is not among the records."""
 
     def document(self) -> dict[str, Any]:
-        return replay_document(judged()[0], None, [], "calibrated", "en_US", "replay")
+        return as_document(replay_results(timed()[1], None, [], "calibrated", "en_US", "replay"))
 
     def test_the_ten_llms_are_ranked_with_their_intervals(self) -> None:
         ranked = self.document()["ranking"]

@@ -16,7 +16,7 @@ from tabcontam.replay.trials import (
     OTHER_FEATURE,
     PREAMBLE,
     SINGLE,
-    Asked,
+    RecordedCell,
     asked_rows,
     asked_words,
 )
@@ -46,9 +46,9 @@ def said(row: int = ROW, serializer: str = "is", **changed: str) -> str:
     return load_serializers()[serializer].row(tuple(cells), tuple(cells.values()))
 
 
-def asked(*records: Record) -> Asked:
+def asked(*records: Record) -> RecordedCell:
     found = asked_rows(records, SHIPS, english())
-    assert isinstance(found, Asked)
+    assert isinstance(found, RecordedCell)
     return found
 
 
@@ -56,7 +56,7 @@ def weighed(*records: Record) -> Evidence:
     return evidence(asked(*records))
 
 
-def evidence(found: Asked) -> Evidence:
+def evidence(found: RecordedCell) -> Evidence:
     return found.test.weigh(found.trials, 0.001)
 
 
@@ -129,12 +129,12 @@ class TestRows:
         values = {"age": "10", "outcome": hidden}
         record = recorded("unknown", "feature_completion", values=values, asked=("outcome",))
         found = asked_rows([record], known, english())
-        assert isinstance(found, Asked)
+        assert isinstance(found, RecordedCell)
         assert evidence(found).answered == 1
 
     def test_a_feature_that_only_counts_the_rows_counts_for_nothing(self) -> None:
         found = asked_rows([recorded(said())], SHIPS, english())
-        assert isinstance(found, Asked)
+        assert isinstance(found, RecordedCell)
         assert COUNTER in found.notes
         assert "hullNo" not in found.trials[0].query.chance
         alone = recorded("The hullNo is 5", "feature_completion", asked=("hullNo",))
@@ -185,9 +185,9 @@ def others(output: str = "port, mast", count: int = 9, each: int = 1) -> list[li
     return [[answer(output, "x", dataset=f"other {number}")] * each for number in range(count)]
 
 
-def said_of(*records: Record, decoys: list[list[Record]] | None = None) -> Asked:
+def said_of(*records: Record, decoys: list[list[Record]] | None = None) -> RecordedCell:
     found = asked_words(records, others() if decoys is None else decoys, english())
-    assert isinstance(found, Asked)
+    assert isinstance(found, RecordedCell)
     return found
 
 
@@ -239,7 +239,7 @@ class TestWords:
 
 
 class TestNames:
-    def named(self, dataset: str, output: str, decoys: int = 9, other: str = "Zand Register") -> Asked:
+    def named(self, dataset: str, output: str, decoys: int = 9, other: str = "Zand Register") -> RecordedCell:
         record = answer(output, dataset=load_cards()[dataset].title, test="recognition_features")
         return said_of(record, decoys=others(other, decoys))
 

@@ -7,7 +7,7 @@ from typing import Any
 from markupsafe import Markup
 
 from tabcontam.report.environment import asset, environment
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import typed
 
 PAGE = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">

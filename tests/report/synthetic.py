@@ -1,10 +1,12 @@
 """Results and trials made up for the report's tests: every verdict, any size, hostile text."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.judge import BY_TESTS
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.judge import BY_TESTS, tables
 
 HOSTILE = (
     "<script>alert(1)</script> [red]red[/red] \x1b[31m ]]> \x00 \x9b \u202e 汉字 \"quotes\" 'n' {{ 7 * 7 }} & \ud800"
@@ -127,6 +129,12 @@ def table(llm: str, dataset: str, verdict: str, **changes: Any) -> dict[str, Any
     } | changes
 
 
+def tables_of(cells: Sequence[dict[str, Any]], rules: str = "calibrated", alpha: float = 0.01) -> list[dict[str, Any]]:
+    """The verdicts on the tables of these cells, as the project comes to them."""
+    view = typed(document([*cells]))
+    return [asdict(verdict) for verdict in tables(view.cells, rules, alpha, view.facts)]
+
+
 def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
     """One line of trials.jsonl that belongs to the cell `of`."""
     return {
@@ -153,11 +161,11 @@ def trial(of: dict[str, Any], query: str, **changes: Any) -> dict[str, Any]:
 
 def results(llms: Sequence[str], datasets: Sequence[str], **changes: Any) -> dict[str, Any]:
     """A run over all tests in which every verdict occurs; an LLM named `control:…` joins as a control."""
-    cells, tables = [], []
+    cells, lines = [], []
     for first, llm in enumerate(llms):
         for second, dataset in enumerate(datasets):
             control = llm.startswith("control:")
-            tables.append(table(llm, dataset, VERDICTS[(first + second) % 5]))
+            lines.append(table(llm, dataset, VERDICTS[(first + second) % 5]))
             for third, test in enumerate(KINDS):
                 verdict: str | None = VERDICTS[(first + second + third * third) % 5]
                 if test in SCORED:
@@ -166,7 +174,7 @@ def results(llms: Sequence[str], datasets: Sequence[str], **changes: Any) -> dic
                     cells.append(weighed(llm, dataset, test, verdict, control=control))
                 else:
                     cells.append(cell(llm, dataset, test, verdict, control=control))
-    return document(cells, tables, **changes)
+    return document(cells, lines, **changes)
 
 
 def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (), **changes: Any) -> dict[str, Any]:
@@ -205,7 +213,7 @@ def document(cells: list[dict[str, Any]], tables: Sequence[dict[str, Any]] = (),
         "limit": None,
     }
     ranking = [
-        {"llm": llm, "score": 0.5 - 0.01 * place, "membership": 0.52, "zero_shot": 0.61, "one_shot": None}
+        {"llm": llm, "score": max(0.5 - 0.01 * place, 0.0), "membership": 0.52, "zero_shot": 0.61, "one_shot": None}
         for place, llm in enumerate(llms)
     ]
     return {"schema": 1, "run": run | changes, "cells": cells, "tables": [*tables], "ranking": ranking}

@@ -12,8 +12,9 @@ import pytest
 
 from tabcontam.report.environment import asset
 from tabcontam.report.evidence import Packed
-from tabcontam.report.html import MOST_LLMS, render_html, render_pages
+from tabcontam.report.html import MOST_LLMS
 from tests.report.chromium import opened
+from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")

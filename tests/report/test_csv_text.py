@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import fields
 from typing import Any
 
 import pandas as pd
@@ -9,10 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.report.csv_text import COLUMNS, FORMULA, guarded, render_csv
-from tabcontam.report.frame import cells_frame
-from tabcontam.verdicts.judge import UNKNOWN, CellName
-from tabcontam.verdicts.results import typed, visible
+from tabcontam.report.csv_text import FORMULA, guarded
+from tabcontam.report.frame import CELLS, cells_frame
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.wording import visible
+from tests.report.rendered import render_csv
 from tests.report.synthetic import HOSTILE, cell, document, results, weighed
 
 FORMULAS = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", " =1", "＝1", "'=1", '=HYPERLINK("http://evil")']  # noqa: RUF001
@@ -26,8 +29,8 @@ def test_one_row_a_cell_with_every_field() -> None:
     of = results(["control:exposed", "gpt-4o"], ["iris", "wine"])
     rows = read(of)
     assert len(rows) == len(of["cells"])
-    assert tuple(rows[0]) == COLUMNS
-    assert set(COLUMNS) >= (CellName("", "", "", "", "").fields() | UNKNOWN).keys() - {"statistic", "interval"}
+    assert list(rows[0]) == list(CELLS)
+    assert set(CELLS) >= {field.name for field in fields(Cell)} - {"statistic", "interval"}
     assert [(row["llm"], row["test"]) for row in rows] == [(one["llm"], one["test"]) for one in of["cells"]]
 
 
@@ -66,9 +69,9 @@ def test_a_negative_number_stays_a_number() -> None:
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_no_text_is_a_formula(text: str) -> None:
-    of = document([cell(text, text, text, "skipped", reason=text, sentence=text, edition=text, extra=text)])
+    of = document([cell(text, text, text, "skipped", reason=text, sentence=text, edition=text)])
     (row,) = read(of)
-    for name in ("llm", "dataset", "test", "reason", "sentence", "edition", "extra"):
+    for name in ("llm", "dataset", "test", "reason", "sentence", "edition"):
         assert row[name].removeprefix("'") == visible(text, line=True)
         assert not row[name].lstrip().startswith(FORMULA[:-1])
 
@@ -94,8 +97,5 @@ def test_hostile_texts_stay_in_their_fields() -> None:
     assert None not in row
 
 
-def test_other_fields_follow_and_an_empty_run_has_its_header() -> None:
-    (row,) = read(document([cell("a", "iris", "own", "skipped", baseline=0.5, own=["a", {"=b": 1}])]))
-    assert list(row)[-2:] == ["baseline", "own"]
-    assert (row["baseline"], row["own"]) == ("0.5", '["a", {"=b": 1}]')
-    assert render_csv(document([])) == ",".join(COLUMNS) + "\r\n"
+def test_an_empty_run_has_its_header() -> None:
+    assert render_csv(document([])) == ",".join(CELLS) + "\r\n"

@@ -12,7 +12,7 @@ import pytest
 
 from tabcontam.report.environment import asset
 from tabcontam.report.evidence import SHOWN, Packed, packed
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import typed
 from tests.report.synthetic import HOSTILE, cell, document, results, trial, trials
 
 CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")

@@ -11,7 +11,7 @@ import pytest
 
 from tabcontam.report.environment import asset
 from tabcontam.report.evidence import Packed, packed
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import typed
 from tests.report.chromium import opened
 from tests.report.synthetic import HOSTILE, cell, document, trial
 

@@ -12,8 +12,8 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.report.figures import render_figure
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import typed
+from tests.report.rendered import render_figure
 from tests.report.synthetic import HOSTILE, VERDICTS, cell, document, results
 
 matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed")
@@ -33,10 +33,10 @@ def ranked(of: dict[str, Any], **changes: Any) -> dict[str, Any]:
     lines = [
         {
             "llm": llm,
-            "score": 0.5 - 0.02 * place,
+            "score": max(0.5 - 0.02 * place, 0.0),
             "score_interval": [0.1, 0.6],
             "membership": 0.55,
-            "zero_shot": 0.3 + 0.02 * place,
+            "zero_shot": min(0.3 + 0.02 * place, 1.0),
             "zero_shot_interval": [0.2, 0.8],
             "zero_shot_majority": 0.6,
             "one_shot": None,

@@ -1,21 +1,25 @@
 """What can be chosen is what the page has, in its order."""
 
 from tabcontam.report.filters import choices, places
-from tabcontam.verdicts.results import Results, typed
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.results import RunResults
 from tests.report.synthetic import cell, document, results
 
 
-def shown(view: Results) -> dict[str, list[str]]:
+def shown(view: RunResults) -> dict[str, list[str]]:
     return {name: [option.value for option in options] for name, (_, options) in choices(view, view.blocks).items()}
 
 
 def test_each_choice_occurs_on_the_page() -> None:
-    cells = [cell("b", "wine", "full_completion", "no answer"), cell("a", "iris", "of_my_own", None, kind="odd kind")]
+    cells = [
+        cell("b", "wine", "full_completion", "no answer"),
+        cell("a", "iris", "of_my_own", None, kind="classification"),
+    ]
     assert shown(typed(document(cells))) == {
         "llm": ["b", "a"],
         "dataset": ["wine", "iris"],
         "test": ["full_completion", "of_my_own"],
-        "kind": ["memorization", "odd kind"],
+        "kind": ["memorization", "classification"],
         "verdict": ["no-answer", "scored"],
     }
 

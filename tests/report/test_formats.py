@@ -11,10 +11,9 @@ import pytest
 from tabcontam.cli.arguments import FORMATS as NAMES
 from tabcontam.cli.commands import main
 from tabcontam.report import formats
-from tabcontam.report.csv_text import render_csv
 from tabcontam.report.formats import FORMATS
-from tabcontam.report.latex import render_latex
-from tabcontam.report.markdown import render_markdown
+from tabcontam.verdicts.document import typed
+from tests.report.rendered import render_csv, render_latex, render_markdown
 from tests.report.synthetic import HOSTILE, cell, document, results
 
 RUN = ("run", "--no-controls", "--dataset", "iris", "--queries", "3", "-k", "completion", "--quiet")
@@ -57,7 +56,7 @@ def test_out_is_a_file_that_is_replaced(form: str, folder: Path, capsys: pytest.
     out.write_text("before")
     assert main(["report", str(folder), "--format", form, "--out", str(out)]) == 0
     assert capsys.readouterr().out == ""
-    assert out.read_bytes() == FORMATS[form](results(["control:exposed", "gpt-4o"], ["iris"]))
+    assert out.read_bytes() == FORMATS[form](typed(results(["control:exposed", "gpt-4o"], ["iris"])))
     assert files(folder.parent) == {"run", "run/results.json", "report.txt"}
 
 
@@ -138,15 +137,15 @@ def test_recorded_answers_are_one_cell_a_square_but_all_of_them_in_csv() -> None
     ]
     of = document(cells)
     del of["run"]["llms"]
-    assert FORMATS["markdown"](of).count(b"8 Full completion") == 1
-    assert b"**C**" in FORMATS["markdown"](of)
-    assert FORMATS["latex"](of).count(b"8 Full completion") == 1
-    assert len(FORMATS["csv"](of).splitlines()) == 3
+    assert FORMATS["markdown"](typed(of)).count(b"8 Full completion") == 1
+    assert b"**C**" in FORMATS["markdown"](typed(of))
+    assert FORMATS["latex"](typed(of)).count(b"8 Full completion") == 1
+    assert len(FORMATS["csv"](typed(of)).splitlines()) == 3
 
 
 @pytest.mark.parametrize("form", TEXTS)
 def test_hostile_texts_are_written_as_utf_8_without_control_characters(form: str) -> None:
-    written = FORMATS[form](document([cell(HOSTILE, HOSTILE, HOSTILE, "contaminated")])).decode()
+    written = FORMATS[form](typed(document([cell(HOSTILE, HOSTILE, HOSTILE, "contaminated")]))).decode()
     assert not [sign for sign in written if ord(sign) < 0x20 and sign not in "\r\n"]
     assert "\x9b" not in written
     assert "\u202e" not in written

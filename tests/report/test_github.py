@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.report.github import CUT, LIMIT, SHOWN, annotate, annotations, capped, plain_log, summarize
-from tabcontam.report.markdown import render_markdown
+from tabcontam.report.github import CUT, LIMIT, SHOWN, annotate, annotations, capped, plain_log
 from tabcontam.verdicts.gate import Conclusion, Finding, Judgement
+from tests.report.rendered import render_markdown, summarize
 from tests.report.synthetic import HOSTILE, results
 
 ACTIONS = {"GITHUB_ACTIONS": "true"}

@@ -10,8 +10,9 @@ import pytest
 
 from tabcontam.report import html
 from tabcontam.report.evidence import Packed
-from tabcontam.report.html import MOST_CELLS, MOST_LLMS, render_html, render_pages
+from tabcontam.report.html import MOST_CELLS, MOST_LLMS
 from tabcontam.report.published import Agreement, Mark, Source
+from tests.report.rendered import render_html, render_pages
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 VOID = {"meta", "link", "br", "img", "input", "hr"}
@@ -61,7 +62,7 @@ def hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
         "interval_of": HOSTILE,
         "null": HOSTILE,
     }
-    words = {"sentence": HOSTILE, "reason": HOSTILE, "kind": HOSTILE, **figures}
+    words = {"sentence": HOSTILE, "reason": HOSTILE, **figures}
     cells = [cell(HOSTILE, f"{number}{HOSTILE}", HOSTILE, verdict, **words) for number, verdict in enumerate(verdicts)]
     tables = [table(HOSTILE, HOSTILE, "contaminated", reason=HOSTILE, serializer=HOSTILE)]
     of = document(cells, tables, command=HOSTILE, dictionary=HOSTILE, version=HOSTILE, versions={HOSTILE: HOSTILE})

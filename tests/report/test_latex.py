@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.report.latex import PACKAGES, ROWS, escaped, render_latex
+from tabcontam.report.latex import PACKAGES, ROWS, escaped
+from tests.report.rendered import render_latex
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
 EVIL = HOSTILE + (
@@ -32,10 +33,10 @@ KNOWN = {
 
 def evil() -> dict[str, Any]:
     verdicts = ("contaminated", "not detected", "uninformative", "no answer", "skipped", None)
-    texts = {"sentence": EVIL, "reason": EVIL, "kind": EVIL, "edition": EVIL}
+    texts = {"sentence": EVIL, "reason": EVIL, "edition": EVIL}
     cells = [cell(EVIL, f"{number}{EVIL}", EVIL, verdict, **texts) for number, verdict in enumerate(verdicts)]
     tables = [table(f"{number}{EVIL}", EVIL, verdict, reason=EVIL) for number, verdict in enumerate(verdicts[:-1])]
-    return document(cells, tables, rules=f"{EVIL}\n\\gone", version=EVIL)
+    return document(cells, tables, version=f"{EVIL}\n\\gone")
 
 
 def code(source: str) -> str:

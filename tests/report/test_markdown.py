@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from tabcontam.report.markdown import code, prose, render_markdown
-from tabcontam.verdicts.results import visible
+from tabcontam.report.markdown import code, prose
+from tabcontam.verdicts.wording import visible
+from tests.report.rendered import render_markdown
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
 EVIL = [
@@ -61,12 +62,14 @@ def rows(source: str) -> list[list[str]]:
 def evil(words: str) -> dict[str, Any]:
     """Results that are all made of `words`."""
     verdicts = ("contaminated", "not detected", "uninformative", "no answer", "skipped", None)
-    texts = {"sentence": words, "reason": words, "kind": words, "edition": words}
+    texts = {"sentence": words, "reason": words, "edition": words}
     cells = [cell(words, f"{number}{words}", words, verdict, **texts) for number, verdict in enumerate(verdicts)]
-    of = document(cells, [table(words, words, "contaminated", reason=words)], command=words, rules=words, version=words)
-    names = {"kind": words, "first": words, "second": words, "llm": words, "dataset": words, "serializer": words}
-    of["comparisons"] = [names | {"edition": words, "test": words, "change": words, "beyond_chance": True}]
-    of["correlations"] = [{"first": words, "second": words, "llms": 2}]
+    of = document(
+        cells, [table(words, words, "contaminated", reason=words)], command=words, dictionary=words, version=words
+    )
+    names = {"kind": "runs", "first": words, "second": words, "llm": words, "dataset": words, "serializer": words}
+    of["comparisons"] = [names | {"edition": words, "test": words, "change": "same", "beyond_chance": True}]
+    of["correlations"] = [{"first": "score", "second": "one_shot", "llms": 2}]
     of["run"]["catalogue"] = {words: {"name": words, "title": words, "family": words, "order": 1}}
     return of
 

@@ -10,6 +10,7 @@ import pytest
 from tabcontam.cli.commands import main as tabcontam
 from tabcontam.report.html import MOST_LLMS
 from tabcontam.runs.folder import record
+from tabcontam.verdicts.document import typed
 from tests.report.synthetic import results
 
 LARGEST = 300_000  # bytes of the page of 2 LLMs x 2 datasets x 12 tests, with ten queries of each cell
@@ -41,7 +42,7 @@ def test_the_page_of_a_real_run_on_wide_tables_is_small(tmp_path: Path) -> None:
 
 def written(folder: Path, of: dict[str, Any]) -> list[str]:
     folder.mkdir(exist_ok=True)
-    record(folder, of)
+    record(folder, typed(of))
     return sorted(path.name for path in folder.glob("*.html"))
 
 

@@ -3,6 +3,7 @@
 import csv
 import os
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +14,11 @@ from tabcontam.replay import read_records, replay
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.report.published import Agreement, agreement, marks, sources
-from tabcontam.runs.folder import replay_document
+from tabcontam.runs.folder import replay_results
 from tabcontam.subjects.catalogue import load_catalogue
 from tabcontam.tables.cards import card_names, find_card
-from tabcontam.verdicts.results import TESTS, typed
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.rules import PAPER
 from tests.report.synthetic import cell, document
 
@@ -24,7 +26,8 @@ FOLDER = os.environ.get("TABCONTAM_REPLAY", "")
 recorded = pytest.mark.skipif(not FOLDER, reason="TABCONTAM_REPLAY is not set")
 
 RONVAL, BORDT = sources()
-NUMBERED = [test for test, title in TESTS.items() if title[0].isdigit()]
+TESTS = known_tests()
+NUMBERED = [test for test, facts in TESTS.items() if facts.number]
 DATASETS = ("adult", "bank", "german", "housing", "iris", "wine", "titanic", "spaceship", "thyroid")
 FIGURES = {
     "Adult": "adult", "Bank": "bank", "German": "german", "Housing": "housing", "Iris": "iris", "Wine": "wine",
@@ -191,8 +194,8 @@ def test_agreement_names_what_was_decided() -> None:
 def test_the_published_rules_agree_with_the_published_figures_on_recorded_answers() -> None:
     dictionary = english()
     cells = replay(read_records(Path(FOLDER) / "records.jsonl"), dictionary, PAPER)
-    judged = replay_document(cells, None, [], PAPER, dictionary.name, "replay")
-    lines = agreement(typed(judged | {"cells": one_cell_a_square(cells)}))
+    judged = replay_results(cells, None, [], PAPER, dictionary.name, "replay")
+    lines = agreement(replace(judged, cells=one_cell_a_square(cells)))
     told = {source: [line for line in lines if line.source is source] for source in sources()}
     assert {line.llm for line in told[BORDT]} == {"gpt3", "gpt4"}
     assert len(told[RONVAL]) == len(DETECTIONS)

@@ -1,6 +1,7 @@
 """The ranking on the page: numbers with their intervals, and a plot that reads without being seen."""
 
 import re
+from dataclasses import replace
 from html import unescape
 from itertools import combinations
 from typing import Any
@@ -10,8 +11,8 @@ import pytest
 
 from tabcontam.report import ranking
 from tabcontam.report.ranking import LETTER, LINE, Plot, Point, context
-from tabcontam.verdicts.judge import correlations
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import as_document, typed
+from tabcontam.verdicts.ranks import correlations
 from tests.report.partials import part
 from tests.report.synthetic import HOSTILE, cell, results
 
@@ -28,7 +29,7 @@ def ranked(llms: int, **changes: Any) -> dict[str, Any]:
         for name, score in zip(names, (number / 40 for number in range(llms)), strict=True)
     ]
     of["ranking"][0] |= changes
-    of["correlations"] = correlations(of["ranking"])
+    of["correlations"] = as_document(replace(typed(of), correlations=correlations(typed(of).ranking)))["correlations"]
     return of
 
 

@@ -1,20 +1,31 @@
 """What `replay` prints."""
 
+from dataclasses import replace
 from typing import Any
 
+from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.report.replay_text import render_replay
-from tabcontam.runs.folder import replay_document
-from tabcontam.verdicts.judge import UNKNOWN
+from tabcontam.runs.folder import replay_results
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 
-PLACE = {"llm": "m", "dataset": "iris", "serializer": None, "test": "full_completion", "source": "a.txt"}
-CELL = {**UNKNOWN, **PLACE, "edition": None, "kind": "memorization", "control": False}
-CELL |= {"verdict": "not detected", "paper_verdict": "contaminated"}
-RECORDED = {**PLACE, "level": "answer", "line": 7, "ours": True, "recorded": False, "group": "dictionary"}
-RULES = {**PLACE, "paper": "contaminated", "calibrated": "not detected", "group": "guessing explains it"}
+PLACE: dict[str, Any] = {"llm": "m", "dataset": "iris", "serializer": None, "test": "full_completion"}
+PLACE |= {"source": "a.txt"}
+CELL = Cell(**PLACE, kind=Kind.MEMORIZATION, verdict=Verdict.NOT_DETECTED, paper_verdict=Verdict.CONTAMINATED)
+RECORDED = RecordedDifference(
+    **PLACE, level="answer", line=7, ours=True, recorded=False, group="dictionary", explanation="one"
+)
+RULES = RuleDifference(
+    **PLACE,
+    paper=Verdict.CONTAMINATED,
+    calibrated=Verdict.NOT_DETECTED,
+    group="guessing explains it",
+    explanation="two",
+)
 
 
-def text(differences: list[dict[str, Any]] | None, by_rules: list[dict[str, Any]]) -> str:
-    return render_replay(replay_document([CELL], differences, by_rules, "paper", "en_US", "replay"))
+def text(differences: list[RecordedDifference] | None, by_rules: list[RuleDifference]) -> str:
+    return render_replay(replay_results([CELL], differences, by_rules, "paper", "en_US", "replay"))
 
 
 def test_counts_alone_unless_differences_are_asked_for() -> None:
@@ -28,7 +39,7 @@ def test_counts_alone_unless_differences_are_asked_for() -> None:
 
 
 def test_differences_from_the_records_and_between_the_rules_stand_apart() -> None:
-    lines = text([RECORDED | {"explanation": "one"}], [RULES | {"explanation": "two"}]).splitlines()
+    lines = text([RECORDED], [RULES]).splitlines()
     records = lines.index("Where this reading of the published rules differs from the recorded decisions:")
     rules = lines.index("Where the calibrated rules differ from the published ones:")
     one, two = (next(number for number, line in enumerate(lines) if word in line) for word in ("one", "two"))
@@ -39,8 +50,9 @@ def test_differences_from_the_records_and_between_the_rules_stand_apart() -> Non
 
 
 def test_outcomes_are_counted_in_the_words_and_the_order_of_a_runs_report() -> None:
-    cells = [CELL | {"verdict": verdict} for verdict in (None, "uninformative", "not detected", "contaminated")]
-    last = render_replay(replay_document(cells, None, [], "paper", "en_US", "replay")).splitlines()[-1]
+    verdicts = (None, Verdict.UNINFORMATIVE, Verdict.NOT_DETECTED, Verdict.CONTAMINATED)
+    cells = [replace(CELL, verdict=verdict) for verdict in verdicts]
+    last = render_replay(replay_results(cells, None, [], "paper", "en_US", "replay")).splitlines()[-1]
     assert last == "cells: 4 (1 contaminated, 1 not detected, 1 uninformative, 1 scored)"
 
 
@@ -49,4 +61,4 @@ def test_no_difference_is_said_to_be_none() -> None:
 
 
 def test_what_a_record_holds_cannot_drive_a_terminal() -> None:
-    assert "\x1b" not in text([], [RULES | {"explanation": "\x1b[31m", "llm": "\x1b[2J"}])
+    assert "\x1b" not in text([], [replace(RULES, explanation="\x1b[31m", llm="\x1b[2J")])

@@ -1,20 +1,22 @@
 """What is said at first sight is true, plain, and never more than was found."""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.evidence import registry
-from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.base import Family, Verdict
 from tabcontam.replay.records import ROW_TESTS as RECORDED
-from tabcontam.report.sentences import NAMES_SHOWN, scope, sentences, standings
-from tabcontam.verdicts.gate import Conclusion, judge
-from tabcontam.verdicts.judge import tables as tables_of
-from tabcontam.verdicts.results import ROW_TESTS, typed
-from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
+from tabcontam.report.sentences import NAMES_SHOWN, scope, sentences
+from tabcontam.report.standings import standings
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.facts import known_tests
+from tabcontam.verdicts.gate import Conclusion
+from tests.report.rendered import judge
+from tests.report.synthetic import HOSTILE, cell, document, results, table, tables_of, weighed
 
 ROW, KNOWLEDGE = "full_completion", "feature_list_informed"
 C, N, U, Q, S = ("contaminated", "not detected", "uninformative", "no answer", "skipped")
@@ -181,7 +183,7 @@ def test_many_shares_of_known_tables_are_given_each() -> None:
 
 def run_of(*cells: dict[str, Any], **run: Any) -> dict[str, Any]:
     """A run of these cells with the verdicts on tables that the project comes to."""
-    return document([*cells], tables_of(cells, run.get("rules", "calibrated"), 0.01), **run)
+    return document([*cells], tables_of(cells, run.get("rules", "calibrated")), **run)
 
 
 FOUND: dict[str, Any] = {"verdict": C, "p_value": 1e-9}
@@ -230,16 +232,17 @@ def test_what_a_control_voids_is_said_beside_it(cells: list[dict[str, Any]], sen
     assert str(next(one for one in sentences(typed(run_of(*cells))) if one.llm == "m")) == sentence
 
 
-def test_a_row_test_of_ones_own_shows_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_row_test_of_ones_own_shows_rows() -> None:
     """It was taken for one that a page about the dataset is enough for."""
-    monkeypatch.setattr("tabcontam.report.sentences.ROW_TESTS", ROW_TESTS | {"own"})
-    assert said([("iris", "own", C)]) == "m recalls rows of Iris."
-    assert {test.id for test in registry.TESTS if test.of_rows} <= ROW_TESTS
+    view = typed(document([cell("m", "iris", "own", C)]))
+    own = replace(view.facts["own"], row_test=True, family=Family.ROWS)
+    view = replace(view, run=replace(view.run, tests=(own,)))
+    assert str(sentences(view)[0]) == "m recalls rows of The iris data."
 
 
 def test_every_recorded_row_test_shows_rows() -> None:
     """What one of them found was said to be knowledge that a page about the dataset is enough for."""
-    assert set(RECORDED) <= ROW_TESTS
+    assert set(RECORDED) <= known_tests().keys()
     assert said([("housing", "incomplete_completion_single", C)]) == "m recalls rows of Housing."
 
 
@@ -351,7 +354,8 @@ def test_what_was_tested_counts_no_control() -> None:
     of = results(["control:exposed", "a", "b"], ["iris"])
     assert scope(typed(of)).startswith("2 LLMs, 1 table, 13 tests, ")
     assert "beside 1 control; 2 January 2026; calibrated rules" in scope(typed(of))
-    assert scope(typed(document([], started="yesterday", rules="own"))) == "0 LLMs, 0 tables, 0 tests; own"
+    found = scope(typed(document([], started="yesterday", rules="paper")))
+    assert found.startswith("0 LLMs, 0 tables, 0 tests; the paper's rules")
 
 
 def test_a_table_in_two_serializers_is_one_table() -> None:

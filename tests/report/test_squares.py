@@ -3,9 +3,10 @@
 import pytest
 
 from tabcontam.report.published import marks, sources
-from tabcontam.report.sentences import Titles
 from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
-from tabcontam.verdicts.results import Cell, typed
+from tabcontam.report.standings import Titles
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.document import typed
 from tests.report.synthetic import cell, document, weighed
 
 
@@ -13,16 +14,21 @@ def only(**given: object) -> Cell:
     return typed({"schema": 1, "run": {}, "cells": [given]}).cells[0]
 
 
+def strength_of(**given: object) -> int:
+    view = typed({"schema": 1, "run": {}, "cells": [given]})
+    return strength(view, view.cells[0])
+
+
 @pytest.mark.parametrize(
     ("bits", "level"), [(None, 0), (-3, 1), (0, 1), (15.9, 1), (16, 2), (64, 3), (256, 4), (1024, 5), (1e9, 5)]
 )
 def test_each_step_of_strength_is_four_times_the_one_before(bits: float | None, level: int) -> None:
-    assert strength(only(**weighed("m", "iris", "full_completion", "contaminated", recalled_bits=bits))) == level
+    assert strength_of(**weighed("m", "iris", "full_completion", "contaminated", recalled_bits=bits)) == level
 
 
 def test_only_what_a_row_test_found_has_a_strength() -> None:
-    assert strength(only(**weighed("m", "iris", "full_completion", "not detected"))) == 0
-    assert strength(only(**cell("m", "iris", "feature_list_informed", "contaminated", recalled_bits=99))) == 0
+    assert strength_of(**weighed("m", "iris", "full_completion", "not detected")) == 0
+    assert strength_of(**cell("m", "iris", "feature_list_informed", "contaminated", recalled_bits=99)) == 0
 
 
 def test_a_score_is_its_own_sign() -> None:

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.report.published import Mark, Source
-from tabcontam.report.svg import render_svg
+from tests.report.rendered import render_svg
 from tests.report.synthetic import document, results, weighed
 from tests.report.test_html import hostile
 

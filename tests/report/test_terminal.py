@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from tabcontam.report.terminal import print_header, print_report
+from tests.report.rendered import print_header, print_report
 from tests.report.synthetic import HOSTILE, KINDS, ROW_TESTS, cell, document, results, table, trial, trials, weighed
 
 
@@ -18,7 +18,7 @@ def printed(of: dict[str, Any], lines: list[dict[str, Any]] | None = None, **opt
     console = Console(file=stream, width=width, force_terminal=terminal, color_system="standard" if terminal else None)
     print_header(console, of, verbosity)
     about = {name: options[name] for name in ("summary", "durations") if name in options}
-    print_report(console, of, trials(of) if lines is None else lines, verbosity, "out/index.html", **about)
+    print_report(console, of, trials(of) if lines is None else lines, verbosity, index="out/index.html", **about)
     return stream.getvalue()
 
 

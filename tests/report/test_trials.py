@@ -3,7 +3,7 @@
 from typing import Any
 
 from tabcontam.report.trials import question, telling
-from tabcontam.verdicts.results import typed
+from tabcontam.verdicts.document import typed
 from tests.report.synthetic import cell, document, trial
 
 

@@ -3,15 +3,17 @@
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from tabcontam.asking.progress import Unheard
-from tabcontam.runs.folder import merge, replay_document
+from tabcontam.runs.folder import merge, replay_results
 from tabcontam.runs.run import Request, describe, execute, prepare
-from tabcontam.verdicts.results import Entry, read_results, typed
-from tests.report.synthetic import cell
+from tabcontam.verdicts.document import as_document, typed
+from tabcontam.verdicts.facts import CatalogueFacts, catalogued
+from tests.report.synthetic import cell, document
 
-LLAMA: dict[str, str | int] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
-PHI: dict[str, str | int] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
+LLAMA: dict[str, Any] = {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2}
+PHI: dict[str, Any] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "order": 2}
 
 
 def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
@@ -19,7 +21,7 @@ def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
     request = Request(
         llms=("simulated:oracle",), datasets=("iris",), expression="full_completion", controls=False, out=folder
     )
-    document = execute(prepare(request), Unheard()).document
+    document = as_document(execute(prepare(request), Unheard()).results)
     document["run"]["catalogue"] = catalogue
     (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
     return folder
@@ -28,7 +30,7 @@ def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
 def test_a_run_says_which_entries_its_llms_stand_for() -> None:
     server = "openai:llama3@http://127.0.0.1:9/v1"
     planned = prepare(Request(llms=("simulated:oracle", server), datasets=("iris",), expression="full_completion"))
-    assert describe(planned, datetime.now(UTC), {})["catalogue"] == {server: LLAMA}
+    assert describe(planned, datetime.now(UTC), {}).catalogue == {server: CatalogueFacts(**LLAMA)}
 
 
 def test_recorded_answers_say_so_too() -> None:
@@ -36,22 +38,36 @@ def test_recorded_answers_say_so_too() -> None:
         cell(llm, "iris", "full_completion", "not detected", serializer=None)
         for llm in ("llama3", "gpt3", "gemini1.0", "somebody")
     ]
-    document = replay_document(cells, None, [], "paper", "en_US", "replay")
-    assert typed(document).catalogue == {
-        "llama3": Entry("llama-3", "Llama 3", "llama", 2),
-        "gpt3": Entry("gpt-3.5-turbo", "GPT-3.5 Turbo", "gpt", 1),
-        "gemini1.0": Entry("gemini-1.0", "Gemini 1.0 Pro", "gemini", 1),
+    found = replay_results(typed(document(cells)).cells, None, [], "paper", "en_US", "replay")
+    assert found.run.catalogue == {
+        "llama3": CatalogueFacts(name="llama-3", title="Llama 3", family="llama", order=2),
+        "gpt3": CatalogueFacts(name="gpt-3.5-turbo", title="GPT-3.5 Turbo", family="gpt", order=1),
+        "gemini1.0": CatalogueFacts(name="gemini-1.0", title="Gemini 1.0 Pro", family="gemini", order=1),
     }
 
 
 def test_several_runs_say_what_each_does(tmp_path: Path) -> None:
     first, second = run(tmp_path / "first", mine=LLAMA), run(tmp_path / "second", other=PHI)
-    assert merge([first, second], tmp_path / "both")["run"]["catalogue"] == {"mine": LLAMA, "other": PHI}
+    assert merge([first, second], tmp_path / "both").run.catalogue == {
+        "mine": CatalogueFacts(**LLAMA),
+        "other": CatalogueFacts(**PHI),
+    }
 
 
 def test_runs_made_before_the_catalogue_stood_there_are_still_joined(tmp_path: Path) -> None:
     older = run(tmp_path / "older")
-    document = read_results(older)
+    document = json.loads((older / "results.json").read_text("utf-8"))
     del document["run"]["catalogue"]
+    (older / "index.html").unlink()  # beside it a file is checked to be one of today's
     (older / "results.json").write_text(json.dumps(document), encoding="utf-8")
-    assert merge([older, run(tmp_path / "newer", mine=PHI)], tmp_path / "both")["run"]["catalogue"] == {"mine": PHI}
+    assert merge([older, run(tmp_path / "newer", mine=PHI)], tmp_path / "both").run.catalogue == {
+        "mine": CatalogueFacts(**PHI)
+    }
+
+
+def test_what_a_run_records_of_the_catalogue() -> None:
+    specs = {"ollama:llama3": "ollama:llama3", "gpt3": "gpt-3.5-turbo", "control:exposed": "control:exposed"}
+    assert catalogued(specs) == {
+        "ollama:llama3": CatalogueFacts(name="llama-3", title="Llama 3", family="llama", order=2),
+        "gpt3": CatalogueFacts(name="gpt-3.5-turbo", title="GPT-3.5 Turbo", family="gpt", order=1),
+    }

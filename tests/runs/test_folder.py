@@ -12,18 +12,20 @@ from tabcontam.asking.progress import Unheard
 from tabcontam.asking.trials import NUMBER, TRIALS, as_lines
 from tabcontam.runs.folder import last_lines, merge, rescore
 from tabcontam.runs.run import Request, execute, prepare
+from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.gate import judge
-from tabcontam.verdicts.judge import Result
+from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.results import RunResults
 from tests.report.synthetic import cell, document, trial
 
 CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")
 
 
-def ran(out: Path, llm: str = "simulated:memoriser:0.5", seed: int = 0, **changes: object) -> Result:
+def ran(out: Path, llm: str = "simulated:memoriser:0.5", seed: int = 0, **changes: object) -> RunResults:
     """A small run without the store."""
     known = {"datasets": ("iris",), "controls": False, "cache": False, "expression": "full or 0shot"}
     request = Request((llm,), options=Options(seed=seed), out=out, **(known | changes))  # type: ignore[arg-type]
-    return execute(prepare(request), Unheard()).document
+    return execute(prepare(request), Unheard()).results
 
 
 @pytest.fixture(scope="module")
@@ -36,38 +38,37 @@ def seeds(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
 
 
 @cache
-def on_disk(folder: Path) -> Result:
-    document: Result = json.loads((folder / "results.json").read_text())
-    return document
+def on_disk(folder: Path) -> RunResults:
+    return typed(json.loads((folder / "results.json").read_text()))
 
 
 def test_serializers_of_a_run_are_compared_and_returned_as_written(tmp_path: Path) -> None:
     document = ran(tmp_path, serializers=("is", "colon"))
     assert document == on_disk(tmp_path)
-    assert [(line["first"], line["second"], line["test"], line["queries"]) for line in document["comparisons"]] == [
+    assert [(line.first, line.second, line.test, line.queries) for line in document.comparisons] == [
         ("is", "colon", "full_completion", 30),
         ("is", "colon", "classification_0shot", 100),
     ]
-    assert {line["p_value"] for line in document["comparisons"]} == {1.0}  # it remembers rows, however they are written
+    assert {line.p_value for line in document.comparisons} == {1.0}  # it remembers rows, however they are written
 
 
 def test_runs_of_two_seeds_are_compared_by_other_queries_and_that_is_said(seeds: list[Path], tmp_path: Path) -> None:
     merged = merge(seeds, tmp_path)
     assert merged == on_disk(tmp_path)
-    by_test = {line["test"]: line for line in merged["comparisons"]}
-    assert by_test["full_completion"]["queries"] == 0
-    assert (by_test["full_completion"]["first"], by_test["full_completion"]["second"]) == tuple(map(str, seeds))
-    shares = [on_disk(folder)["cells"][0]["score"] for folder in seeds]
-    assert [by_test["full_completion"][side] for side in ("first_share", "second_share")] == shares
-    assert [part["seed"] for part in merged["run"]["runs"]] == [0, 1]
-    assert any("different seeds" in note for note in merged["run"]["notes"])
+    by_test = {line.test: line for line in merged.comparisons}
+    assert by_test["full_completion"].queries == 0
+    assert (by_test["full_completion"].first, by_test["full_completion"].second) == tuple(map(str, seeds))
+    shares = [on_disk(folder).cells[0].score for folder in seeds]
+    assert [by_test["full_completion"].first_share, by_test["full_completion"].second_share] == shares
+    assert [part.seed for part in merged.run.runs] == [0, 1]
+    assert any(note.kind is NoteKind.SEEDS for note in merged.run.notes)
 
 
 def test_a_run_beside_itself_has_the_same_queries_and_no_difference(seeds: list[Path], tmp_path: Path) -> None:
     merged = merge([seeds[0], seeds[0]], tmp_path)
-    assert [line["queries"] for line in merged["comparisons"]] == [30, 100]
-    assert {(line["p_value"], line["change"]) for line in merged["comparisons"]} == {(1.0, "same")}
-    assert merged["run"]["notes"] == []
+    assert [line.queries for line in merged.comparisons] == [30, 100]
+    assert {(line.p_value, line.change) for line in merged.comparisons} == {(1.0, "same")}
+    assert merged.run.notes == ()
 
 
 def test_an_llm_that_was_worse_in_the_later_run_is_told_from_chance(tmp_path: Path) -> None:
@@ -79,10 +80,10 @@ def test_an_llm_that_was_worse_in_the_later_run_is_told_from_chance(tmp_path: Pa
         path = folders[1] / name
         path.write_text(path.read_text().replace("simulated:decliner", "simulated:oracle"))
     merged = merge(folders, tmp_path / "both")
-    line = merged["comparisons"][0]
-    assert (line["first_verdict"], line["second_verdict"], line["change"]) == ("contaminated", "no answer", "unknown")
-    assert (line["first_share"], line["second_share"], line["queries"]) == (1.0, 0.0, 30)
-    assert line["beyond_chance"]
+    line = merged.comparisons[0]
+    assert (line.first_verdict, line.second_verdict, line.change) == ("contaminated", "no answer", "unknown")
+    assert (line.first_share, line.second_share, line.queries) == (1.0, 0.0, 30)
+    assert line.beyond_chance
 
 
 def test_different_tables_of_one_name_are_not_compared_and_that_is_said(tmp_path: Path) -> None:
@@ -93,16 +94,16 @@ def test_different_tables_of_one_name_are_not_compared_and_that_is_said(tmp_path
         (folder / "mine.csv").write_text(f"a,b,c\n{rows}")
         ran(folder / "run", datasets=(str(folder / "mine.csv"),))
     merged = merge([tmp_path / "0" / "run", tmp_path / "1" / "run"], tmp_path / "both")
-    assert merged["comparisons"] == []
-    (note,) = merged["run"]["notes"]
-    assert note.startswith("the runs have different editions of mine.csv (")
+    assert merged.comparisons == ()
+    (note,) = merged.run.notes
+    assert note.text.startswith("the runs have different editions of mine.csv (")
 
 
 def test_merging_again_keeps_what_was_merged(seeds: list[Path], tmp_path: Path) -> None:
     merge(seeds, tmp_path / "once")
     again = merge([tmp_path / "once", seeds[0]], tmp_path / "twice")
-    assert [part["seed"] for part in again["run"]["runs"]] == [0, 1, 0]
-    assert any("different seeds" in note for note in again["run"]["notes"])
+    assert [part.seed for part in again.run.runs] == [0, 1, 0]
+    assert any(note.kind is NoteKind.SEEDS for note in again.run.notes)
 
 
 def test_the_same_merge_writes_the_same_bytes(seeds: list[Path], tmp_path: Path) -> None:
@@ -113,13 +114,13 @@ def test_the_same_merge_writes_the_same_bytes(seeds: list[Path], tmp_path: Path)
 
 def test_rescoring_compares_again(tmp_path: Path) -> None:
     document = ran(tmp_path, serializers=("is", "colon"))
-    assert rescore(tmp_path, None)["comparisons"] == document["comparisons"]
+    assert rescore(tmp_path, None).comparisons == document.comparisons
 
 
 def test_the_newest_trial_of_a_query_names_its_line(tmp_path: Path) -> None:
     first, again, other = trial(CELL, "q-0"), trial(CELL, "q-0", reply="again"), trial(CELL, "q-1")
     (tmp_path / TRIALS).write_text(as_lines([first, other]) + '{"llm": "cut o\n' + as_lines([again]))
-    found = last_lines(tmp_path, document([CELL]))
+    found = last_lines(tmp_path, typed(document([CELL])).cells)
     assert [(line["query"], line["reply"], line[NUMBER]) for line in found] == [
         ("q-0", "again", 4), ("q-1", other["reply"], 2),
     ]  # fmt: skip
@@ -127,7 +128,7 @@ def test_the_newest_trial_of_a_query_names_its_line(tmp_path: Path) -> None:
 
 def test_queries_that_only_an_earlier_run_asked_are_none_of_the_cell(tmp_path: Path) -> None:
     (tmp_path / TRIALS).write_text(as_lines(trial(CELL, f"full_completion-{number}") for number in (10, 2, 1)))
-    found = last_lines(tmp_path, document([CELL | {"queries": 2}]))
+    found = last_lines(tmp_path, typed(document([CELL | {"queries": 2}])).cells)
     assert [line["query"] for line in found] == ["full_completion-1", "full_completion-2"]
 
 
@@ -139,7 +140,7 @@ def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> 
     merged = merge([run], out)
     written = [json.loads(line) for line in (out / TRIALS).read_text().splitlines()]
     assert [NUMBER in line for line in written] == [False]
-    assert [line[NUMBER] for line in last_lines(out, merged)] == [1]
+    assert [line[NUMBER] for line in last_lines(out, merged.cells)] == [1]
 
 
 @pytest.mark.parametrize("order", [1, -1])
@@ -149,8 +150,8 @@ def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Pat
     for name, llms in (("named", ("control:exposed",)), ("joined", ("simulated:guesser",))):
         execute(prepare(Request(llms=llms, out=tmp_path / name, **known)), Unheard())
     document = merge([tmp_path / "named", tmp_path / "joined"][::order], tmp_path / "both")
-    assert {cell["llm"]: cell["control"] for cell in document["cells"]} == {
+    assert {cell.llm: cell.control for cell in document.cells} == {
         "control:exposed": False, "control:unexposed": True, "simulated:guesser": False
     }  # fmt: skip
-    assert {fact["spec"]: fact["control"] for fact in document["run"]["llms"]}["control:exposed"] is False
+    assert {fact.spec: fact.control for fact in document.run.llms}["control:exposed"] is False
     assert judge(document).conclusion == "contaminated"

@@ -79,6 +79,6 @@ def test_the_time_of_a_run_runs_from_the_users_command(tmp_path: Path) -> None:
     request = Request(**{**vars(ASKED), "out": tmp_path / "run", "began": monotonic() - 1000})
     before = datetime.now(UTC)
     outcome = execute(prepare(request), Unheard())
-    assert 1000 < outcome.document["run"]["seconds"] <= outcome.seconds < 1600
-    started = datetime.fromisoformat(outcome.document["run"]["started"])
+    assert 1000 < (outcome.results.run.seconds or 0) <= outcome.seconds < 1600
+    started = datetime.fromisoformat(outcome.results.run.started or "")
     assert abs(started - (before - timedelta(seconds=1000))) < timedelta(seconds=60)

@@ -7,7 +7,6 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.subjects.catalogue import (
     Entry,
-    catalogued,
     find_entry,
     load_catalogue,
     parse_catalogue,
@@ -229,12 +228,3 @@ def test_other_llms_stand_for_none(spec: str) -> None:
 def test_every_way_to_serve_an_entry_stands_for_it(entry: Entry) -> None:
     assert {standing_for(spec) for spec in entry.served} == {entry}
     assert {standing_for(name) for name in entry.names} == {entry}
-
-
-def test_what_a_run_records_of_the_catalogue() -> None:
-    assert catalogued(
-        {"ollama:llama3": "ollama:llama3", "gpt3": "gpt-3.5-turbo", "control:exposed": "control:exposed"}
-    ) == {
-        "ollama:llama3": {"name": "llama-3", "title": "Llama 3", "family": "llama", "order": 2},
-        "gpt3": {"name": "gpt-3.5-turbo", "title": "GPT-3.5 Turbo", "family": "gpt", "order": 1},
-    }

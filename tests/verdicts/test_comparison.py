@@ -1,36 +1,45 @@
 """Two cells side by side: what changed, whether by more than chance, and how often that is wrong."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from random import Random
 from typing import Any
 
 import pytest
 from scipy import stats
 
+from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.evidence.registry import BY_ID
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.comparison import change, comparisons, facts_apart, of_runs
-from tabcontam.verdicts.judge import UNKNOWN, Result
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons, facts_apart, of_runs
+from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
 from tests.made_tables import ships
 
 Line = dict[str, Any]
-FAMILY = {"old": {"name": "old", "title": "Old", "family": "f", "order": 1}}
-FAMILY |= {"new": {"name": "new", "title": "New", "family": "f", "order": 2}}
-FAMILY |= {"newest": {"name": "newest", "title": "Newest", "family": "f", "order": 3}}
+FAMILY = {
+    name: CatalogueFacts(name=name, title=name.title(), family="f", order=order)
+    for order, name in enumerate(("old", "new", "newest"), start=1)
+}
+Asked = tuple[RunFacts, list[Cell]]
 
 
-def cell(llm: str, verdict: str | None = "not detected", **changes: Any) -> Result:
-    name = {"llm": llm, "dataset": "iris", "edition": "e", "serializer": "is", "test": "full_completion"}
-    return {**name, "kind": "memorization", "control": False, **UNKNOWN, "verdict": verdict, "queries": 30} | changes
+def cell(llm: str, verdict: str | None = "not detected", **changes: Any) -> Cell:
+    made = Cell(llm=llm, dataset="iris", edition="e", serializer="is", test="full_completion", kind=Kind.MEMORIZATION)
+    return replace(made, **{"verdict": verdict and Verdict(verdict), "queries": 30} | changes)
 
 
-def lines(of: Result, right: Sequence[bool], **changes: Any) -> list[Line]:
+def verdict(word: str | None) -> Verdict | None:
+    return None if word is None else Verdict(word)
+
+
+def lines(cell: Cell, right: Sequence[bool], **changes: Any) -> list[Line]:
     """One trial a query; the same queries for each cell."""
-    place = {key: of[key] for key in ("llm", "dataset", "edition", "serializer", "test")}
+    place = {key: getattr(cell, key) for key in ("llm", "dataset", "edition", "serializer", "test")}
     known = {"asked": ["x"], "state": "ok", "decoy_of": ""}
     return [
         {**place, **known, "query": f"q-{n}", "prompt": f"row {n}", "expected": {"x": f"{n}"}, "hit": hit} | changes
@@ -38,62 +47,66 @@ def lines(of: Result, right: Sequence[bool], **changes: Any) -> list[Line]:
     ]
 
 
-def document(cells: Sequence[Result], **run: Any) -> Result:
-    return {"run": {"seed": 0, "version": "1", "alpha": 0.05} | run, "cells": list(cells)}
+def document(cells: Sequence[Cell], **run: Any) -> Asked:
+    return replace(RunFacts(seed=0, version="1", alpha=0.05), **run), list(cells)
 
 
-def compared(first: Result, second: Result, ones: Sequence[bool], others: Sequence[bool], **changes: Any) -> Result:
+def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[Pair] = ()) -> list[Comparison]:
+    return list(comparisons(*asked, trials, runs))
+
+
+def compared(first: Cell, second: Cell, ones: Sequence[bool], others: Sequence[bool], **changes: Any) -> Comparison:
     """One comparison of two versions of a family."""
     asked = [*lines(first, ones), *lines(second, others, **changes)]
-    (found,) = comparisons(document([first, second], catalogue=FAMILY), asked)
+    (found,) = of(document([first, second], catalogue=FAMILY), asked)
     return found
 
 
 class TestVersions:
     def test_neighbours_of_a_family_are_compared_by_the_queries_that_both_were_asked(self) -> None:
         found = compared(cell("old"), cell("new", "contaminated"), [False] * 30, [True] * 12 + [False] * 18)
-        assert (found["kind"], found["first"], found["second"], found["llm"]) == ("versions", "old", "new", "")
-        assert (found["first_share"], found["second_share"], found["queries"]) == (0.0, 0.4, 30)
-        assert found["p_value"] == found["q_value"] == pytest.approx(2 * 0.5**12)
-        assert (found["change"], found["beyond_chance"]) == ("appeared", True)
+        assert (found.kind, found.first, found.second, found.llm) == ("versions", "old", "new", "")
+        assert (found.first_share, found.second_share, found.queries) == (0.0, 0.4, 30)
+        assert found.p_value == found.q_value == pytest.approx(2 * 0.5**12)
+        assert (found.change, found.beyond_chance) == ("appeared", True)
 
     def test_the_order_is_the_catalogues_and_only_neighbours_stand_beside_each_other(self) -> None:
         cells = [cell("newest"), cell("old"), cell("new"), cell("stranger")]
-        found = comparisons(document(cells, catalogue=FAMILY), ())
-        assert [(line["first"], line["second"]) for line in found] == [("old", "new"), ("new", "newest")]
-        found = comparisons(document([cells[0], cells[1]], catalogue=FAMILY), ())
-        assert [(line["first"], line["second"]) for line in found] == [("old", "newest")]
+        found = of(document(cells, catalogue=FAMILY), ())
+        assert [(line.first, line.second) for line in found] == [("old", "new"), ("new", "newest")]
+        found = of(document([cells[0], cells[1]], catalogue=FAMILY), ())
+        assert [(line.first, line.second) for line in found] == [("old", "newest")]
 
     def test_other_editions_and_controls_that_joined_are_not_compared(self) -> None:
         for other in (cell("new", edition="f"), cell("new", control=True), cell("new", serializer="colon")):
-            assert comparisons(document([cell("old"), other], catalogue=FAMILY), ()) == []
+            assert of(document([cell("old"), other], catalogue=FAMILY), ()) == []
 
     def test_a_verdict_may_appear_by_what_chance_explains(self) -> None:
         found = compared(cell("old"), cell("new", "contaminated"), [False] * 30, [True] + [False] * 29)
-        assert (found["change"], found["beyond_chance"], found["p_value"]) == ("appeared", False, 1.0)
+        assert (found.change, found.beyond_chance, found.p_value) == ("appeared", False, 1.0)
 
     def test_the_same_verdict_may_differ_beyond_chance(self) -> None:
         first, second = cell("old", "contaminated"), cell("new", "contaminated")
         found = compared(first, second, [True] * 5 + [False] * 25, [True] * 30)
-        assert (found["change"], found["beyond_chance"]) == ("same", True)
+        assert (found.change, found.beyond_chance) == ("same", True)
 
     def test_scores_are_compared_by_their_trials_too(self) -> None:
         known = {"verdict": None, "test": "classification_0shot", "kind": "classification"}
         found = compared(cell("old", **known), cell("new", **known), [False] * 30, [True] * 30)
-        assert (found["change"], found["first_verdict"], found["beyond_chance"]) == ("same", None, True)
+        assert (found.change, found.first_verdict, found.beyond_chance) == ("same", None, True)
 
     def test_an_answer_that_never_came_is_no_wrong_one(self) -> None:
         found = compared(cell("old"), cell("new"), [True] * 30, [False] * 30, state="failed")
-        assert (found["p_value"], found["queries"], found["second_share"]) == (None, 0, None)
+        assert (found.p_value, found.queries, found.second_share) == (None, 0, None)
 
     def test_decoys_are_left_out(self) -> None:
         found = compared(cell("old"), cell("new"), [True] * 30, [False] * 30, decoy_of="q-1")
-        assert found["p_value"] is None
+        assert found.p_value is None
 
     def test_lines_of_more_queries_than_the_cell_has_are_left_out(self) -> None:
         """A run that is continued with fewer queries keeps the answers to the others."""
         found = compared(cell("old", queries=5), cell("new", queries=5), [True] * 30, [True] * 5 + [False] * 25)
-        assert (found["queries"], found["p_value"]) == (5, 1.0)
+        assert (found.queries, found.p_value) == (5, 1.0)
 
 
 class TestQueries:
@@ -103,82 +116,81 @@ class TestQueries:
             *lines(first, [True] * 3 + [False] * 27),
             *lines(second, [True] * 15 + [False] * 15, expected={"x": "?"}),
         ]
-        (found,) = comparisons(document([first, second], catalogue=FAMILY), asked)
-        assert (found["queries"], found["first_share"], found["second_share"]) == (0, 0.1, 0.5)
-        assert found["p_value"] == pytest.approx(fisher(3, 30, 15, 30))
+        (found,) = of(document([first, second], catalogue=FAMILY), asked)
+        assert (found.queries, found.first_share, found.second_share) == (0, 0.1, 0.5)
+        assert found.p_value == pytest.approx(fisher(3, 30, 15, 30))
 
     def test_within_one_plan_a_query_may_be_written_otherwise(self) -> None:
         """As a chat for one version and as a text for the other; in runs of two seeds it is another query."""
         first, second = cell("old"), cell("new")
         asked = [*lines(first, [True] * 30), *lines(second, [True] * 30, prompt=[{"role": "user", "content": "row"}])]
-        (found,) = comparisons(document([first, second], catalogue=FAMILY), asked)
-        assert found["queries"] == 30
-        parts = [{"seed": seed, "version": "1"} for seed in (0, 1)]
-        (found,) = comparisons(document([first, second], catalogue=FAMILY, runs=parts), asked)
-        assert found["queries"] == 0
+        (found,) = of(document([first, second], catalogue=FAMILY), asked)
+        assert found.queries == 30
+        parts = tuple(MergedRun(folder="", seed=seed, version="1") for seed in (0, 1))
+        (found,) = of(document([first, second], catalogue=FAMILY, runs=parts), asked)
+        assert found.queries == 0
 
     def test_a_few_queries_in_common_do_not_stand_for_all(self) -> None:
         first, second = cell("old"), cell("new")
         others = lines(second, [True] * 30)
         others = [line if n < 3 else line | {"expected": {"x": "other"}} for n, line in enumerate(others)]
-        found = comparisons(document([first, second], catalogue=FAMILY), [*lines(first, [False] * 30), *others])[0]
-        assert (found["queries"], found["first_share"], found["second_share"]) == (0, 0.0, 1.0)
+        found = of(document([first, second], catalogue=FAMILY), [*lines(first, [False] * 30), *others])[0]
+        assert (found.queries, found.first_share, found.second_share) == (0, 0.0, 1.0)
 
     def test_recorded_answers_are_compared_by_their_counts_where_a_hit_is_a_query(self) -> None:
         first = cell("old", hits=1, queries=5, score=0.2)
-        (found,) = comparisons(document([first, cell("new", hits=5, queries=5, score=1.0)], catalogue=FAMILY), ())
-        assert found["p_value"] == pytest.approx(fisher(1, 5, 5, 5))
+        (found,) = of(document([first, cell("new", hits=5, queries=5, score=1.0)], catalogue=FAMILY), ())
+        assert found.p_value == pytest.approx(fisher(1, 5, 5, 5))
         words = cell("new", hits=13, queries=3, score=0.9286)
-        (found,) = comparisons(document([first, words], catalogue=FAMILY), ())
-        assert found["p_value"] is None
+        (found,) = of(document([first, words], catalogue=FAMILY), ())
+        assert found.p_value is None
 
     def test_of_a_cell_that_was_recorded_twice_the_one_that_found_something_stands(self) -> None:
         twice = [cell("old", "contaminated", source="a"), cell("old", source="b")]
-        (found,) = comparisons(document([*twice, cell("new")], catalogue=FAMILY), ())
-        assert found["change"] == "vanished"
+        (found,) = of(document([*twice, cell("new")], catalogue=FAMILY), ())
+        assert found.change == "vanished"
 
 
 class TestSerializers:
     def test_each_two_are_compared(self) -> None:
         cells = [cell("m", serializer=name) for name in ("is", "colon", "equals")]
-        asked = [line for n, of in enumerate(cells) for line in lines(of, [True] * 10, prompt=f"written {n}")]
-        found = comparisons(document(cells), asked)
-        assert [(line["first"], line["second"]) for line in found] == [
+        asked = [line for n, one in enumerate(cells) for line in lines(one, [True] * 10, prompt=f"written {n}")]
+        found = of(document(cells), asked)
+        assert [(line.first, line.second) for line in found] == [
             ("is", "colon"), ("is", "equals"), ("colon", "equals"),
         ]  # fmt: skip
-        assert {(line["llm"], line["serializer"], line["queries"]) for line in found} == {("m", "", 10)}
+        assert {(line.llm, line.serializer, line.queries) for line in found} == {("m", "", 10)}
 
     def test_the_main_runs_of_recorded_answers_have_none(self) -> None:
-        assert comparisons(document([cell("m", serializer=None), cell("m", serializer="x")]), ()) == []
+        assert of(document([cell("m", serializer=None), cell("m", serializer="x")]), ()) == []
 
 
 class TestRuns:
     def test_a_cell_stands_beside_that_of_the_last_run_that_has_it(self) -> None:
-        ran: list[tuple[str, Result, list[Line]]] = [
-            ("A", document([cell("m")]), []),
-            ("B", document([cell("other")]), []),
-        ]
-        found = of_runs([*ran, ("C", document([cell("m", "contaminated")]), [])])
+        ran: list[tuple[str, list[Cell], list[Line]]] = [("A", [cell("m")], []), ("B", [cell("other")], [])]
+        found = of_runs([*ran, ("C", [cell("m", "contaminated")], [])])
         assert [(pair.first, pair.second) for pair in found] == [("A", "C")]
-        (line,) = comparisons(document([]), (), found)
-        assert (line["kind"], line["llm"], line["change"]) == ("runs", "m", "appeared")
+        (line,) = of(document([]), (), found)
+        assert (line.kind, line.llm, line.change) == ("runs", "m", "appeared")
 
     def test_an_edition_of_its_own_is_not_compared(self) -> None:
-        assert of_runs([("A", document([cell("m")]), []), ("B", document([cell("m", edition="f")]), [])]) == []
+        assert of_runs([("A", [cell("m")], []), ("B", [cell("m", edition="f")], [])]) == []
 
     def test_the_prompts_tell_whether_two_runs_asked_the_same(self) -> None:
-        first = document([cell("m")])
+        first = [cell("m")]
         same = of_runs([("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9))])
         other = of_runs(
             [("A", first, lines(cell("m"), [True] * 9)), ("B", first, lines(cell("m"), [False] * 9, prompt=""))]
         )
-        asked = [line["queries"] for line in comparisons(document([]), (), [*same, *other])]
+        asked = [line.queries for line in of(document([]), (), [*same, *other])]
         assert asked == [9, 0]
 
     def test_what_the_runs_do_not_share_is_said(self) -> None:
-        runs = [{"seed": 0, "version": "1", "datasets": [{"name": "adult", "edition": "uci"}]}]
-        runs += [{"seed": 1, "version": "1", "datasets": [{"name": "adult", "edition": "openml"}]}]
-        assert facts_apart(runs, ["A", "B"]) == [
+        runs = [
+            RunFacts(seed=seed, version="1", datasets=(DatasetFacts(name="adult", edition=edition),))
+            for seed, edition in enumerate(("uci", "openml"))
+        ]
+        assert [note.text for note in facts_apart(runs, ["A", "B"])] == [
             "the runs have different seeds, so that their queries are different ones (A: 0, B: 1)",
             "the runs have different editions of adult (uci, openml), which are not compared",
         ]
@@ -200,7 +212,7 @@ class TestChange:
         ],
     )
     def test_is_one_of_four_words(self, first: str | None, second: str | None, word: str) -> None:
-        assert change(first, second) == word
+        assert change(verdict(first), verdict(second)) == word
 
 
 class TestErrorRate:
@@ -212,10 +224,10 @@ class TestErrorRate:
         rng, wrong = Random(0), 0
         for _ in range(self.DOCUMENTS):
             cells = [cell(llm, dataset=f"table {n}") for llm in ("old", "new") for n in range(6)]
-            asked = [line for of in cells for line in lines(of, [rng.random() < 0.4 for _ in range(30)])]
-            found = comparisons(document(cells, catalogue=FAMILY), asked)
-            assert {line["queries"] for line in found} == {30}
-            wrong += any(line["beyond_chance"] for line in found)
+            asked = [line for one in cells for line in lines(one, [rng.random() < 0.4 for _ in range(30)])]
+            found = of(document(cells, catalogue=FAMILY), asked)
+            assert {line.queries for line in found} == {30}
+            wrong += any(line.beyond_chance for line in found)
         assert stats.binomtest(wrong, self.DOCUMENTS, self.ALPHA, alternative="greater").pvalue > 0.01
 
     def test_of_two_runs_of_a_memoriser_that_differ_in_their_seed(self) -> None:
@@ -223,10 +235,10 @@ class TestErrorRate:
         runs = [self.right(seed) for seed in range(400)]
         wrong = 0
         for first, second in zip(runs[::2], runs[1::2], strict=True):
-            both = of_runs([("A", document([cell("m")]), first), ("B", document([cell("m")]), second)])
-            (found,) = comparisons(document([]), (), both)
-            assert found["queries"] == 0
-            wrong += found["p_value"] <= self.ALPHA
+            both = of_runs([("A", [cell("m")], first), ("B", [cell("m")], second)])
+            (found,) = of(document([]), (), both)
+            assert found.queries == 0
+            wrong += found.p_value is not None and found.p_value <= self.ALPHA
         assert stats.binomtest(wrong, len(runs) // 2, self.ALPHA, alternative="greater").pvalue > 0.01
 
     def right(self, seed: int) -> list[Line]:
@@ -236,6 +248,6 @@ class TestErrorRate:
         for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)
             reading = test.read(query, reply, serializer, english())
-            of = lines(cell("m"), [reading.hit], prompt=query.prompt.completion, expected=list(query.expected))
-            found += [line | {"query": query.id} for line in of]
+            own = lines(cell("m"), [reading.hit], prompt=query.prompt.completion, expected=list(query.expected))
+            found += [line | {"query": query.id} for line in own]
         return found

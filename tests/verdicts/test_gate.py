@@ -18,9 +18,9 @@ from tabcontam.errors import UsageError
 from tabcontam.subjects import registry
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.known.simulated import open_simulated
-from tabcontam.verdicts.gate import Conclusion, judge
-from tabcontam.verdicts.judge import tables
+from tabcontam.verdicts.gate import Conclusion
 from tests.report import synthetic
+from tests.report.rendered import judge
 
 FULL, CUT, ONE, MATCHED = "full_completion", "incomplete_completion", "feature_completion", "matched_membership"
 FOUND, MISSED = {"verdict": "contaminated", "p_value": 1e-9}, {"verdict": "not detected", "p_value": 0.5}
@@ -43,7 +43,7 @@ def cells(llm: str, found: Mapping[str, Changes], dataset: str = "adult", **chan
 def run_of(*groups: Sequence[dict[str, Any]], **run: Any) -> dict[str, Any]:
     """A results.json of these cells, and the verdicts on their tables as the project comes to them."""
     together = [cell for group in groups for cell in group]
-    return synthetic.document(together, tables(together, run.get("rules", "calibrated"), 0.01), **run)
+    return synthetic.document(together, synthetic.tables_of(together, run.get("rules", "calibrated")), **run)
 
 
 def concluded(*groups: Sequence[dict[str, Any]], **conditions: Any) -> tuple[Conclusion, str]:
@@ -451,7 +451,7 @@ class TestCommand:
         asked = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "-k", "full_completion", "--out", "a"]
         assert cli.main([*asked, "--gate", "--json"]) == 1
         out, err = capsys.readouterr()
-        assert json.loads(out)["schema"] == 1
+        assert json.loads(out)["schema"] == 2
         assert err.splitlines()[-1].startswith("contaminated: ")
 
     def test_help_tells_the_exit_codes(
@@ -506,10 +506,10 @@ class TestContradictions:
         ("key", "value", "message"),
         [
             ("q_value", 1e-9, "m on adult is not detected at a q-value below the level"),
-            ("detectable_share", -1, "m on adult has detectable_share -1"),
-            ("p_value", 7, "m on adult has p_value 7"),
-            ("q_value", float("nan"), "nan is not a number"),
-            ("detectable_share", float("-inf"), "-inf is not a number"),
+            ("detectable_share", -1, "detectable_share: -1 is not at least 0"),
+            ("p_value", 7, "p_value: 7 is not at most 1"),
+            ("q_value", float("nan"), "nan is no number that can be compared"),
+            ("detectable_share", float("-inf"), "-inf is no number that can be compared"),
         ],
     )
     @pytest.mark.parametrize("part", ["cells", "tables"])
@@ -523,7 +523,7 @@ class TestContradictions:
     def test_a_level_that_is_none(self, alpha: object) -> None:
         document = self.document()
         document["run"]["alpha"] = alpha
-        with pytest.raises(UsageError, match="which is no level"):
+        with pytest.raises(UsageError, match="alpha"):
             judge(document)
 
     def test_an_llm_under_test_does_not_become_a_control(self) -> None:

@@ -1,112 +1,154 @@
 """Trials to results: what one LLM's cells together decide of each."""
 
+from dataclasses import replace
+from typing import Any
+
 import pytest
 from scipy import stats
 
+from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.evidence.registry import BY_ID
 from tabcontam.statistics.exact import clopper_pearson
-from tabcontam.verdicts.judge import UNKNOWN, Result, conclude, correlations, ranking
+from tabcontam.verdicts.cells import Cell, Statistic, TableVerdict
+from tabcontam.verdicts.judge import conclude, tables
+from tabcontam.verdicts.ranks import Rank, correlations, ranking
 
 
-def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Result:
-    name = {"llm": "m", "dataset": dataset, "edition": "e", "serializer": "is", "test": "full_completion"}
-    known = {"verdict": verdict, "p_value": p_value, "reason": reason, "queries": 30}
-    return {**name, "kind": "memorization", "control": False, **UNKNOWN, **known}
+def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Cell:
+    return Cell(
+        llm="m",
+        dataset=dataset,
+        edition="e",
+        serializer="is",
+        test="full_completion",
+        kind=Kind.MEMORIZATION,
+        verdict=Verdict(verdict),
+        p_value=p_value,
+        reason=reason,
+        queries=30,
+    )
 
 
 def test_a_finding_lost_among_more_cells_is_again_what_it_was_without() -> None:
     """Two answers of thirty were a finding of their run; beside another run's cells they were called clean."""
     silent = "no readable answer to 28 of 30 queries"
     (found,) = conclude([cell("iris", "no answer", 0.004, silent)], "calibrated", 0.01)
-    assert (found["verdict"], found["reason"]) == ("contaminated", silent)
+    assert (found.verdict, found.reason) == ("contaminated", silent)
     others = [cell(f"table {number}", "not detected", 0.9) for number in range(10)]
     lost, *_ = conclude([found, *others], "calibrated", 0.01)
-    assert (lost["verdict"], lost["reason"], lost["otherwise"]) == ("no answer", silent, None)
+    assert (lost.verdict, lost.reason, lost.otherwise) == ("no answer", silent, None)
 
 
 def test_to_conclude_twice_is_to_conclude_once() -> None:
     cells = [cell("iris", "not detected", 0.0001), cell("wine", "no answer", 0.001, "so"), cell("car", "no answer", 1)]
     once = conclude(cells, "calibrated", 0.01)
-    assert [each["verdict"] for each in once] == ["contaminated", "contaminated", "no answer"]
+    assert [each.verdict for each in once] == ["contaminated", "contaminated", "no answer"]
     assert conclude(once, "calibrated", 0.01) == once
 
 
-def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: object) -> Result:
+def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> None:
+    def judged(*p_values: float) -> tuple[list[Cell], TableVerdict]:
+        tests = ("feature_list_informed", "full_completion", "feature_completion")
+        cells = [
+            replace(cell("iris", "not detected", value), test=test) for test, value in zip(tests, p_values, strict=True)
+        ]
+        concluded = conclude(cells, "calibrated", 0.03)
+        (table,) = tables(concluded, "calibrated", 0.03)
+        return concluded, table
+
+    # 0.015 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
+    cells, table = judged(1e-9, 0.015, 0.9)
+    assert [each.verdict for each in cells] == ["contaminated", "contaminated", "not detected"]
+    assert table.verdict is Verdict.CONTAMINATED
+    assert table.p_value == pytest.approx(0.03)
+    cells, table = judged(1e-9, 0.019, 0.9)
+    assert cells[1].verdict is Verdict.CONTAMINATED
+    assert table.verdict is Verdict.NOT_DETECTED
+
+
+def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: Any) -> Cell:
     """A cell that has a score and no verdict, as `weigh` counts it."""
-    name = {"llm": "m", "dataset": dataset, "edition": "e", "serializer": "is", "test": test}
     hits = round(score * asked)
-    known = {
-        "score": score,
-        "hits": hits,
-        "answered": asked,
-        "queries": asked,
-        "interval": [*clopper_pearson(hits, asked)],
-    }
-    statistic = {"name": "share of valid answers right", "value": score, "expected": 0.6}
-    return {**name, "kind": BY_ID[test].kind, "control": False, **UNKNOWN, **known, "statistic": statistic} | changes
+    made = Cell(
+        llm="m",
+        dataset=dataset,
+        edition="e",
+        serializer="is",
+        test=test,
+        kind=BY_ID[test].kind,
+        score=score,
+        hits=hits,
+        answered=asked,
+        queries=asked,
+        interval=clopper_pearson(hits, asked),
+        statistic=Statistic(name="share of valid answers right", value=score, expected=0.6),
+    )
+    return replace(made, **changes)
 
 
 class TestRanking:
     def test_a_score_has_the_exact_interval_of_its_cells(self) -> None:
         cells = [cell(f"table {number}", "contaminated", 1e-9) for number in range(3)] + [cell("x", "not detected", 1)]
         (line,) = ranking([*cells, cell("y", "uninformative", 1)], "calibrated")
-        assert (line["score"], line["score_interval"]) == (0.75, [0.1941, 0.9937])
-        low, high = line["score_interval"]
+        assert (line.score, line.score_interval) == (0.75, (0.1941, 0.9937))
+        low, high = line.score_interval or (0.0, 0.0)
         assert stats.binom(4, low).sf(2) == pytest.approx(0.025, abs=1e-4)
         assert stats.binom(4, high).cdf(3) == pytest.approx(0.025, abs=1e-4)
 
     def test_nothing_decided_has_no_interval(self) -> None:
         (line,) = ranking([cell("x", "uninformative", 1)], "calibrated")
-        assert (line["score"], line["score_interval"], line["zero_shot_interval"]) == (None, None, None)
+        assert (line.score, line.score_interval, line.zero_shot_interval) == (None, None, None)
 
     def test_accuracy_stands_beside_what_the_largest_class_gets_on_the_same_rows(self) -> None:
-        few = scored("iris", "classification_0shot", 0.7, statistic={"name": "n", "value": 0.7, "expected": 0.4})
+        few = scored("iris", "classification_0shot", 0.7, statistic=Statistic(name="n", value=0.7, expected=0.4))
         (line,) = ranking([scored("wine", "classification_0shot", 0.9), few], "calibrated")
-        assert (line["zero_shot"], line["zero_shot_majority"]) == (0.8, 0.5)
-        assert (line["one_shot"], line["one_shot_majority"]) == (None, None)
+        assert (line.zero_shot, line.zero_shot_majority) == (0.8, 0.5)
+        assert (line.one_shot, line.one_shot_majority) == (None, None)
 
     def test_a_majority_that_one_table_lacks_is_no_mean(self) -> None:
         lacking = scored("iris", "classification_0shot", 0.7, statistic=None)
         (line,) = ranking([scored("wine", "classification_0shot", 0.9), lacking], "calibrated")
-        assert line["zero_shot_majority"] is None
+        assert line.zero_shot_majority is None
 
     def test_the_interval_of_a_mean_is_narrower_than_those_of_the_tables(self) -> None:
         (one,) = ranking([scored("a", "membership", 0.7)], "calibrated")
         (four,) = ranking([scored(name, "membership", 0.7) for name in "abcd"], "calibrated")
-        assert one["membership_interval"] == pytest.approx(clopper_pearson(70, 100), abs=1e-4)
-        widths = [high - low for low, high in (one["membership_interval"], four["membership_interval"])]
+        assert one.membership_interval == pytest.approx(clopper_pearson(70, 100), abs=1e-4)
+        assert one.membership_interval is not None
+        assert four.membership_interval is not None
+        widths = [high - low for low, high in (one.membership_interval, four.membership_interval)]
         assert widths[1] == pytest.approx(widths[0] / 2, abs=2e-4)
 
     def test_another_serializer_asks_the_same_rows_and_makes_nothing_surer(self) -> None:
         (one,) = ranking([scored("a", "membership", 0.7)], "calibrated")
         again = scored("a", "membership", 0.7, serializer="colon")
         (two,) = ranking([scored("a", "membership", 0.7), again], "calibrated")
-        assert two["membership_interval"] == one["membership_interval"]
+        assert two.membership_interval == one.membership_interval
 
     def test_counts_that_are_not_the_cells_statistic_have_an_interval_of_their_own(self) -> None:
         """Under the paper's rules an invalid answer is a wrong one."""
-        known = scored("a", "classification_0shot", 0.5, statistic={"name": "n", "value": 0.8, "expected": 0.6})
-        (line,) = ranking([known | {"interval": [0.7, 0.9]}], "paper")
-        assert line["zero_shot_interval"] == pytest.approx(clopper_pearson(50, 100), abs=1e-4)
+        known = scored("a", "classification_0shot", 0.5, statistic=Statistic(name="n", value=0.8, expected=0.6))
+        (line,) = ranking([replace(known, interval=(0.7, 0.9))], "paper")
+        assert line.zero_shot_interval == pytest.approx(clopper_pearson(50, 100), abs=1e-4)
 
     def test_a_score_without_counts_has_no_interval(self) -> None:
         bare = scored("a", "membership", 0.5, statistic=None, interval=None, hits=0, queries=0)
         (line,) = ranking([bare], "calibrated")
-        assert (line["membership"], line["membership_interval"]) == (0.5, None)
+        assert (line.membership, line.membership_interval) == (0.5, None)
 
 
 class TestCorrelations:
-    def line(self, score: float | None, zero_shot: float | None) -> Result:
-        return {"score": score, "zero_shot": zero_shot, "one_shot": None, "membership": 0.5}
+    def line(self, score: float | None, zero_shot: float | None) -> Rank:
+        return Rank(llm="m", score=score, zero_shot=zero_shot, membership=0.5)
 
     def test_an_llm_without_both_measures_is_left_out_and_counted(self) -> None:
         lines = [self.line(number / 10, number / 20) for number in range(5)]
         by_shot, none, same = correlations([*lines, self.line(None, 0.9), self.line(0.9, None)])
-        assert (by_shot["second"], by_shot["llms"], by_shot["value"]) == ("zero_shot", 5, 1.0)
-        assert by_shot["p_value"] == pytest.approx(2 / 120)
-        assert (none["second"], none["llms"], none["value"], none["p_value"]) == ("one_shot", 0, None, None)
-        assert (same["llms"], same["value"], same["interval"]) == (6, None, None)
+        assert (by_shot.second, by_shot.llms, by_shot.value) == ("zero_shot", 5, 1.0)
+        assert by_shot.p_value == pytest.approx(2 / 120)
+        assert (none.second, none.llms, none.value, none.p_value) == ("one_shot", 0, None, None)
+        assert (same.llms, same.value, same.interval) == (6, None, None)
 
     def test_three_llms_are_too_few(self) -> None:
         found = correlations([self.line(number / 10, number / 20) for number in range(3)])[0]
-        assert (found["llms"], found["value"], found["interval"], found["p_value"]) == (3, None, None, None)
+        assert (found.llms, found.value, found.interval, found.p_value) == (3, None, None, None)

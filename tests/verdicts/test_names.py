@@ -6,15 +6,16 @@ from typing import Any
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.verdicts.names import Place, llms_named, places_named
-from tabcontam.verdicts.results import Results, typed
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.results import RunResults
 from tests.report import synthetic
 
 FULL = "full_completion"
 EXPOSED = "control:exposed"
 
 
-def view(*asked: tuple[str, dict[str, Any]], resolved: dict[str, str] | None = None) -> Results:
+def view(*asked: tuple[str, dict[str, Any]], resolved: dict[str, str] | None = None) -> RunResults:
     cells = [
         synthetic.weighed(llm, "adult", FULL, "not detected") | {"control": llm == EXPOSED} | about
         for llm, about in asked
@@ -52,7 +53,7 @@ def test_llms(names: list[str], found: list[str]) -> None:
 def test_tables() -> None:
     places = [("adult", "uci", "is"), ("adult", "openml", "is"), ("iris", "uci", "is"), ("iris", "uci", "equals")]
     run = view(*(("m", dict(zip(("dataset", "edition", "serializer"), place, strict=True))) for place in places))
-    adult, other, iris, equals = (Place(*place) for place in places)
+    adult, other, iris, equals = (TableName(*place) for place in places)
     assert places_named(run, "adult") == [adult, other]
     assert places_named(run, "Census Income") == [adult, other]
     assert places_named(run, "adult@openml") == [other]

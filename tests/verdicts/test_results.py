@@ -12,17 +12,9 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence import registry
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.trials import telling
-from tabcontam.verdicts.results import (
-    ROW_TESTS,
-    TESTS,
-    count,
-    listed,
-    read_results,
-    rounded,
-    shorten,
-    typed,
-    visible,
-)
+from tabcontam.verdicts.cells import count
+from tabcontam.verdicts.document import read_results, typed
+from tabcontam.verdicts.wording import listed, rounded, shorten, visible
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +23,7 @@ ROOT = Path(__file__).parents[2]
 def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     written = results(["gpt-4o"], ["iris"])
     (tmp_path / "results.json").write_text(json.dumps(written), encoding="utf-8")
-    assert read_results(tmp_path) == written
+    assert read_results(tmp_path) == typed(written)
 
 
 @pytest.mark.parametrize(
@@ -41,11 +33,14 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
         ("{", "not readable JSON"),
         ("[" * 100_000, "not readable JSON"),
         ("[]", "names no schema"),
-        ('{"schema": 2}', "schema 2 is not 1"),
-        ('{"schema": 1}', "needs `run`"),
-        ('{"schema": 1, "run": {}, "cells": [3]}', "cell 1 needs"),
+        ('{"schema": 3}', "schema 3 is neither 1 nor 2"),
+        ('{"schema": 1}', "run is missing"),
+        ('{"schema": 1, "run": {}, "cells": [3]}', "cell 1: Input should be"),
         ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}', "maybe"),
-        ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}', "number"),
+        (
+            '{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}',
+            "cell 1: score: 'x' is no number",
+        ),
         ('{"schema": 1, "run": {}, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
         ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}', "table 1"),
         ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
@@ -75,7 +70,7 @@ def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | 
     ],
 )
 def test_foreign_figures_of_a_cell_are_refused_in_one_line(changes: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=r"^cell 1: .*is not") as caught:
+    with pytest.raises(UsageError, match=r"^cell 1: (statistic|interval|p_value)") as caught:
         typed(document([weighed("m", "iris", "full_completion", "contaminated", **changes)]))
     assert "\n" not in str(caught.value)
 
@@ -86,7 +81,7 @@ def test_the_figures_of_a_cell_are_typed() -> None:
     assert (only.statistic.name, only.statistic.value, only.statistic.expected) == ("recalled bits", 212.3125, 9.07)
     assert only.interval == (0.25, 0.55)
     assert only.interval_of == "rows remembered"
-    assert only.null.startswith("the hidden cells drawn anew")
+    assert (only.null or "").startswith("the hidden cells drawn anew")
     assert only.numbers["detectable_share"] == 0.12
 
 
@@ -100,7 +95,7 @@ def test_results_written_before_verdicts_had_a_level_are_read() -> None:
     del of["tables"]
     view = typed(of)
     (only,) = view.cells
-    assert (only.statistic, only.interval, only.null, only.interval_of) == (None, None, "", "")
+    assert (only.statistic, only.interval, only.null, only.interval_of) == (None, None, None, None)
     assert view.tables == ()
     assert view.notes == []
     assert count(view.subjects) == {"contaminated": 1}
@@ -136,7 +131,7 @@ def test_tables_follow_the_run_with_controls_last() -> None:
     of = results(llms, datasets)
     of["tables"].reverse()
     view = typed(of)
-    assert [(line.llm, view.label(line)) for line in view.tables] == [
+    assert [(line.llm, view.label(line)) for line in view.tables_in_order] == [
         ("b", "wine"), ("b", "iris"), ("a", "wine"), ("a", "iris"), ("control:exposed", "wine"),
         ("control:exposed", "iris"),
     ]  # fmt: skip
@@ -145,7 +140,7 @@ def test_tables_follow_the_run_with_controls_last() -> None:
 def test_a_control_under_test_is_a_table_like_any_other() -> None:
     cells = [cell(llm, "iris", "full_completion", "contaminated") for llm in ("control:exposed", "m")]
     tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:exposed")]
-    assert [line.llm for line in typed(document(cells, tables)).tables] == ["control:exposed", "m"]
+    assert [line.llm for line in typed(document(cells, tables)).tables_in_order] == ["control:exposed", "m"]
 
 
 def test_the_tests_that_decide_a_table_do_not_stand_without_a_word() -> None:
@@ -187,22 +182,23 @@ def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
 
 def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
     recorded = {"incomplete_completion_single"}  # of one feature, as in the paper's records
-    assert TESTS.keys() == {test.id for test in registry.TESTS} | recorded
-    assert {test.id for test in registry.TESTS if test.of_rows} | recorded == ROW_TESTS
+    view = typed(document([]))
+    assert view.facts.keys() == {test.id for test in registry.TESTS} | recorded
+    assert {test.id for test in registry.TESTS if test.of_rows} | recorded == view.row_tests
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:
     view = typed(results(["gpt-4o", "control:exposed"], ["iris"]))
     assert [block.llm for block in view.blocks] == ["control:exposed", "gpt-4o"]
     assert {one.llm for one in view.subjects} == {"gpt-4o"}
-    assert [rank.llm for rank in view.ranking] == ["gpt-4o"]
+    assert [rank.llm for rank in view.ranks_in_order] == ["gpt-4o"]
 
 
 def test_a_control_that_is_the_subject_counts() -> None:
     cells = [cell("control:exposed", "iris", "full_completion", "contaminated", control=False)]
     view = typed(document(cells))
     assert count(view.subjects) == {"contaminated": 1}
-    assert [rank.llm for rank in view.ranking] == ["control:exposed"]
+    assert [rank.llm for rank in view.ranks_in_order] == ["control:exposed"]
 
 
 def test_outcomes_are_counted_worst_first_and_never_folded() -> None:
@@ -235,7 +231,7 @@ def test_the_controls_say_where_a_test_has_no_power_and_where_it_measures_plausi
         cell("control:unexposed", "iris", "feature_completion", "contaminated", control=True),
         cell("control:unexposed", "iris", "membership", "skipped", control=True),
     ]
-    notes = typed(document(cells)).controls
+    notes = [str(note) for note in typed(document(cells)).controls]
     assert notes == [
         "no power: control:exposed, which has the table, was missed by full_completion on iris",
         "plausibility: control:unexposed, which has none of its rows, was flagged by feature_completion on iris",
@@ -249,7 +245,7 @@ def test_what_both_controls_have_read_shows_neither_power_nor_plausibility() -> 
         cell("control:exposed", "iris", "feature_list_informed", "not detected", control=True),
         cell("control:unexposed", "iris", "feature_list_informed", "contaminated", control=True),
     ]
-    assert typed(document(cells)).controls == [
+    assert [str(note) for note in typed(document(cells)).controls] == [
         "control:exposed, which has read a page about the dataset, was missed by feature_list_informed on iris"
     ]
 
@@ -262,7 +258,7 @@ def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
     assert typed(document(cells)).controls == []
     measured = cell("control:exposed", "iris", "full_completion", "contaminated", control=True)
     (found,) = typed(document([*cells, measured])).controls
-    assert found.endswith("in 1 of 1 measured cells")
+    assert found.text.endswith("in 1 of 1 measured cells")
 
 
 def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
@@ -275,7 +271,7 @@ def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
     assert (
         typed(document(cells))
         .controls[0]
-        .endswith("was missed by incomplete_completion, full_completion and matched_membership on iris and wine")
+        .text.endswith("was missed by incomplete_completion, full_completion and matched_membership on iris and wine")
     )
 
 
@@ -288,9 +284,10 @@ from tabcontam.evidence.rows.completion import FeatureCompletion
 class Own(FeatureCompletion):
     id = "own"
 
-registry.TESTS += (Own(),)
-from tabcontam.verdicts.results import ROW_TESTS
-print(*sorted(ROW_TESTS))
+tests = (*registry.all_tests(), Own())
+registry.all_tests = lambda: tests
+from tabcontam.verdicts.facts import known_tests
+print(*sorted(test for test, facts in known_tests().items() if facts.row_test))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [
@@ -304,7 +301,7 @@ def test_the_controls_say_that_both_are_as_expected() -> None:
         cell("control:exposed", "iris", "full_completion", "contaminated", control=True),
         cell("control:unexposed", "iris", "full_completion", "not detected", control=True),
     ]
-    assert typed(document(cells)).controls == [
+    assert [str(note) for note in typed(document(cells)).controls] == [
         "control:exposed, which has the table, was found by the row tests in 1 of 1 measured cells",
         "control:unexposed, which has none of its rows, was flagged by the row tests in 0 of 1 measured cells",
     ]

@@ -4,13 +4,13 @@ Texts stay texts in both, and the same results give the same bytes wherever the 
 """
 
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError
-from tabcontam.verdicts.results import Results, typed
+from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,18 +28,17 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def render_figure(document: Mapping[str, Any], format: str) -> bytes:  # noqa: A002 - the word of the command line
-    """A results.json as one picture for "svg", as pages for "pdf"; each is as wide as the text of a page, 7 inches.
+def render_figure(view: RunResults, format: str) -> bytes:  # noqa: A002 - the word of the command line
+    """The results as one picture for "svg", as pages for "pdf"; each is as wide as the text of a page, 7 inches.
 
     SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy.
-    Raises `UsageError` without matplotlib, and for what is no result.
+    Raises `UsageError` without matplotlib.
     """
-    view = typed(document)
     with _matplotlib():
         return _svg(view) if format == "svg" else _pdf(view)
 
 
-def _svg(view: Results) -> bytes:
+def _svg(view: RunResults) -> bytes:
     from tabcontam.report.figures.heatmap import heatmap
 
     (figure,) = heatmap(view)
@@ -48,7 +47,7 @@ def _svg(view: Results) -> bytes:
     return written.getvalue()
 
 
-def _pdf(view: Results) -> bytes:
+def _pdf(view: RunResults) -> bytes:
     from matplotlib.backends.backend_pdf import PdfPages
 
     written = BytesIO()
@@ -58,7 +57,7 @@ def _pdf(view: Results) -> bytes:
     return written.getvalue()
 
 
-def _pages(view: Results) -> "list[Figure]":
+def _pages(view: RunResults) -> "list[Figure]":
     from tabcontam.report.figures.heatmap import PAGE, heatmap
     from tabcontam.report.figures.ranking import against_accuracy, ranking
 

@@ -21,7 +21,9 @@ from matplotlib.textpath import TextToPath
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.report.published import Mark, sources
 from tabcontam.report.squares import published
-from tabcontam.verdicts.results import OUTCOMES, SCORE, TESTS, Block, Column, Results, visible
+from tabcontam.verdicts.cells import OUTCOMES, SCORE
+from tabcontam.verdicts.results import Block, Column, RunResults
+from tabcontam.verdicts.wording import visible
 
 WIDTH, PAGE = 7.0, 9.4  # what a page has room for
 SMALLEST, LARGEST = 0.11, 0.2  # of a square
@@ -66,7 +68,7 @@ class Part:
 Band = tuple[Part, ...]
 
 
-def heatmap(view: Results, height: float = inf) -> list[Figure]:
+def heatmap(view: RunResults, height: float = inf) -> list[Figure]:
     """The heatmap on pages of at most this height, which are one where it is infinite."""
     square = _square(view)
     bands = _bands(view, square)
@@ -76,7 +78,7 @@ def heatmap(view: Results, height: float = inf) -> list[Figure]:
     return [_page(view, bands[start : start + max(room, 1)], square) for start in starts]
 
 
-def _page(view: Results, bands: Sequence[Band], square: float) -> Figure:
+def _page(view: RunResults, bands: Sequence[Band], square: float) -> Figure:
     each = _band_height(view, square) if bands else 0.3
     total = max(len(bands), 1) * each + _legend_height(view)
     figure = Figure(figsize=(WIDTH, total))
@@ -94,14 +96,14 @@ def _page(view: Results, bands: Sequence[Band], square: float) -> Figure:
     return figure
 
 
-def _square(view: Results) -> float:
+def _square(view: RunResults) -> float:
     """The largest square with which there are as few bands as with the smallest."""
     fewest = len(_bands(view, SMALLEST))
     sizes = [number / 200 for number in range(round(LARGEST * 200), round(SMALLEST * 200), -1)]
     return next((size for size in sizes if len(_bands(view, size)) == fewest), SMALLEST)
 
 
-def _bands(view: Results, square: float) -> list[Band]:
+def _bands(view: RunResults, square: float) -> list[Band]:
     """The bands, filled one after the other, none wider than the page."""
     bands: list[list[Part]] = []
     edge = inf
@@ -115,7 +117,7 @@ def _bands(view: Results, square: float) -> list[Band]:
     return [tuple(band) for band in bands]
 
 
-def _parts(view: Results, square: float) -> list[Part]:
+def _parts(view: RunResults, square: float) -> list[Part]:
     most = int((WIDTH - _left(view) - GAP) / square)
     parts = []
     for block, title in zip(view.blocks, names(view, view.blocks), strict=True):
@@ -125,7 +127,7 @@ def _parts(view: Results, square: float) -> list[Part]:
     return parts
 
 
-def names(view: Results, blocks: Iterable[Block]) -> list[str]:
+def names(view: RunResults, blocks: Iterable[Block]) -> list[str]:
     """What the LLMs are called, each by a name of its own: by the catalogue's title, where no other has it too."""
     named = [(block.llm, view.title(block.llm)) for block in blocks]
     often = Counter(title for _, title in named)
@@ -152,16 +154,16 @@ def length(words: str, size: float, weight: str = "normal") -> float:
     return points / POINTS
 
 
-def _test_names(view: Results) -> dict[str, str]:
-    return {test: cut(TESTS.get(test, test), LONGEST["test"]) for test in view.tests}
+def _test_names(view: RunResults) -> dict[str, str]:
+    return {test: cut(view.test_titles[test], LONGEST["test"]) for test in view.tests}
 
 
-def _left(view: Results) -> float:
+def _left(view: RunResults) -> float:
     """Where the first block begins, behind the tests' names."""
     return EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
 
 
-def _rows(view: Results, square: float) -> tuple[dict[str, float], dict[str, float], float]:
+def _rows(view: RunResults, square: float) -> tuple[dict[str, float], dict[str, float], float]:
     """Where each test and each kind of tests begins below the head of a band, and where the last one ends."""
     tests: dict[str, float] = {}
     kinds: dict[str, float] = {}
@@ -175,13 +177,13 @@ def _rows(view: Results, square: float) -> tuple[dict[str, float], dict[str, flo
     return tests, kinds, place
 
 
-def _band_height(view: Results, square: float) -> float:
+def _band_height(view: RunResults, square: float) -> float:
     labels = {cut(column.label, LONGEST["dataset"]) for block in view.blocks for column in block.columns}
     longest = max((length(label, SIZE) for label in labels), default=0.0)
     return HEAD + _rows(view, square)[2] + longest + 0.15
 
 
-def _draw_band(view: Results, ink: "Ink", band: Band, top: float, square: float) -> None:
+def _draw_band(view: RunResults, ink: "Ink", band: Band, top: float, square: float) -> None:
     tests, kinds, bottom = _rows(view, square)
     top += HEAD
     left = edge = _left(view)
@@ -199,7 +201,7 @@ def _draw_band(view: Results, ink: "Ink", band: Band, top: float, square: float)
         ink.line((left, middle), (edge - GAP, middle), GREY, 2.2)
 
 
-def _draw_part(view: Results, ink: "Ink", part: Part, left: float, top: float, square: float) -> None:
+def _draw_part(view: RunResults, ink: "Ink", part: Part, left: float, top: float, square: float) -> None:
     tests, _, bottom = _rows(view, square)
     for number, column in enumerate(part.columns):
         x = left + number * square
@@ -216,7 +218,7 @@ def _side(mark: Mark) -> int:
     return sources().index(mark.source) % 2
 
 
-def _legend(view: Results) -> list[tuple[str, str]]:
+def _legend(view: RunResults) -> list[tuple[str, str]]:
     """What is explained, and its words: every verdict, and what else the figure has."""
     present = {cell.outcome for cell in view.cells}
     entries = [(outcome, outcome) for outcome in OUTCOMES if outcome != SCORE or outcome in present]
@@ -227,7 +229,7 @@ def _legend(view: Results) -> list[tuple[str, str]]:
     return [*entries, ("found", "published: found"), ("not found", f"published: not found ({', '.join(sides)})")]
 
 
-def _legend_places(view: Results) -> list[tuple[float, int, str, str]]:
+def _legend_places(view: RunResults) -> list[tuple[float, int, str, str]]:
     """From where, and in which line, each explanation stands."""
     places, edge, line = [], EDGE, 0
     for look, words in _legend(view):
@@ -239,11 +241,11 @@ def _legend_places(view: Results) -> list[tuple[float, int, str, str]]:
     return places
 
 
-def _legend_height(view: Results) -> float:
+def _legend_height(view: RunResults) -> float:
     return 0.2 * (_legend_places(view)[-1][1] + 1) + 0.08
 
 
-def _draw_legend(view: Results, ink: "Ink", top: float) -> None:
+def _draw_legend(view: RunResults, ink: "Ink", top: float) -> None:
     for x, line, look, words in _legend_places(view):
         y = top + 0.04 + 0.2 * line
         if look in ("found", "not found"):

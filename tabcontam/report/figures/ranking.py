@@ -7,7 +7,8 @@ from matplotlib.figure import Figure
 
 from tabcontam.report.figures.heatmap import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
 from tabcontam.report.ranking import TITLES
-from tabcontam.verdicts.results import ACCURACIES, MEASURES, Rank, Results
+from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
+from tabcontam.verdicts.results import RunResults
 
 LOOKS = {"score": (FOUND, "s"), "membership": (INK, "D"), "zero_shot": ("#0072b2", "o"), "one_shot": ("#b06000", "^")}
 CHANCE = 0.5  # of telling rows of the table from others
@@ -15,14 +16,14 @@ MOST = 40  # LLMs of a page
 ROW = 0.17  # inches an LLM
 
 
-def ranking(view: Results) -> list[Figure]:
+def ranking(view: RunResults) -> list[Figure]:
     """The measures of each LLM, with their intervals; pages of at most 40 LLMs, none where nothing is ranked."""
-    ranks, shown = view.ranking, _measured(view)
+    ranks, shown = view.ranks_in_order, _measured(view)
     pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
     return [_ranking(view, ranks, page, shown) for page in pages] if shown else []
 
 
-def _ranking(view: Results, ranks: Sequence[Rank], page: range, shown: Sequence[str]) -> Figure:
+def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequence[str]) -> Figure:
     top, bottom = 0.3, 0.45
     height = ROW * len(page) + top + bottom
     figure = Figure(figsize=(WIDTH, height))
@@ -40,11 +41,11 @@ def _ranking(view: Results, ranks: Sequence[Rank], page: range, shown: Sequence[
     return figure
 
 
-def _explained(view: Results, shown: Sequence[str]) -> str:
+def _explained(view: RunResults, shown: Sequence[str]) -> str:
     """What the lines mean, of those that are drawn."""
     drawn = {
-        "bars: 95% intervals": any(rank.intervals for rank in view.ranking),
-        "short grey lines: always saying the largest class": any(rank.majorities for rank in view.ranking),
+        "bars: 95% intervals": any(rank.intervals for rank in view.ranks_in_order),
+        "short grey lines: always saying the largest class": any(rank.majorities for rank in view.ranks_in_order),
         "dashed: chance": "membership" in shown,
     }
     return "; ".join(words for words, there in drawn.items() if there)
@@ -62,7 +63,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
     if measure == "membership":
         axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
     for row, rank in rows:
-        if (value := getattr(rank, measure)) is None:
+        if (value := rank.measures[measure]) is None:
             continue
         if interval := rank.intervals.get(measure):
             axes.plot(interval, (row, row), color=color, linewidth=1, alpha=0.6, solid_capstyle="butt")
@@ -71,7 +72,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
         axes.plot(value, row, marker=marker, color=color, markersize=3.4, linestyle="none")
 
 
-def against_accuracy(view: Results) -> list[Figure]:
+def against_accuracy(view: RunResults) -> list[Figure]:
     """Contamination against the accuracy in classification, an LLM a point; none where no LLM has both."""
     shown = [measure for measure in _measured(view) if measure in ACCURACIES and _points(view, measure)]
     if not shown:
@@ -86,16 +87,16 @@ def against_accuracy(view: Results) -> list[Figure]:
     return [figure]
 
 
-def _explained_points(view: Results) -> str:
+def _explained_points(view: RunResults) -> str:
     drawn = {
         "numbers: places in the ranking": True,
-        "lines: 95% intervals": any(rank.intervals for rank in view.ranking),
-        "dashed: always saying the largest class (mean)": any(rank.majorities for rank in view.ranking),
+        "lines: 95% intervals": any(rank.intervals for rank in view.ranks_in_order),
+        "dashed: always saying the largest class (mean)": any(rank.majorities for rank in view.ranks_in_order),
     }
     return "; ".join(words for words, there in drawn.items() if there)
 
 
-def _draw_points(axes: Axes, view: Results, measure: str) -> None:
+def _draw_points(axes: Axes, view: RunResults, measure: str) -> None:
     color, marker = LOOKS[measure]
     axes.set_title(TITLES[measure].lower() + _correlation(view, measure), size=7.5, color=INK)
     axes.set_xlim(-0.04, 1.04)
@@ -104,7 +105,7 @@ def _draw_points(axes: Axes, view: Results, measure: str) -> None:
     axes.tick_params(length=2, color=GREY)
     axes.grid(color="#e4e8ec", linewidth=0.5)
     axes.set_axisbelow(True)
-    majorities = [rank.majorities[measure] for rank in view.ranking if measure in rank.majorities]
+    majorities = [rank.majorities[measure] for rank in view.ranks_in_order if measure in rank.majorities]
     if majorities:
         axes.axhline(sum(majorities) / len(majorities), color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
     for place, x, y, rank in _points(view, measure):
@@ -116,16 +117,16 @@ def _draw_points(axes: Axes, view: Results, measure: str) -> None:
         axes.annotate(str(place), (x, y), xytext=(3, 2.5), textcoords="offset points", size=6, color=INK)
 
 
-def _points(view: Results, measure: str) -> list[tuple[int, float, float, Rank]]:
+def _points(view: RunResults, measure: str) -> list[tuple[int, float, float, Rank]]:
     """The place in the ranking, the contamination score and the accuracy of each LLM that has both."""
     return [
         (place, rank.score, accuracy, rank)
-        for place, rank in enumerate(view.ranking, start=1)
-        if rank.score is not None and (accuracy := getattr(rank, measure)) is not None
+        for place, rank in enumerate(view.ranks_in_order, start=1)
+        if rank.score is not None and (accuracy := rank.measures[measure]) is not None
     ]
 
 
-def _correlation(view: Results, measure: str) -> str:
+def _correlation(view: RunResults, measure: str) -> str:
     """The stated correlation of contamination with this accuracy, in words."""
     for stated in view.correlations:
         if {stated.first, stated.second} == {"score", measure} and stated.value is not None:
@@ -134,11 +135,11 @@ def _correlation(view: Results, measure: str) -> str:
     return ""
 
 
-def _measured(view: Results) -> list[str]:
+def _measured(view: RunResults) -> list[str]:
     """The measures that any LLM has."""
-    return [measure for measure in MEASURES if any(getattr(rank, measure) is not None for rank in view.ranking)]
+    return [measure for measure in MEASURES if any(rank.measures[measure] is not None for rank in view.ranks_in_order)]
 
 
-def _names(view: Results) -> dict[str, str]:
+def _names(view: RunResults) -> dict[str, str]:
     """What each LLM is called in the heatmap, too."""
     return dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))

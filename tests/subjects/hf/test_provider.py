@@ -32,6 +32,7 @@ from tests.subjects.hf import tiny
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 pytest.importorskip("transformers", reason="transformers is not installed")
 
+pytestmark = pytest.mark.slow
 TABLE = ships(12)
 IS = load_serializers()["is"]
 ROWS = tiny.rows_of(TABLE, IS)
@@ -313,7 +314,6 @@ def test_the_same_model_serves_several_event_loops(llama: Path) -> None:
 # Where an answer ends
 
 
-@pytest.mark.slow
 def test_an_answer_ends_at_its_stop_string(knowing: Path) -> None:
     model = opened(knowing)
     text = HEAD + f"{ROWS[3]}\n{ROWS[4]}\n{ROWS[5]}\n{ROWS[7].partition(', The homePort')[0]}, The homePort is"
@@ -329,7 +329,6 @@ def test_an_answer_ends_at_its_stop_string(knowing: Path) -> None:
     assert line.tokens < 30  # it did not go on to the limit of the others
 
 
-@pytest.mark.slow
 def test_the_whole_batch_ends_when_all_have_stopped(knowing: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = opened(knowing)
     steps: list[int] = []
@@ -344,7 +343,6 @@ def test_the_whole_batch_ends_when_all_have_stopped(knowing: Path, monkeypatch: 
     assert len(steps) < 80
 
 
-@pytest.mark.slow
 def test_nothing_is_lost_to_clean_up(knowing: Path) -> None:
     """Answers are cut by tokens: a clean-up of `is ,` to `is,` must neither change them nor shift where they begin."""
     index = next(index for index, row in enumerate(TABLE.rows) if row[4] is None)
@@ -518,7 +516,6 @@ def test_scores_are_those_of_a_naive_loop(kind: str, tmp_path: Path) -> None:
         assert [score for _, score in scored] == pytest.approx(naive, abs=1e-4)
 
 
-@pytest.mark.slow
 def test_learned_rows_score_higher(knowing: Path) -> None:
     model = opened(knowing)
     own, other = (
@@ -600,7 +597,6 @@ def test_bad_options_are_refused(llama: Path) -> None:
 # Through the session
 
 
-@pytest.mark.slow
 def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     knowing: Path, llama: Path, tmp_path: Path
 ) -> None:
@@ -618,7 +614,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     asyncio.run(whole())
     verdicts: dict[str, dict[str, object]] = {}
     for result in session.results():
-        verdicts.setdefault(result["llm"], {})[result["test"]] = result["verdict"]
+        verdicts.setdefault(result.llm, {})[result.test] = result.verdict
     for test in ("incomplete_completion", "feature_completion"):
         assert verdicts[f"hf:{knowing}"][test] == "contaminated"
     assert set(verdicts[f"hf:{llama}"].values()) <= {"not detected", "no answer", "uninformative", "skipped", None}
@@ -626,7 +622,6 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     assert State.FAILED not in states
 
 
-@pytest.mark.slow
 def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:
     queries: list[Query] = [*BY_ID["incomplete_completion"].queries(TABLE, IS, Random(1))]
     queries += BY_ID["membership"].queries(TABLE, IS, Random(1))[:10]

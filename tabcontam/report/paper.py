@@ -1,0 +1,84 @@
+"""A terminal or a pipe that a report is printed on, in plain lines that its width and its encoding can hold.
+
+Everything is printed as `rich.text.Text`, never as markup, after `visible` has disarmed it: what a model or a
+table says cannot colour, move or forge a line.
+"""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tabcontam.verdicts.wording import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+LABEL = 10  # how wide the labels of a block are
+NARROWEST = 30  # the least width of a column of text beside a head; else it stands below it
+INDENT = 4  # there
+
+
+class Paper:
+    """The console, written to in plain lines that its width and its encoding can hold."""
+
+    def __init__(self, console: "Console") -> None:
+        self.console = console
+        self.width = console.width
+
+    def line(self, line: str = "", style: str = "") -> None:
+        """One line, never cut; a pipe gets it whole, a terminal folds it."""
+        self.parts([(line, style)])
+
+    def parts(self, parts: Sequence[tuple[str, str]]) -> None:
+        """One line of differently styled parts."""
+        from rich.text import Text
+
+        whole = Text()
+        for part, style in parts:
+            whole.append(self.printable(part), style)
+        self.console.print(whole, soft_wrap=not self.console.is_terminal)
+
+    def gap(self, parts: Sequence[tuple[str, str]], last: str) -> str:
+        """What stands between the parts of a line and its last one, for that to end at the right; a blank at least."""
+        from rich.cells import cell_len
+
+        return " " * max(self.width - sum(cell_len(self.printable(part)) for part, _ in parts) - cell_len(last), 1)
+
+    def rule(self, title: str, style: str = "", fill: str = "=") -> None:
+        """A title centred in a rule over the whole width, as pytest's."""
+        from rich.cells import cell_len
+
+        title = f" {self.printable(title)} "
+        side = max(self.width - cell_len(title), 2) // 2
+        rest = max(self.width - cell_len(title) - 2 * side, 0)
+        self.line(f"{fill * side}{title}{fill * (side + rest)}", style)
+
+    def block(self, label: str, value: str, style: str = "") -> None:
+        """A label and a longer text that keeps its line breaks, folded in a column of its own."""
+        from rich.text import Text
+
+        width = max(self.width - LABEL, 1)
+        folded = Text(self.printable(value, line=False)).wrap(self.console, width, overflow="fold", tab_size=4)
+        for number, line in enumerate(folded or [Text()]):
+            head, shown = "" if number else label, line.plain.rstrip()
+            self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
+
+    def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
+        """A head and a text that is folded in the column beside it; below it where that is too narrow."""
+        from rich.cells import cell_len
+        from rich.text import Text
+
+        if not self.console.is_terminal:
+            self.parts([*head, (value, style)])
+            return
+        start = sum(cell_len(self.printable(part)) for part, _ in head)
+        if start > INDENT and self.width - start < NARROWEST:
+            self.parts(head)
+            head, start = [(" " * INDENT, "")], INDENT
+        folded = Text(self.printable(value)).wrap(self.console, max(self.width - start, 1), overflow="fold")
+        for number, line in enumerate(folded or [Text()]):
+            self.parts([*(head if not number else [(" " * start, "")]), (line.plain.rstrip(), style)])
+
+    def printable(self, value: str, *, line: bool = True) -> str:
+        """`value` disarmed, and with escapes for what this output's encoding lacks."""
+        encoding = self.console.encoding
+        return visible(value, line=line).encode(encoding, "backslashreplace").decode(encoding)

@@ -1,0 +1,133 @@
+"""What is known of each LLM and table, as the report's sentences and its overview say it."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from tabcontam.evidence.base import Family, Verdict
+from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
+from tabcontam.verdicts.names import TableName
+from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.wording import shorten
+
+LONGEST_NAME, LONGEST_REASON = 80, 120
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of one LLM and one table: its title, and what tells it from another one of the dataset.
+
+    `apart` begins with `at`, the edition, where the dataset has several here.
+    `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
+    `share` is that of the rows which would have been seen, in [0, 1]; `why` says why the rows could not be told.
+    `void` has the row tests that a control voids, and `unsure` says that the gate cannot tell by what stands in `rows`.
+    `cut` says that it was not asked to the end, `edition` which table it is, and `source` where answers were recorded.
+    """
+
+    table: str
+    at: str
+    apart: str
+    rows: Verdict | None
+    knowledge: Verdict | None
+    share: float | None
+    why: str
+    void: tuple[str, ...] = ()
+    unsure: bool = False
+    cut: bool = False
+    edition: str | None = None
+    source: str | None = None
+
+    @property
+    def known(self) -> bool:
+        """Whether a test found it that a page about the table is enough for."""
+        return self.knowledge is Verdict.CONTAMINATED
+
+    @property
+    def verdict(self) -> Verdict | None:
+        """That of the rows; where they were not asked, that of the other tests."""
+        return self.rows or self.knowledge
+
+
+@dataclass(frozen=True)
+class Titles:
+    """What LLMs and tables are called in sentences: by the catalogue's titles and the cards', where there are any."""
+
+    view: RunResults
+
+    def llm(self, name: str) -> str:
+        """The catalogue's title, with the name that the run gave where two would be called the same."""
+        title = self._llms.get(name, "")
+        if not title:
+            return shorten(name, LONGEST_NAME)
+        alone = list(self._llms.values()).count(title) == 1
+        return title if alone else f"{title} ({shorten(name, LONGEST_NAME)})"
+
+    def dataset(self, name: str) -> str:
+        """The card's title, with the dataset's name where two would be called the same."""
+        title = self._datasets.get(name) or name
+        alone = list(self._datasets.values()).count(title) <= 1
+        return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
+
+    def apart(self, of: Cell | TableVerdict) -> str:
+        """What tells the table from another one of the dataset: edition, serializer, source."""
+        return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
+
+    @cached_property
+    def _llms(self) -> dict[str, str]:
+        return {name: entry.title for name, entry in self.view.run.catalogue.items()}
+
+    @cached_property
+    def _datasets(self) -> dict[str, str]:
+        return {dataset.name: dataset.title for dataset in self.view.run.datasets}
+
+
+def standings(
+    view: RunResults, block: Block, titles: Titles | None = None, ruled: Mapping[Tested, Ruling] | None = None
+) -> dict[str, Standing]:
+    """What is known of each table of an LLM, by the table's label, in the order of the page; `ruled` by the gate."""
+    titles, ruled = titles or Titles(view), rulings(view) if ruled is None else ruled
+    tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
+    cells: dict[str, list[Cell]] = {}
+    for cell in block.cells:
+        cells.setdefault(view.label(cell), []).append(cell)
+    return {
+        label: _standing(titles, own, tables.get(label), ruled.get((block.llm, TableName.of(own[0]))))
+        for label, own in cells.items()
+    }
+
+
+def _standing(titles: Titles, cells: Sequence[Cell], table: TableVerdict | None, ruling: Ruling | None) -> Standing:
+    view = titles.view
+    rows = [cell for cell in cells if cell.test in view.row_tests]
+    found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
+    verdict = Verdict.CONTAMINATED if found else table.verdict if table else strongest(cell.verdict for cell in rows)
+    shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
+    share = table.detectable_share if table else min(shares, default=None)
+    # Of what the row tests do not show, only knowledge of the data is claimed, by tests 1 to 6 and others like them.
+    others = [cell for cell in cells if view.facts[cell.test].family is Family.KNOWLEDGE]
+    judged = rows or others
+    title, at, apart = titles.dataset(cells[0].dataset), view.edition(cells[0]), titles.apart(cells[0])
+    standing = Standing(
+        title, at, apart, verdict, strongest(cell.verdict for cell in others), share, _why(judged, verdict)
+    )
+    cut = view.run.ended_early and any(cut_short(cell) for cell in judged)
+    standing = replace(standing, cut=cut, edition=cells[0].edition, source=cells[0].source)
+    if ruling is None or table is None or verdict not in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED):
+        return standing
+    void, found = ruling.void, verdict is Verdict.CONTAMINATED
+    unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or not found)
+    return replace(standing, share=ruling.share, void=void, unsure=unsure)
+
+
+def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
+    """The verdict that stands for several."""
+    there = set(verdicts)
+    return next((verdict for verdict in Verdict if verdict in there), None)
+
+
+def _why(cells: Sequence[Cell], verdict: Verdict | None) -> str:
+    """Why nothing could be told: the reason of those cells whose verdict stands for all, where they share one."""
+    reasons = {cell.reason for cell in cells if cell.verdict is (verdict or strongest(cell.verdict for cell in cells))}
+    reason = (reasons.pop() if len(reasons) == 1 else None) or ""
+    return reason.rstrip(".") if len(reason) <= LONGEST_REASON else ""

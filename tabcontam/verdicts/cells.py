@@ -1,0 +1,211 @@
+"""What was found in a cell, and what the row tests say together of a table; as they stand in results.json."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tabcontam.evidence.base import UNDECIDED, Kind, Verdict
+from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
+from tabcontam.verdicts.wording import shorten, text
+
+LETTERS = {
+    Verdict.CONTAMINATED: "C",
+    Verdict.NOT_DETECTED: ".",
+    Verdict.UNINFORMATIVE: "u",
+    Verdict.NO_ANSWER: "?",
+    Verdict.SKIPPED: "s",
+}
+SCORE = "scored"
+OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
+SCORE_LETTER = "%"
+LONGEST_SENTENCE = 600
+
+PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")  # of a cell, and of its trials
+NUMBERS = (
+    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "recalled_bits",
+    "detectable_share",
+)  # fmt: skip
+
+
+def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
+    """The place of a cell, or of what is said of one, from its fields."""
+    return tuple(text(fields.get(name)) for name in PLACE)
+
+
+def outcome_of(verdict: Verdict | None) -> str:
+    """The verdict's word, or that there is only a score."""
+    return SCORE if verdict is None else verdict.value
+
+
+def count(cells: Iterable["Cell"]) -> dict[str, int]:
+    """How many cells came to each outcome, worst first; outcomes that do not occur are left out."""
+    found = Counter(cell.outcome for cell in cells)
+    return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistic:
+    """What a test measured."""
+
+    name: str
+    """What it is, with its unit, for example: recalled bits."""
+    value: Number
+    """What it came to."""
+    expected: Number | None = None
+    """What the null expects on average, where that is known."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InTable:
+    """What is said of one LLM and one table, as its rows were written."""
+
+    llm: str
+    """The LLM as it was named, for example llama3 or control:exposed; in recorded answers the record's own name."""
+    dataset: str
+    """The card's short name, or the file's name; in recorded answers the record's own name."""
+    edition: str | None = None
+    """The edition of the dataset; null in recorded answers."""
+    serializer: str | None = None
+    """How rows are written as text. In recorded answers the template of a serializer study, null for main runs."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class InCell(InTable):
+    """What is said of one cell."""
+
+    test: str
+    """The id of the contamination test, for example full_completion; run.tests says what it is."""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """What tells the cell from other ones of a run, as in the lines of trials.jsonl."""
+        return self.llm, self.dataset, self.edition or "", self.serializer or "", self.test
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell(InCell):
+    """One judged (LLM, dataset, serializer, test)."""
+
+    source: str | None = None
+    """The file that recorded answers come from."""
+    kind: Kind
+    """What the test measures."""
+    control: Truth = False
+    """Whether it belongs to a control that joined the run: it counts in no gate, ranking or summary."""
+    verdict: Verdict | None = None
+    """Under the rules of this run; null where there is only a score."""
+    otherwise: Verdict | None = None
+    """Of a contaminated cell: the verdict that it would have without the finding. Else null."""
+    paper_verdict: Verdict | None = None
+    """By the published rules, on the queries that are the paper's own; null where there are none or only a score."""
+    cut_short: Truth = False
+    """Whether queries were planned that were never asked."""
+    score: Share | None = None
+    """The share of queries that were answered right, or the measure of a test without a verdict, as an accuracy."""
+    hits: Count | None = 0
+    """How many answers were right; in tests of names and words how many of these were said."""
+    expected_hits: Amount | None = None
+    """How many a guesser would get."""
+    answered: Count | None = 0
+    """How many answers could be read."""
+    queries: Count | None = 0
+    """How many queries were planned; in recorded answers how many are recorded."""
+    statistic: Statistic | None = None
+    """What the calibrated rules weigh; null where nothing was measured."""
+    null: str | None = None
+    """The null hypothesis in words: what is drawn anew, and what is held."""
+    p_value: Share | None = None
+    """The p-value: how often chance alone would show as much under the null; null where there is none."""
+    q_value: Share | None = None
+    """The p-value corrected for all that is tested of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    interval: Interval | None = None
+    """The 95% interval of what interval_of says; null where there is none."""
+    interval_of: str | None = None
+    """What the interval is of, for example: rows remembered."""
+    recalled_bits: Number | None = None
+    """The sum of -log2 of the guesser's probability over the asked cells that were recalled; row tests alone."""
+    detectable_share: Share | None = None
+    """The share of remembered rows that this cell would have found."""
+    reason: str | None = None
+    """Why the verdict is not contaminated, where something is to be said of it."""
+    sentence: str | None = None
+    """What was found, in one plain sentence."""
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """What its trials share with it; of recorded answers also the file."""
+        return self.llm, self.dataset, self.edition or "", self.serializer or "", self.source or "", self.test
+
+    @cached_property
+    def numbers(self) -> Mapping[str, float]:
+        """Those of its numbers that are known, by their names."""
+        return {name: value for name in NUMBERS if (value := getattr(self, name)) is not None}
+
+    @property
+    def outcome(self) -> str:
+        """The verdict's word, or that there is only a score."""
+        return outcome_of(self.verdict)
+
+    @property
+    def letter(self) -> str:
+        """One character that tells the outcome."""
+        return SCORE_LETTER if self.verdict is None else LETTERS[self.verdict]
+
+    @property
+    def why(self) -> str:
+        """The plain sentence, and the reason where nothing was detected; the bare reason of what was not measured."""
+        first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
+        if self.verdict is Verdict.NOT_DETECTED and first and second:
+            return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
+        return shorten(first or second or self.outcome, LONGEST_SENTENCE)
+
+    @property
+    def limits(self) -> str:
+        """The interval in words, and of what it is; empty where there is none."""
+        if self.interval is None:
+            return ""
+        of = f" ({self.interval_of})" if self.interval_of else ""
+        return f"{self.interval[0]:.3g} to {self.interval[1]:.3g}{of}"
+
+    @property
+    def differs(self) -> bool:
+        """Whether the paper's rules come to another verdict."""
+        return None not in (self.verdict, self.paper_verdict) and self.verdict is not self.paper_verdict
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableVerdict(InTable):
+    """What the row tests say together of one (LLM, dataset, serializer): only they can show that rows were seen."""
+
+    verdict: Verdict
+    """Under the rules of this run."""
+    p_value: Share | None = None
+    """The p-value of all its row tests, whatever their dependence; null where there is none."""
+    q_value: Share | None = None
+    """The p-value corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    recalled_bits: Number | None = None
+    """The recalled bits of its row tests, added up."""
+    detectable_share: Share | None = None
+    """The smallest share of remembered rows that one of its row tests would have found."""
+    reason: str
+    """What the verdict rests on."""
+
+    source = None  # of recorded answers, on whose tables there is no verdict
+
+    @cached_property
+    def numbers(self) -> Mapping[str, float]:
+        """Those of its numbers that are known, by their names."""
+        names = ("p_value", "q_value", "recalled_bits", "detectable_share")
+        return {name: value for name in names if (value := getattr(self, name)) is not None}
+
+    @property
+    def outcome(self) -> str:
+        """The verdict's word."""
+        return self.verdict.value
+
+    @property
+    def why(self) -> str:
+        """The reason."""
+        return shorten(self.reason, LONGEST_SENTENCE)

@@ -1,0 +1,144 @@
+"""results.json read, checked, written, and described as a JSON Schema: all of it made from the results' own types."""
+
+import ast
+import inspect
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+
+from tabcontam.errors import UsageError
+from tabcontam.verdicts.results import SCHEMA, RunResults
+from tabcontam.verdicts.schema_1 import lifted
+from tabcontam.verdicts.wording import shorten, visible
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter, ValidationError
+
+LONGEST = 100  # characters of a foreign value
+LINES = {"cells": "cell", "tables": "table"}  # what one of a list is called
+
+
+def read_results(folder: Path) -> RunResults:
+    """The checked `results.json` of a run's folder. Raises `UsageError`."""
+    path = folder / "results.json"
+    try:
+        document = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UsageError(f"{folder} is no run folder: it has no results.json; type the --out of a run") from None
+    except NotADirectoryError:
+        raise UsageError(f"{folder} is a file; type the folder of a run") from None
+    except OSError as error:
+        raise UsageError(f"cannot read {path}: {error.strerror}") from None
+    except (ValueError, RecursionError):
+        raise UsageError(
+            f"{path} is not readable JSON; delete that file and run the same command with --out {folder} again: "
+            "the answers are in trials.jsonl"
+        ) from None
+    try:
+        return typed(document)
+    except UsageError as error:
+        raise UsageError(f"{path}: {error}") from None
+
+
+def typed(document: object) -> RunResults:
+    """The results that a JSON document holds; `UsageError` says in one line what is foreign in it."""
+    from pydantic import ValidationError
+
+    if not isinstance(document, Mapping) or "schema" not in document:
+        raise UsageError("not a tabcontam result: it names no schema")
+    if document["schema"] not in (1, SCHEMA):
+        wanted = f"schema {document['schema']!r} is neither 1 nor {SCHEMA}"
+        raise UsageError(f"{wanted}; read it with the tabcontam that wrote it")
+    try:
+        results = _adapter().validate_python(lifted(document) if document["schema"] == 1 else document)
+    except ValidationError as error:
+        raise UsageError(_fault(error)) from None
+    unknown = {part.test for part in (*results.cells, *results.comparisons)} - results.facts.keys()
+    if unknown:
+        raise UsageError(f"run: tests says nothing of {_shown(min(unknown))}, which the cells are of")
+    return results
+
+
+@cache
+def _adapter() -> "TypeAdapter[RunResults]":
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(RunResults)
+
+
+def _fault(error: "ValidationError") -> str:
+    """The first thing that is wrong, and where: `cell 3: p_value: Input should be a valid number, not 'small'`."""
+    first = error.errors(include_url=False)[0]
+    part, *rest = map(str, first["loc"])
+    if rest and rest[0].isdigit():
+        part = f"{LINES.get(part, part)} {int(rest.pop(0)) + 1}"
+    where = ": ".join(filter(None, (part, ".".join(rest))))
+    if first["type"] == "missing":
+        return f"{where} is missing"
+    if first["type"] == "value_error":
+        return shorten(visible(f"{where}: {first['ctx']['error']}", line=True), LONGEST)
+    return f"{where}: {first['msg']}, and it is {_shown(first['input'])}"
+
+
+def _shown(value: object) -> str:
+    return shorten(visible(repr(value), line=True), LONGEST)
+
+
+def as_json(document: object) -> str:
+    """The text of a JSON file; results are written as results.json holds them."""
+    return json.dumps(document, ensure_ascii=False, indent=1, default=_fields) + "\n"
+
+
+def as_document(results: RunResults) -> dict[str, Any]:
+    """The results as a reader of results.json finds them."""
+    document: dict[str, Any] = json.loads(json.dumps(results, default=_fields))
+    return document
+
+
+def _fields(part: Any) -> dict[str, Any]:
+    return {field.name: getattr(part, field.name) for field in fields(part)}
+
+
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema of results.json: every field, with what the types' own docstrings say of it."""
+    schema: dict[str, Any] = _adapter().json_schema()
+    known = {part.__name__: part for part in _parts(RunResults)}
+    for name, part in [("RunResults", schema), *schema["$defs"].items()]:
+        if name in known:
+            _describe(part, known[name])
+        part.pop("title", None)
+    about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:tabcontam:results:{SCHEMA}"}
+    return about | {"title": "results.json of tabcontam"} | schema
+
+
+def _parts(kind: Any) -> Iterator[type]:
+    """The dataclasses that a type is made of."""
+    if is_dataclass(kind) and isinstance(kind, type):
+        yield kind
+        for hint in get_type_hints(kind).values():
+            yield from _parts(hint)
+    for argument in get_args(kind):
+        yield from _parts(argument)
+
+
+def _describe(schema: dict[str, Any], kind: type) -> None:
+    """Close a part of the schema, and say of each field what the docstring below it says."""
+    words = {
+        field.target.id: text.value.value
+        for part in kind.__mro__[:-1]
+        for node in ast.parse(inspect.getsource(part)).body
+        if isinstance(node, ast.ClassDef)
+        for field, text in pairwise(node.body)
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name)
+        if isinstance(text, ast.Expr) and isinstance(text.value, ast.Constant)
+    }
+    for name, field in schema["properties"].items():
+        field.pop("title", None)
+        field.pop("default", None)
+        field["description"] = words[name]
+    schema |= {"description": inspect.getdoc(kind), "additionalProperties": False}
+    schema["required"] = list(schema["properties"])

@@ -1,0 +1,219 @@
+"""The facts of a run, as they stand in results.json: what ran, who was asked about what, how it ended."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Literal
+
+from tabcontam.evidence.base import Facts, Test, facts_of
+from tabcontam.evidence.registry import all_tests
+from tabcontam.subjects.catalogue import standing_for
+from tabcontam.verdicts.cells import InCell
+from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
+from tabcontam.verdicts.notes import Note
+from tabcontam.verdicts.recorded import SINGLE
+from tabcontam.verdicts.rules import CALIBRATED
+
+
+def known_tests() -> dict[str, Facts]:
+    """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
+    return _known(all_tests())
+
+
+@cache
+def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
+    known = [facts_of(test) for test in tests]
+    place = next((number for number, one in enumerate(known, 1) if SINGLE.id.startswith(one.id)), len(known))
+    return {one.id: one for one in (*known[:place], SINGLE, *known[place:])}
+
+
+def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
+    """The tests as a report shows them, each once: those of the paper's Table 1 first, those of others last."""
+    order = {test: place for place, test in enumerate(known_tests())}
+    once = {one.id: one for one in facts}
+    return tuple(sorted(once.values(), key=lambda one: order.get(one.id, len(order))))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Duration(InCell):
+    """How long the answers of a cell took that were asked now."""
+
+    seconds: Amount
+    """The time of its answers, added up, in seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class LlmFacts:
+    """An LLM of the run."""
+
+    spec: str
+    """The LLM as it was named."""
+    resolved: str = ""
+    """What that name stands for here, with a note where that is not quite what was named."""
+    stands_for: str = ""
+    """The same without the note: PROVIDER:MODEL."""
+    version: str | None = None
+    """The version or digest that the server states; null where it states none."""
+    control: Truth = False
+    """Whether it is a control that joined the run."""
+    requests: Count | None = None
+    """How many requests were sent."""
+    retries: Count | None = None
+    """How many of them were sent again."""
+    dollars: Amount | None = None
+    """What they cost, in US dollars; null where no price is known."""
+    ended: str | None = None
+    """Why it was asked no more, if it was not asked to the end."""
+
+    @property
+    def named_otherwise(self) -> str:
+        """What its name stands for; empty where that is the name itself."""
+        return "" if self.resolved == self.spec else self.resolved
+
+    @property
+    def took(self) -> str:
+        """What it was sent and what that cost, where something was sent."""
+        if not self.requests:
+            return ""
+        again = f", {self.retries:,} of them again" if self.retries else ""
+        cost = f", ${self.dollars:.4f}" if self.dollars else ""
+        return f"{self.requests:,} requests{again}{cost}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class CatalogueFacts:
+    """What the catalogue says of an LLM."""
+
+    name: str
+    """The name of the entry."""
+    title: str
+    """What people call it."""
+    family: str
+    """The family of versions that it belongs to; empty for none."""
+    order: Count
+    """Its place in the catalogue."""
+
+
+def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
+    """What the catalogue says of the LLMs of a run, by their names there; others are left out.
+
+    `specs` has the LLM as `--llm` would name it, by its name in the run.
+    """
+    known = {name: standing_for(spec) for name, spec in specs.items()}
+    return {
+        name: CatalogueFacts(name=entry.name, title=entry.title, family=entry.family, order=entry.order)
+        for name, entry in known.items()
+        if entry is not None
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetFacts:
+    """A table of the run."""
+
+    name: str
+    """The card's short name, or the file's name."""
+    title: str = ""
+    """What it is called in prompts."""
+    edition: str = ""
+    """The edition."""
+    sha256: str = ""
+    """The SHA-256 of its file, in hexadecimal digits."""
+    rows: Count | None = None
+    """How many rows it has."""
+    columns: Count | None = None
+    """How many columns it has."""
+    features: tuple[str, ...] = ()
+    """The names of its columns, in order."""
+    order: str | None = None
+    """Whether its rows stand in the order that the file had when it was published."""
+
+    @property
+    def shape(self) -> str:
+        """Rows and columns."""
+        return f"{self.rows or '?'} x {self.columns or '?'}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SerializerFacts:
+    """How rows were written as text."""
+
+    name: str
+    """Its name."""
+    specifier: str
+    """What stands before each feature."""
+    value_separator: str
+    """What stands between a feature and its value."""
+    feature_separator: str
+    """What stands between two features."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergedRun:
+    """A run that was merged with others."""
+
+    folder: str
+    """Its folder, as it was named."""
+    version: str | None = None
+    """The version of tabcontam."""
+    seed: int | str | None = None
+    """Its seed."""
+    command: str | None = None
+    """Its command line."""
+    started: str | None = None
+    """When it started."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RunFacts:
+    """The facts of the run, of several merged ones, or of recorded answers that were judged."""
+
+    version: str = ""
+    """The version of tabcontam."""
+    versions: Mapping[str, str] = field(default_factory=dict)
+    """Python and the libraries that can change a result, with their versions."""
+    command: str = ""
+    """The command line; those of merged runs, divided by semicolons."""
+    started: str | None = None
+    """When the run started, in ISO 8601 with its offset from UTC."""
+    seconds: Amount | None = None
+    """How long it took, in seconds; of merged runs the sum."""
+    durations: tuple[Duration, ...] = ()
+    """How long the answers of each cell took that were asked now."""
+    seed: int | str | None = None
+    """The seed; of merged runs all of theirs, divided by commas."""
+    rules: Literal["calibrated", "paper"] = CALIBRATED
+    """How answers became verdicts."""
+    alpha: Level | None = None
+    """The share of an LLM's contaminated cells that may be false, on average."""
+    level: Share | None = None
+    """The p-value that a single cell must reach to count as found whatever the others show."""
+    dictionary: str = ""
+    """The dictionary that decided what is a word."""
+    recorded: Truth = False
+    """Whether these are recorded answers that were judged, of which there are no LLMs, tables or trials here."""
+    llms: tuple[LlmFacts, ...] = ()
+    """The LLMs of the run."""
+    catalogue: Mapping[str, CatalogueFacts] = field(default_factory=dict)
+    """What the catalogue says of the LLMs that it has, by their names in the run."""
+    datasets: tuple[DatasetFacts, ...] = ()
+    """The tables of the run."""
+    tests: tuple[Facts, ...] = ()
+    """The contamination tests of the cells, in the order of a report."""
+    serializers: tuple[SerializerFacts, ...] = ()
+    """The serializers of the run."""
+    runs: tuple[MergedRun, ...] = ()
+    """What was merged, in order."""
+    notes: tuple[Note, ...] = ()
+    """What a reader must know of merged runs."""
+    finished: Truth = True
+    """Whether every query was asked."""
+    interrupted: Truth = False
+    """Whether the user stopped it."""
+    limit: str | None = None
+    """The user's limit that it stopped at, if it did."""
+
+    @property
+    def ended_early(self) -> bool:
+        """Whether it ended before all was asked, of all LLMs or of one."""
+        return bool(self.limit) or self.interrupted or not self.finished or any(llm.ended for llm in self.llms)

@@ -1,0 +1,98 @@
+"""What a reader must know before believing a verdict: each note has a kind, which decides how it is shown."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from tabcontam.evidence.base import Verdict
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.wording import phrase
+
+EXPOSED = "control:exposed"
+UNEXPOSED = "control:unexposed"
+
+
+class NoteKind(StrEnum):
+    """What a note is about."""
+
+    RULES = "rules"
+    SEEDS = "seeds"  # merged runs differ in them
+    VERSIONS = "versions"
+    EDITIONS = "editions"
+    STOPPED = "stopped"  # at the user's limit
+    ENDED = "ended"  # of one LLM
+    INTERRUPTED = "interrupted"
+    NOT_FINISHED = "not finished"
+    NO_POWER = "no power"
+    NOT_KNOWN = "not known"
+    PLAUSIBILITY = "plausibility"
+    CONTROLS = "controls"  # what they say that is no warning
+
+
+WARNINGS = (NoteKind.NO_POWER, NoteKind.NOT_KNOWN, NoteKind.PLAUSIBILITY)
+CLAIMS = (*WARNINGS, NoteKind.STOPPED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED)  # said before the text
+
+
+@dataclass(frozen=True)
+class Note:
+    """A note of a run."""
+
+    kind: NoteKind
+    """What it is about."""
+    text: str
+    """The note in words."""
+
+    @property
+    def warns(self) -> bool:
+        """Whether it says that a test is worth nothing here."""
+        return self.kind in WARNINGS
+
+    def __str__(self) -> str:
+        return f"{self.kind}: {self.text}" if self.kind in CLAIMS else self.text
+
+
+Labelled = tuple[str, Cell]  # a cell and what the report calls its table
+
+
+def of_controls(cells: Iterable[Labelled], row_tests: frozenset[str]) -> list[Note]:
+    """What the controls say about the tests themselves; nothing where no control took part.
+
+    Both have read a page about the dataset, so only row tests tell them apart.
+    """
+    measured = [one for one in cells if one[1].verdict not in (None, Verdict.SKIPPED, Verdict.UNINFORMATIVE)]
+    exposed, unexposed = ([one for one in measured if one[1].llm == llm] for llm in (EXPOSED, UNEXPOSED))
+    missed, silent = _called(exposed, Verdict.NOT_DETECTED), _called(exposed, Verdict.NO_ANSWER)
+    known = [one for one in missed if one[1].test not in row_tests]
+    exposed, unexposed, missed = (
+        [one for one in own if one[1].test in row_tests] for own in (exposed, unexposed, missed)
+    )
+    flagged = _called(unexposed, Verdict.CONTAMINATED)
+    return [
+        *_by_test(NoteKind.NO_POWER, f"{EXPOSED}, which has the table, was missed by", missed),
+        *_by_test(NoteKind.NOT_KNOWN, f"{EXPOSED} gave no readable answer to", silent),
+        *_by_test(NoteKind.PLAUSIBILITY, f"{UNEXPOSED}, which has none of its rows, was flagged by", flagged),
+        *_by_test(NoteKind.CONTROLS, f"{EXPOSED}, which has read a page about the dataset, was missed by", known),
+        *_found(f"{EXPOSED}, which has the table, was found", exposed),
+        *_found(f"{UNEXPOSED}, which has none of its rows, was flagged", unexposed),
+    ]
+
+
+def _called(cells: Iterable[Labelled], verdict: Verdict) -> list[Labelled]:
+    return [one for one in cells if one[1].verdict is verdict]
+
+
+def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]:
+    """`what` with the tests and the datasets, tests that have the same datasets together."""
+    places: dict[str, list[str]] = {}
+    for label, cell in cells:
+        places.setdefault(cell.test, []).append(label)
+    tests: dict[tuple[str, ...], list[str]] = {}
+    for test, labels in places.items():
+        tests.setdefault(tuple(labels), []).append(test)
+    return [Note(kind, f"{what} {phrase(names)} on {phrase(labels)}") for labels, names in tests.items()]
+
+
+def _found(what: str, cells: Sequence[Labelled]) -> list[Note]:
+    found = len(_called(cells, Verdict.CONTAMINATED))
+    said = f"{what} by the row tests in {found} of {len(cells)} measured cells"
+    return [Note(NoteKind.CONTROLS, said)] if cells else []

@@ -1,0 +1,190 @@
+"""The LLMs under test side by side: the ranking of the paper's Table 2, and how its measures go together."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Literal
+
+from tabcontam.evidence.base import DECIDED, Facts, Verdict
+from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
+from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
+from tabcontam.verdicts.facts import known_tests
+from tabcontam.verdicts.rules import PAPER
+
+Measure = Literal["score", "membership", "zero_shot", "one_shot"]
+ACCURACIES: tuple[Measure, ...] = ("zero_shot", "one_shot")
+MEASURES: tuple[Measure, ...] = ("score", "membership", *ACCURACIES)
+Limits = tuple[float, float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rank:
+    """One LLM under test in the ranking, highest score first; controls that joined are not ranked."""
+
+    llm: str
+    """The LLM as it was named."""
+    score: Share | None = None
+    """The share of contaminated cells: of the decided ones of tests 1 to 9; under the paper's rules of all of them."""
+    membership: Share | None = None
+    """The mean over tables of the area under the curve of the membership test."""
+    zero_shot: Share | None = None
+    """The mean accuracy of classification without examples."""
+    one_shot: Share | None = None
+    """The mean accuracy of classification with one example of each class."""
+    score_interval: Interval | None = None
+    """The 95% interval of score; null where it is not known."""
+    membership_interval: Interval | None = None
+    """The 95% interval of membership; null where it is not known."""
+    zero_shot_interval: Interval | None = None
+    """The 95% interval of zero_shot; null where it is not known."""
+    one_shot_interval: Interval | None = None
+    """The 95% interval of one_shot; null where it is not known."""
+    zero_shot_majority: Share | None = None
+    """The accuracy of always saying the largest class, on the rows of zero_shot."""
+    one_shot_majority: Share | None = None
+    """The accuracy of always saying the largest class, on the rows of one_shot."""
+
+    @property
+    def measures(self) -> Mapping[str, float | None]:
+        """What was measured of it."""
+        found = (self.score, self.membership, self.zero_shot, self.one_shot)
+        return dict(zip(map(str, MEASURES), found, strict=True))
+
+    @property
+    def intervals(self) -> Mapping[str, Limits]:
+        """The 95% intervals of the measures, where they are known."""
+        stated = (self.score_interval, self.membership_interval, self.zero_shot_interval, self.one_shot_interval)
+        return {name: limits for name, limits in zip(MEASURES, stated, strict=True) if limits is not None}
+
+    @property
+    def majorities(self) -> Mapping[str, float]:
+        """What always saying the largest class gets in classification, where it is known."""
+        stated = (self.zero_shot_majority, self.one_shot_majority)
+        return {name: share for name, share in zip(ACCURACIES, stated, strict=True) if share is not None}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Correlation:
+    """How two measures of the ranking go together over the LLMs: Spearman's coefficient."""
+
+    first: Measure
+    """The one measure."""
+    second: Measure
+    """The other one."""
+    llms: Count = 0
+    """How many LLMs have both."""
+    value: Coefficient | None = None
+    """The coefficient; null with too few LLMs, or where all have the same."""
+    interval: Interval | None = None
+    """Its 95% interval; null where the coefficient is."""
+    p_value: Share | None = None
+    """That the two do not go together; null where the coefficient is."""
+
+
+def ranking(cells: Iterable[Cell], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
+    """Table 2 of the paper: the LLMs under test by contamination score, highest first; intervals have 95%.
+
+    The score is contaminated over decided cells of tests 1 to 9, and under the paper's rules over all of them; its
+    interval is Clopper and Pearson's, as if each cell were a draw of its own (those of one table depend on each other).
+    The others are means over the tables: of the AUC, and of the accuracy, beside which stands what always saying the
+    largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
+    and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
+    """
+    by_llm: dict[str, list[Cell]] = {}
+    for cell in cells:
+        if not cell.control:
+            by_llm.setdefault(cell.llm, []).append(cell)
+    ranks = [_rank(llm, own, rules, facts or known_tests()) for llm, own in by_llm.items()]
+    return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))
+
+
+def _rank(llm: str, cells: Sequence[Cell], rules: str, facts: Mapping[str, Facts]) -> Rank:
+    numbered = [cell for cell in cells if facts[cell.test].number is not None]
+    counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
+    found = sum(cell.verdict is Verdict.CONTAMINATED for cell in counted)
+    membership, zero_shot, one_shot = (
+        [
+            (cell, cell.score)
+            for cell in cells
+            if facts[cell.test].measure == measure and cell.verdict is None and cell.score is not None
+        ]
+        for measure in MEASURES[1:]
+    )
+    return Rank(
+        llm=llm,
+        score=round(found / len(counted), 4) if counted else None,
+        membership=_mean(membership),
+        zero_shot=_mean(zero_shot),
+        one_shot=_mean(one_shot),
+        score_interval=_rounded(clopper_pearson(found, len(counted))) if counted else None,
+        membership_interval=_mean_interval(membership),
+        zero_shot_interval=_mean_interval(zero_shot),
+        one_shot_interval=_mean_interval(one_shot),
+        zero_shot_majority=_majority(zero_shot),
+        one_shot_majority=_majority(one_shot),
+    )
+
+
+Scored = tuple[Cell, float]  # a cell that has a score and no verdict, and the score
+
+
+def _mean(scored: Sequence[Scored]) -> float | None:
+    return round(fmean(score for _, score in scored), 4) if scored else None
+
+
+def _majority(scored: Sequence[Scored]) -> float | None:
+    """What always saying the largest class gets on the rows that these cells asked, on average."""
+    known = [cell.statistic.expected for cell, _ in scored if cell.statistic]
+    majorities = [majority for majority in known if majority is not None]
+    return round(fmean(majorities), 4) if majorities and len(majorities) == len(scored) else None
+
+
+def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
+    """The interval of the mean of the cells' scores; those of one table ask the same rows, so none makes it surer."""
+    by_table: dict[tuple[str, str | None], list[tuple[float, float, float]]] = {}
+    for cell, score in scored:
+        if (interval := _score_interval(cell, score)) is None:
+            return None
+        by_table.setdefault((cell.dataset, cell.edition), []).append((score, *interval))
+    if not by_table:
+        return None
+    means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]
+    weights = [len(own) / len(scored) for own in by_table.values()]
+    return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
+
+
+def _score_interval(cell: Cell, score: float) -> Limits | None:
+    """The cell's own interval where it is of the score; else of the share that its counts are; None without counts."""
+    if cell.statistic and cell.interval and round(cell.statistic.value, 4) == round(score, 4):
+        return cell.interval
+    asked = round(cell.hits / score) if score and cell.hits else cell.queries
+    return clopper_pearson(cell.hits or 0, asked) if asked else None
+
+
+def _rounded(interval: Limits) -> Limits:
+    return round(interval[0], 4), round(interval[1], 4)
+
+
+def correlations(ranks: Sequence[Rank]) -> tuple[Correlation, ...]:
+    """How the score goes together with the other measures over the ranked LLMs: Spearman's coefficient.
+
+    The plot behind the paper's section 5.4: the more contaminated, the better it classifies. An LLM without either
+    measure is left out; `llms` says how many are in. Coefficient, 95% interval and p-value are null where they cannot
+    be had: with fewer than four LLMs, or where all have the same.
+    """
+    return tuple(_correlation(ranks, measure) for measure in (*ACCURACIES, MEASURES[1]))
+
+
+def _correlation(ranks: Sequence[Rank], measure: Measure) -> Correlation:
+    pairs = [(rank.score, rank.measures[measure]) for rank in ranks]
+    both = [(score, other) for score, other in pairs if score is not None and other is not None]
+    found = spearman([score for score, _ in both], [other for _, other in both])
+    return Correlation(
+        first="score",
+        second=measure,
+        llms=len(both),
+        value=round(found.value, 4) if found else None,
+        interval=_rounded(found.interval) if found else None,
+        p_value=found.p_value if found else None,
+    )

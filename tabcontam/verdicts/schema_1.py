@@ -1,0 +1,88 @@
+"""results.json of schema 1, as versions until 0.1 wrote it, lifted to what it is now.
+
+It had no facts of the tests, and what its notes and reasons were about stood in their words alone. Here, and nowhere
+else, they are taken from these words.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tabcontam.evidence.base import Facts, Family, Kind, Verdict
+from tabcontam.verdicts.facts import in_order, known_tests
+from tabcontam.verdicts.notes import Note, NoteKind
+
+ENDED = "the run ended after"  # how the reason began of a cell that was not asked to the end
+UNASKED = (Verdict.SKIPPED, Verdict.NO_ANSWER)
+OF_NOTES = {"the runs have different seeds": NoteKind.SEEDS, "the runs have different versions": NoteKind.VERSIONS}
+KNOWING = (Kind.KNOWLEDGE, Kind.MEMORIZATION)
+
+
+def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
+    """A document of schema 1 as one of today's; what is foreign in it stays, to be complained of."""
+    run, cells, tables = (document.get(name) for name in ("run", "cells", "tables"))
+    known = known_tests()
+    if isinstance(cells, list):
+        cells = [_cell(cell, known) if isinstance(cell, Mapping) else cell for cell in cells]
+    if isinstance(tables, list):
+        tables = [{"reason": ""} | _known(table) if isinstance(table, Mapping) else table for table in tables]
+    if isinstance(run, Mapping):
+        parts = [*(cells or ()), *(document.get("comparisons") or ())] if isinstance(cells, list) else []
+        run = _run(run, [part for part in parts if isinstance(part, Mapping)])
+    changed = {"schema": 2, "run": run, "cells": cells, "tables": tables}
+    return _known({**document, **changed})
+
+
+def _known(part: Mapping[str, Any]) -> dict[str, Any]:
+    """What is not null, which some fields may not be any more."""
+    return {name: value for name, value in part.items() if value is not None}
+
+
+def _cell(cell: Mapping[str, Any], tests: Mapping[str, Facts]) -> dict[str, Any]:
+    verdict, reason = cell.get("verdict"), cell.get("reason")
+    ended = isinstance(reason, str) and reason.startswith(ENDED)
+    unasked = verdict in UNASKED and cell.get("statistic") is None
+    known = tests.get(str(cell.get("test")))
+    kind = known.kind if known else Kind.MEMORIZATION
+    return {"kind": kind, **cell, "cut_short": bool(cell.get("queries")) and (ended or unasked)}
+
+
+def _run(run: Mapping[str, Any], cells: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    changed: dict[str, Any] = {"recorded": "llms" not in run, "tests": _tests(cells)}
+    if isinstance(notes := run.get("notes"), list):
+        changed["notes"] = [_note(note) for note in notes]
+    if isinstance(llms := run.get("llms"), list):
+        changed["llms"] = [_llm(llm) if isinstance(llm, Mapping) else llm for llm in llms]
+    return {**_known(run), **changed}
+
+
+def _tests(cells: Iterable[Mapping[str, Any]]) -> tuple[Facts, ...]:
+    found = {test: cell.get("kind") for cell in cells if isinstance(test := cell.get("test"), str)}
+    return in_order(known_tests().get(test) or _foreign(test, kind) for test, kind in found.items())
+
+
+def _foreign(test: str, kind: object) -> Facts:
+    """What can be said of a test that this version does not know: no more than that a page may be enough for it."""
+    of = next((one for one in Kind if one == kind), Kind.MEMORIZATION)
+    return Facts(
+        id=test,
+        title=test,
+        number=None,
+        kind=of,
+        family=Family.KNOWLEDGE if of in KNOWING else Family.SCORE,
+        row_test=False,
+        decides=True,
+        shows_rows=False,
+        measure="",
+    )
+
+
+def _note(note: object) -> object:
+    if not isinstance(note, str):
+        return note
+    return Note(next((kind for start, kind in OF_NOTES.items() if note.startswith(start)), NoteKind.EDITIONS), note)
+
+
+def _llm(llm: Mapping[str, Any]) -> dict[str, Any]:
+    resolved = llm.get("resolved")  # behind what a name stands for there may be a note
+    stands_for = resolved.partition(" (")[0] if isinstance(resolved, str) else ""
+    return {"stands_for": stands_for, **_known(llm)}

@@ -1,0 +1,86 @@
+"""Texts made fit to be shown: harmless, on one line, not too long; and numbers as people read them.
+
+Every text of a result was written by a model, a table or a user. None of it reaches a page or a terminal without
+`visible`, which makes control characters harmless and still shows that they were there.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+
+# C0 and C1 controls but tab and newline, bidirectional marks, line separators, surrogates, non-characters.
+_UNSAFE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
+)
+
+
+def visible(text: str, *, line: bool = False) -> str:
+    """`text` with each character that could drive a terminal or break a page replaced by one that shows it.
+
+    `line=True` also keeps it on one line.
+
+    >>> visible("\\x1b[31m")
+    '␛[31m'
+    """
+    text = _UNSAFE.sub(_picture, text.replace("\r\n", "\n"))
+    return text.replace("\n", " ⏎ ").replace("\t", " ") if line else text
+
+
+def _picture(match: re.Match[str]) -> str:
+    code = ord(match.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"\\u{code:04x}"
+
+
+def shorten(text: str, limit: int, *, tail: bool = False) -> str:
+    """At most `limit` characters of `text`, and how many are left out; `tail=True` keeps the end.
+
+    >>> shorten("abcdef", 4)
+    'abcd… (+2 characters)'
+    """
+    left_out = len(text) - limit
+    if left_out <= 0:
+        return text
+    if tail:
+        return f"(+{left_out} characters) …{text[left_out:]}"
+    return f"{text[:limit]}… (+{left_out} characters)"
+
+
+def rounded(key: str, value: float) -> str:
+    """A number of a result as people read it: probabilities to two digits, bits to one decimal, shares in percent.
+
+    >>> rounded("q_value", 0.00123), rounded("recalled_bits", 212.34), rounded("detectable_share", 0.12)
+    ('0.0012', '212.3', '12%')
+    """
+    if key in ("p_value", "q_value"):
+        return f"{value:.2g}" if value else "under 1e-300"
+    if key == "recalled_bits":
+        return f"{value:.1f}"
+    return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"
+
+
+def phrase(names: Sequence[str], last: str = "and") -> str:
+    """The names as a phrase, with this word before the last one.
+
+    >>> phrase(["a", "b", "c"])
+    'a, b and c'
+    """
+    return f" {last} ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
+
+
+def listed(value: object) -> str:
+    """A word, a list or a mapping (feature to value) as lines; None is a missing value, and each item is one line.
+
+    >>> listed({"age": "39", "note": "a\\nb", "income": None})
+    'age = 39\\nnote = a ⏎ b\\nincome = (missing)'
+    """
+    if isinstance(value, Mapping):
+        return "\n".join(f"{key} = {visible(listed(item), line=True)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return "\n".join(visible(listed(item), line=True) for item in value)
+    return "(missing)" if value is None else text(value)
+
+
+def text(value: object) -> str:
+    """A JSON value as text; null is empty."""
+    return "" if value is None else str(value)
