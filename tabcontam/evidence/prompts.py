@@ -3,9 +3,8 @@
 Chat messages and the sequence-to-sequence text ask a question; the completion text is for base models and ends where
 the answer is its natural continuation. It closes with one of the labels below.
 
-What the queries of a cell have in common is computed once, by a server or a model in this process, as far as they begin
-with it. So where a cell has a hundred queries, the question stands before the rows, and the last of these ends with the
-answer's label.
+What all queries of a cell begin with is computed once, by a server or a model in this process. So where a cell has a
+hundred queries, the question stands before the rows, and the last of these ends with the answer's label.
 """
 
 from collections.abc import Sequence
@@ -79,10 +78,10 @@ def missing_feature(
     title: str, features: Sequence[str], rows: Sequence[str], shown: str, asked: str, prefix: str
 ) -> Prompt:
     """Test 9: which value does this row have?"""
-    head = f"{DATASET} {title}\nIts features: {', '.join(features)}\nSome of its rows:"
-    context = "\n".join([head, *rows, f"Another row, without its feature {asked}:", shown])
+    head = "\n".join([f"{DATASET} {title}\nIts features: {', '.join(features)}\nSome of its rows:", *rows])
+    context = f"{head}\nAnother row, without its feature {asked}:\n{shown}"
     question = f"Which value of {asked} does this row have in the dataset? Write the value alone."
-    return ask(context, question, "\n".join([head, *rows, prefix]))
+    return ask(context, question, f"{head}\n{prefix}")
 
 
 def membership(title: str, examples: Sequence[tuple[str, str]], row: str) -> Prompt:

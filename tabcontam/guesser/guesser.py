@@ -82,9 +82,9 @@ def least_sure_of(
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    With `apart` each is asked by itself and the choice of one tells nothing about another. By the mean bits of a cell
-    under simple frequencies of rows left out, in at most 2,000 rows: no predictor is fitted. A missing cell counts for
-    none. Of many candidates only those are looked at that vary most.
+    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows and
+    without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
+    With `apart` each is asked by itself, and the choice of one tells nothing about another.
     """
     rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
     names = sorted({*shown, *candidates})
@@ -220,7 +220,8 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
-    raised = ((key, _raised(chance, rows)) for key, chance in found.items() if key)
+    bounded = {key: min(1.0, max(0.0, chance)) for key, chance in found.items() if key}
+    raised = ((key, min(1.0, chance + sqrt(chance * (1 - chance) / rows))) for key, chance in bounded.items())
     ranked = sorted(raised, key=lambda item: (-item[1], item[0]))
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
@@ -237,11 +238,6 @@ def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[s
             for key, share in added.values[number].items():
                 found[key] = found.get(key, 0.0) + extra[name] * share
     return found
-
-
-def _raised(chance: float, rows: int) -> float:
-    bounded = min(1.0, max(0.0, chance))
-    return min(1.0, bounded + sqrt(bounded * (1 - bounded) / rows))
 
 
 def _plain(key: str) -> str:

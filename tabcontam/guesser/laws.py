@@ -15,6 +15,7 @@ from tabcontam.reading.reading import value_key
 RATIOS = 4  # multiples of the most frequent kinds that are followed
 FOLLOWED = 8  # values that may follow from one shown cell
 DIGITS = re.compile(r"\d+")
+Constant = int | float | tuple[int, ...]  # a difference, a ratio, or what is added to each number of a text
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +57,7 @@ class _Relation:
 
     target: Column
     shown: Column
-    constants: tuple[tuple[object, float], ...]
+    constants: tuple[tuple[Constant, float], ...]
 
     def values(self, row: int) -> dict[str, float]:
         """The values that follow in this row."""
@@ -67,7 +68,7 @@ class _Relation:
                 found[key] = found.get(key, 0.0) + share
         return found
 
-    def _value(self, row: int, constant: object) -> str | None:
+    def _value(self, row: int, constant: Constant) -> str | None:
         if isinstance(constant, tuple):
             return _counted_on(self.shown.cells[row] or "", constant)
         number = self.shown.numbers[row] if self.shown.numbers is not None else np.nan
@@ -76,10 +77,8 @@ class _Relation:
         if isinstance(constant, int):
             decimals = max(self.target.decimals, self.shown.decimals)
             return written(int(scaled(np.array([number]), decimals)[0]) + constant, decimals)
-        if isinstance(constant, float):
-            product = scaled(np.array([number * constant]), self.target.decimals)
-            return written(int(product[0]), self.target.decimals)
-        return None
+        product = scaled(np.array([number * constant]), self.target.decimals)
+        return written(int(product[0]), self.target.decimals)
 
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
@@ -105,13 +104,13 @@ def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, 
     return relations
 
 
-def _differences(y: Floats, x: Floats, decimals: int) -> dict[object, int]:
+def _differences(y: Floats, x: Floats, decimals: int) -> dict[Constant, int]:
     known = np.isfinite(y) & np.isfinite(x)
     values, counts = np.unique(scaled(y[known], decimals) - scaled(x[known], decimals), return_counts=True)
     return {int(value): int(count) for value, count in zip(values, counts, strict=True) if count > 1}
 
 
-def _ratios(y: Floats, x: Floats) -> dict[object, int]:
+def _ratios(y: Floats, x: Floats) -> dict[Constant, int]:
     known = np.isfinite(y) & np.isfinite(x) & (np.nan_to_num(x) != 0) & (np.nan_to_num(y) != 0)
     with np.errstate(over="ignore"):
         ratios = np.round(y[known] / x[known], 6)
@@ -120,8 +119,8 @@ def _ratios(y: Floats, x: Floats) -> dict[object, int]:
     return {float(values[place]): int(counts[place]) for place in order if counts[place] > 1}
 
 
-def _counts(target: Column, shown: Column, train: Ints) -> dict[object, int]:
-    counts: Counter[object] = Counter()
+def _counts(target: Column, shown: Column, train: Ints) -> dict[Constant, int]:
+    counts: Counter[Constant] = Counter()
     pairs = paired(shown.codes, target.codes)[train]
     _, places, numbers = np.unique(pairs, return_index=True, return_counts=True)
     for row, number in zip(train[places], numbers.tolist(), strict=True):

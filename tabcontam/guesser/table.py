@@ -32,8 +32,7 @@ def guessed(
 ) -> dict[int, Guessed]:
     """For each row the guesses of its asked features, each given the shown ones and the asked ones before it.
 
-    With `previous` the row before, in the order of the file, is shown too. Kept under the table's content, also in the
-    user's cache folder.
+    With `previous` the row before, in the order of the file, is shown too.
     """
     if not rows:
         return {}
@@ -72,8 +71,7 @@ def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool 
     """So many of these columns that are hardest to guess, hardest first, without a fit of the guesser.
 
     Each is taken as asked by itself with the table's other columns shown; with `previous`, as asked after those chosen
-    before it with the row before shown, in the order of the file. The order of the columns does not matter nor,
-    without `previous`, that of the rows.
+    before it with the row before shown, in the order of the file.
     """
 
     def find() -> tuple[str, ...]:
@@ -106,8 +104,5 @@ def _cells(
 
 
 def _order(table: Table) -> list[int]:
-    def drawn() -> list[int]:
-        rows = by_content(table)
-        return seeded(table, "guesser").sample(rows, len(rows))
-
-    return cached_fact(table, "guesser's order", drawn)
+    rows = by_content(table)
+    return cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))

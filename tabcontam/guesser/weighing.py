@@ -21,21 +21,16 @@ LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What the predictors that learned from the same rows say about the rows that they did not learn from.
-
-    A predictor in `dense` gives every value of every row a probability. A predictor in `added` knows something about
-    some rows only; in the other rows it leaves the word to the others. `regressed` are the numbers that a regression
-    predicts for the hidden cells.
-    """
+    """What the predictors that learned from the same rows say about the rows that they did not learn from."""
 
     fit: Fit
-    dense: dict[str, Floats]
-    added: dict[str, Counted | Follows]
-    regressed: Floats | None
+    dense: dict[str, Floats]  # by predictor: the probability of every value in every row
+    added: dict[str, Counted | Follows]  # predictors that know something about some rows only
+    regressed: Floats | None  # the numbers that a regression predicts for the hidden cells
 
 
 def own_places(fit: Fit) -> Ints:
-    """The real value of each predicted row, as its place among those that have a probability: for weights alone."""
+    """The real value of each predicted row, as its place among the fit's keys; only weights are found by it."""
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
@@ -57,21 +52,15 @@ def _weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Likelihoods:
-    """The probability that each predictor gave to the value that each row really has.
+    """The probability that each predictor gave to the value that each row really has."""
 
-    `dense` has one column for each of `names`, the predictors that know all rows. `added` has one for each of `extras`,
-    those that know some rows only, and `left` is the probability that they leave to the others in each row. A value
-    that the fit never saw shares its probability with all such values: `one_of` says with how many, and is 1 for any
-    other value. `known` are the rows that were predicted at all.
-    """
-
-    names: list[str]
-    dense: Floats
-    extras: list[str]
-    added: Floats
-    left: Floats
-    one_of: Floats
-    known: Bools
+    names: list[str]  # the predictors that know all rows
+    dense: Floats  # one line a row, one column for each of `names`
+    extras: list[str]  # the predictors that know some rows only
+    added: Floats  # one column for each of `extras`
+    left: Floats  # the probability that each of these leaves to the others
+    one_of: Floats  # how many values share the probability of the row's: more than 1 where the fit never saw it
+    known: Bools  # the rows that were predicted at all
 
     def weights(self, rows: Bools) -> dict[str, float]:
         """The weights, found in these rows, of the predictors in `dense`.

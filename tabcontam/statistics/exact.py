@@ -57,10 +57,7 @@ def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
 
 
 def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each number of successes, to 15 decimals: the transform of the characteristic function.
-
-    Fast, for powers and intervals; a small tail needs `poisson_binomial_tail`.
-    """
+    """The probability of each number of successes, fast, to 15 decimals; a small tail needs `poisson_binomial_tail`."""
     turns = np.exp(2j * np.pi * np.arange(len(chances) + 1) / (len(chances) + 1)) - 1
     transform = np.prod(1 + np.multiply.outer(np.asarray(chances, dtype=np.float64), turns), axis=0)
     return np.asarray(np.clip(np.fft.fft(transform).real / len(turns), 0.0, 1.0))
@@ -76,10 +73,7 @@ def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials.
-
-    Raises ValueError where there are more hits than trials.
-    """
+    """The exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials. Raises ValueError."""
     if not 0 <= hits <= trials:
         raise ValueError(f"{hits} hits in {trials} trials")
     level = (1 - confidence) / 2
@@ -135,10 +129,7 @@ class Discrimination:
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
 
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The exact interval of the AUC: each tail inverted where it is widest over the hit rate (Buehler 1957).
-
-        Its coverage holds for every pair of rates, up to the fineness of the grid of rates.
-        """
+        """The exact interval of the AUC: each tail inverted where it is widest over a grid of rates (Buehler 1957)."""
         level = (1 - confidence) / 2
         low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
         high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)
@@ -183,9 +174,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """The q-value of each p-value: the smallest false discovery rate at which it is a discovery."""
     from scipy.stats import false_discovery_control
 
-    if not p_values:
-        return []
-    return [float(q) for q in false_discovery_control(p_values, method="bh")]
+    return [float(q) for q in false_discovery_control(p_values, method="bh")] if p_values else []
 
 
 def any_dependence(p_values: Sequence[float]) -> float:
@@ -200,7 +189,6 @@ def mean_interval(
 
     The distances from each value to its limits are added as standard errors are (Zou and Donner 2008), so that lopsided
     intervals make a lopsided one. It says how sure the mean of these very values is, not that of others to come.
-    Raises ValueError where the sequences differ in length.
     """
     weighed = list(zip(values, intervals, weights, strict=True))
     mean = sum(weight * value for value, _, weight in weighed)
@@ -210,10 +198,7 @@ def mean_interval(
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
-    """The two-sided p-value of McNemar's exact test: trials in pairs, those that one side alone got right.
-
-    The null: of a pair that one side alone got right, either side is as likely to be that one. 1 where there is none.
-    """
+    """The two-sided p-value of McNemar's exact test on the pairs that one side alone got right: either as likely."""
     from scipy.stats import binomtest
 
     discordant = first_only + second_only

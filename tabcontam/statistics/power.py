@@ -25,15 +25,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Odds:
-    """An asked cell, seen after the fact.
+    """An asked cell, seen after the fact."""
 
-    `known` is the guesser's chance of the true value, None where the cell is missing in the table; `guessed` is that
-    of the likeliest value, and `guess_right` says whether the likeliest is the true one.
-    """
-
-    known: float | None
-    guessed: float
-    guess_right: bool
+    known: float | None  # the guesser's chance of the true value; None where the cell is missing in the table
+    guessed: float  # the guesser's chance of the value that it thinks likeliest
+    guess_right: bool  # whether that is the true one
 
 
 def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int = RUNS, seed: int = 0) -> float:
@@ -66,8 +62,7 @@ def detectable_share(
 ) -> float | None:
     """The smallest share of remembered rows, in hundredths, that reaches p <= level in at least `target` of the runs.
 
-    The other rows are guessed. None where not even a model that remembers all reaches it. Raises ValueError at a
-    chance of 0.
+    The other rows are guessed. None where not even a model that remembers all reaches it.
     """
     known = [[(odds.known, True) for odds in row if odds.known is not None] for row in rows]
     guessed = [[(odds.guessed, odds.guess_right) for odds in row] for row in rows]

@@ -64,10 +64,7 @@ def other_features(table: Table) -> list[str]:
 
 
 def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = ()) -> Query:
-    """The query that asks the same as the true one about something else.
-
-    What its own prompt shows or implies is not looked for in its answer, as in the true one.
-    """
+    """The query that asks the same about something else; what its own prompt gives away is not looked for either."""
     name, expected = f"{true.id}-decoy-{number}", hidden(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
 

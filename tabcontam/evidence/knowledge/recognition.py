@@ -19,7 +19,6 @@ from tabcontam.reading.answers import FILLER, NOTHING
 from tabcontam.reading.reading import answer_line
 from tabcontam.reading.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
 from tabcontam.tables.draws import by_content
-from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twins import twin_rows
@@ -187,9 +186,7 @@ class RecognitionExamples(RecognitionTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight draws of rows, with their decoys. Raises `Skip` where every draw of rows gives the name away."""
         features = nameless_features(table)
-        rows = cached_fact(
-            table, "rows by content", lambda: [(index, table.rows[index]) for index in by_content(table)]
-        )
+        rows = [(index, table.rows[index]) for index in by_content(table)]
         try:
             others = twin_rows(table)
         except Skip:
@@ -202,7 +199,9 @@ class RecognitionExamples(RecognitionTest):
 
         true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
         decoys = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
-        return _paired(self.id, table, _distinct(true), _distinct(decoys))
+        # Of a small table there are few draws: none is asked twice.
+        asked, compared = ({write(): (write, rows) for write, rows in drafts} for drafts in (true, decoys))
+        return _paired(self.id, table, list(asked.values()), list(compared.values()))
 
 
 Rows = Sequence[tuple[int, tuple[Cell, ...]]]
@@ -236,11 +235,6 @@ def _other_lists(table: Table, features: Sequence[str], count: int, rng: Random)
         lists.append(rng.sample(mixed, len(mixed)))
     hidden_name = (names for names in lists if not _shows_name(table, _list_prompt(names)))
     return list(dict.fromkeys(map(tuple, hidden_name)))
-
-
-def _distinct(asked: Sequence[Draft]) -> list[Draft]:
-    """Of a small table there are few draws: none is asked twice."""
-    return list({write(): (write, rows) for write, rows in asked}.values())
 
 
 def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Prompt:

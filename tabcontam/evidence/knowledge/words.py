@@ -120,10 +120,7 @@ class WordTest(Test):
         )
 
     def words(self, trials: Sequence[Trial]) -> list[Word]:
-        """Each distinct word, in the first true answer that is to hold it. All trials are readable.
-
-        A word that no readable decoy looks for cannot be compared.
-        """
+        """Each distinct word, in the first true answer that is to hold it, if a readable decoy looks for it too."""
         found: dict[str, Word] = {}
         lengths = {trial.query.id: _length(trial) for trial in trials}
         for trial in true_ones(trials):

@@ -35,13 +35,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Blind:
-    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table.
+    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table."""
 
-    `auc` is how well it tells them apart, `column` the altered feature.
-    """
-
-    column: int
-    auc: float
+    column: int  # the altered feature
+    auc: float  # how well the classifier tells them apart
     swaps: tuple[Swap, ...]
     true: tuple[float, ...]
     false: tuple[float, ...]
@@ -235,11 +232,9 @@ def _described(
     bases: Ints,
     shown: Sequence[Ints],
 ) -> list[Floats]:
-    """What anybody can say of a shown row who has the others: its cells, its value's frequency, what rows alike have.
+    """What anybody can say of shown rows who has the others: rows of `bases`, with the values that `shown` rows have.
 
-    And how far its value is from what its other numbers make of it.
-
-    Shown rows are those of `bases`, with the values of the rows that each of `shown` lists.
+    These are a row's cells, its value's frequency, what rows alike have, and how far it is from its own numbers' law.
     """
     filled = np.nan_to_num(context, nan=-1.0)
     squares = (filled**2).sum(axis=1)

@@ -1,7 +1,7 @@
 """Tests 7 to 9: can the LLM complete rows of the table?
 
-The first queries are the paper's own. The further ones, which give the calibrated rules their power, are about rows of
-which the guesser is least sure by what the prompt shows.
+The first queries are the paper's own. Further ones, which give the calibrated rules their power, are about rows that
+are the hardest to guess.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

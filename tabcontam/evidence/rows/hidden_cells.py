@@ -29,18 +29,15 @@ Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside 
 
 @dataclass(frozen=True)
 class HiddenCells:
-    """Cells of rows that are hidden and asked, and how. With `distinct`, no two examples share a cell of that column.
-
-    No row of `used` is asked again.
-    """
+    """Cells of rows that are hidden and asked, and how."""
 
     table: Table
     places: Sequence[int]
     write: Write
     max_tokens: int
     guesses: Mapping[int, Guessed]
-    distinct: int | None = None
-    used: set[int] = field(default_factory=set)
+    distinct: int | None = None  # a column of which no two examples have the same cell
+    used: set[int] = field(default_factory=set)  # rows that are not asked again
 
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
         """The query about a row; None where the examples show the asked cells.

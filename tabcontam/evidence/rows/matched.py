@@ -10,6 +10,7 @@ from tabcontam.evidence.base import Evidence, Query, Trial
 from tabcontam.evidence.rows.altered import blinded
 from tabcontam.evidence.rows.choices import given, told_apart
 from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
+from tabcontam.evidence.rows.rows import POWER, SHARE
 from tabcontam.evidence.sentences import hardly_found, stated
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.exact import poisson_binomial_tail
@@ -19,7 +20,6 @@ from tabcontam.tables.table import Table
 
 QUERIES = 60
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
-SHARE = 0.5  # of remembered rows, which must be found
 NULL = "answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
 
@@ -96,10 +96,10 @@ class MatchedMembership(MembershipTest):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether an LLM that remembers half of the rows would go unseen more often than not."""
+        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         power = choice_power(chances, SHARE, level)
-        return None if power >= 0.5 else hardly_found(power, level)
+        return None if power >= POWER else hardly_found(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:

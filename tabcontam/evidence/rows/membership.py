@@ -16,7 +16,6 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-Row = tuple[Cell, ...]
 QUERIES = 40
 
 
@@ -27,7 +26,7 @@ class Swap(NamedTuple):
     column: int
     donor: int
 
-    def cells(self, table: Table) -> Row:
+    def cells(self, table: Table) -> tuple[Cell, ...]:
         """The row as it is after the swap."""
         row, cell = table.rows[self.row], table.rows[self.donor][self.column]
         return (*row[: self.column], cell, *row[self.column + 1 :])
@@ -131,14 +130,13 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
 
 def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
     """The asked row behind another one, as it is and altered."""
-    texts = [
-        serializer.row(table.columns, cells) for cells in (table.rows[copy.row], copy.cells(table), asked.cells(table))
-    ]
-    examples = [(texts[0], "Yes"), (texts[1], "No")]
-    return prompts.membership(table.title, examples if yes_first else examples[::-1], texts[2])
+    rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
+    original, altered, last = (serializer.row(table.columns, row) for row in rows)
+    examples = [(original, "Yes"), (altered, "No")]
+    return prompts.membership(table.title, examples if yes_first else examples[::-1], last)
 
 
-def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> Swap:
+def perturbed(table: Table, index: int, known: set[tuple[Cell, ...]], rng: Random) -> Swap:
     """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
 
     def draw() -> Swap | None:

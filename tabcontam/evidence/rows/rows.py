@@ -61,10 +61,7 @@ class RowTest(Test):
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The cells that the answer gives, and whether they are the row's.
-
-        What Algorithm 2 makes of the text is decided for the paper's queries alone.
-        """
+        """The cells that the answer gives, and whether they are the row's; by Algorithm 2 for the paper's queries."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         cut = reply.state is State.TRUNCATED
@@ -137,7 +134,7 @@ class RowTest(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
+        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
         from tabcontam.statistics.power import row_power
 
         rows = [list(query.chance.values()) for query in queries if query.chance]
@@ -326,10 +323,7 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 
 
 def fresh(text: str, query: Query) -> str:
-    """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
-
-    A single line is the answer, whatever it repeats, announced or not.
-    """
+    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
     if "\n" not in text:
         return text
     prompt = query.prompt
