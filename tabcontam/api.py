@@ -162,9 +162,9 @@ def run(
     command, began = _call(locals()), monotonic()
     from tabcontam.asking.plan import Options
     from tabcontam.report import progress as report_progress
-    from tabcontam.runs.run import Request, execute, prepare
+    from tabcontam.runs.run import RunOrder, execute, prepare
 
-    request = Request(
+    order = RunOrder(
         llms=_several(llm),
         datasets=_datasets(dataset),
         serializers=_several(serializer),
@@ -193,7 +193,7 @@ def run(
         began=began,
     )
     shown = report_progress.progress(quiet=not progress)
-    outcome = execute(prepare(request, shown), shown)
+    outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:
         raise KeyboardInterrupt(f"what was answered is in {outcome.folder}; the same call with this `out` continues it")
     if outcome.failure:

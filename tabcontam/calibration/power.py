@@ -15,7 +15,7 @@ from time import perf_counter
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, facts_of
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import clopper_pearson
@@ -144,9 +144,9 @@ class Study:
 
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where the expression cannot be read or matches none."""
-        tests = [test for test in selected(TESTS, self.expression) if test.decides]
+        tests = [test for test in selected(all_tests(), self.expression) if test.decides]
         if not tests:
-            known = ", ".join(test.id for test in TESTS if test.decides)
+            known = ", ".join(test.id for test in all_tests() if test.decides)
             raise NoVerdictError(f"no test with a verdict matches -k {self.expression!r}; known: {known}")
         return tests
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tabcontam.asking.progress import Progress
-    from tabcontam.runs.run import Outcome, Request, Run
+    from tabcontam.runs.run import Outcome, Run, RunOrder
     from tabcontam.verdicts.gate import Judgement
     from tabcontam.verdicts.recorded import RuleDifference
     from tabcontam.verdicts.results import RunResults
@@ -88,11 +88,11 @@ def _check_gate(options: argparse.Namespace) -> None:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
 
 
-def _request(options: argparse.Namespace) -> "Request":
+def _request(options: argparse.Namespace) -> "RunOrder":
     from tabcontam.asking.plan import Options
-    from tabcontam.runs.run import Request
+    from tabcontam.runs.run import RunOrder
 
-    return Request(
+    return RunOrder(
         llms=tuple(options.llm),
         datasets=tuple(options.dataset),
         serializers=tuple(options.serializer),

@@ -7,7 +7,6 @@ test's class. One that cannot be taken is a line on standard error, and never ke
 import sys
 from functools import cache
 from importlib.metadata import EntryPoint
-from typing import TYPE_CHECKING
 
 from tabcontam import entry_points
 from tabcontam.errors import UsageError
@@ -72,14 +71,3 @@ def _of_package(point: EntryPoint) -> Test:
     else:
         return test
     raise UsageError(f"{entry_points.described(point, 'test')} is left out: {why}")
-
-
-if TYPE_CHECKING:
-    TESTS: tuple[Test, ...]
-    BY_ID: dict[str, Test]
-else:
-
-    def __getattr__(name: str) -> object:
-        if name in ("TESTS", "BY_ID"):
-            return all_tests() if name == "TESTS" else by_id()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -21,11 +21,11 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
     """The facts of a run; `used` has what was sent to each LLM so far."""
-    options = run.request.options
+    options = run.order.options
     return RunFacts(
         version=__version__,
         versions=versions(),
-        command=run.request.command,
+        command=run.order.command,
         started=started.isoformat(timespec="seconds"),
         seed=options.seed,
         rules=PAPER if options.rules == PAPER else CALIBRATED,

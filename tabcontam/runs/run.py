@@ -22,7 +22,7 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
@@ -43,7 +43,7 @@ DATASETS = ("iris", "wine")
 
 
 @dataclass(frozen=True)
-class Request:
+class RunOrder:
     """What the command line asks for; `began` is when, by `time.monotonic`."""
 
     llms: tuple[str, ...] = ()
@@ -68,7 +68,7 @@ class Request:
 class Run:
     """A run that was planned: its subjects, tables and cells; `resolved` has what a name of an LLM stands for."""
 
-    request: Request
+    order: RunOrder
     subjects: tuple[Subject, ...]
     tables: tuple[Table, ...]
     serializers: tuple[Serializer, ...]
@@ -97,42 +97,42 @@ class NothingSelectedError(UsageError):
     code = 5
 
 
-def prepare(request: Request, progress: Progress | None = None) -> Run:
-    """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
+def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
+    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
-    tests = selected(TESTS, request.expression)
+    tests = selected(all_tests(), order.expression)
     if not tests:
-        raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
-    serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
-    prices = load_prices(request.prices)
+        raise NothingSelectedError(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
+    serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
+    prices = load_prices(order.prices)
     settings = Settings(
-        request.options.connections or CEILING,
+        order.options.connections or CEILING,
         serializers,
-        request.batch_size,
-        request.form,
+        order.batch_size,
+        order.form,
         needs=frozenset().union(*(test.needs for test in tests)),
-        seed=request.options.seed,
+        seed=order.options.seed,
     )
     with progress.doing("looking up the LLMs"):
-        opened = {spec: _opened(spec, settings) for spec in _specs(request)}
-    named = request.llms or CONTROLS
+        opened = {spec: _opened(spec, settings) for spec in _specs(order)}
+    named = order.llms or CONTROLS
     subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
-    if request.options.most_dollars is not None:
+    if order.options.most_dollars is not None:
         _check_prices(subjects, prices)
-    tables = _tables(request, progress)
+    tables = _tables(order, progress)
     _tell_apart(tables, serializers)
     with progress.doing("preparing guesses of new tables") as tell:
-        prepare_tables(tables, serializers[0], tests, request.options, tell)
+        prepare_tables(tables, serializers[0], tests, order.options, tell)
     with progress.doing("preparing guesses") as tell:
-        cells = tuple(plan(subjects, tables, serializers, tests, request.options, tell))
+        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    return Run(request, subjects, tables, serializers, cells, english(), prices, found)
+    return Run(order, subjects, tables, serializers, cells, english(), prices, found)
 
 
-def _tables(request: Request, progress: Progress) -> tuple[Table, ...]:
+def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
     """The tables as they are named, each once; one that is given as it is has its target and name."""
-    named = {each if isinstance(each, str) else id(each): each for each in request.datasets or DATASETS}
-    if request.target or request.name:
+    named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
+    if order.target or order.name:
         for table in named.values():
             if not isinstance(table, str):
                 raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
@@ -140,15 +140,15 @@ def _tables(request: Request, progress: Progress) -> tuple[Table, ...]:
     for each in named.values():
         if isinstance(each, str):
             with progress.doing(f"reading {each}"):
-                each = load_table(each, target=request.target, name=request.name)
+                each = load_table(each, target=order.target, name=order.name)
         tables.append(each)
     return tuple(tables)
 
 
-def _specs(request: Request) -> tuple[str, ...]:
+def _specs(order: RunOrder) -> tuple[str, ...]:
     """The LLMs of the run as they are named, the controls that join it first."""
-    named = tuple(dict.fromkeys(request.llms or CONTROLS))
-    return (*(spec for spec in CONTROLS if request.controls and spec not in named), *named)
+    named = tuple(dict.fromkeys(order.llms or CONTROLS))
+    return (*(spec for spec in CONTROLS if order.controls and spec not in named), *named)
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
@@ -180,7 +180,7 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> N
 def check_rows_may_leave(run: Run) -> None:
     """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
     for (llm, dataset), rows in rows_shown(run.cells).items():
-        if not run.request.send_rows:
+        if not run.order.send_rows:
             raise UsageError(f"{dataset}: {rows} rows would be shown to {llm}; add --send-rows if they may leave")
 
 
@@ -188,7 +188,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     """Ask everything and record it. Raises `UsageError`; never loses an answer."""
     check_rows_may_leave(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
-    folder = run.request.out or new_folder(started)
+    folder = run.order.out or new_folder(started)
     _check_same_run(folder, run)
     session = _session(run, Journal(folder), progress)
 
@@ -214,13 +214,13 @@ def execute(run: Run, progress: Progress) -> Outcome:
 
 def _passed(run: Run) -> float:
     """The seconds since the user asked for the run."""
-    return round(time.monotonic() - run.request.began, 2)
+    return round(time.monotonic() - run.order.began, 2)
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
     progress = progress or Progress()
-    session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), progress)
+    session = _session(run, Journal(run.order.out or new_folder(datetime.now(UTC))), progress)
 
     async def look() -> list[Estimate]:
         try:
@@ -237,8 +237,8 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
-    store = Store.open() if run.request.cache else Store()
-    return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
+    store = Store.open() if run.order.cache else Store()
+    return Session(run.cells, run.order.options, run.dictionary, journal, progress, store, run.prices)
 
 
 def _completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
@@ -323,7 +323,7 @@ def _check_same_run(folder: Path, run: Run) -> None:
     if not (folder / RESULTS).exists():
         return
     held = load(folder)
-    if held.run.seed != run.request.options.seed:
+    if held.run.seed != run.order.options.seed:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
     if held.run.version != __version__:
         raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")

@@ -283,7 +283,7 @@ class _Gate:
         share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
-        seen = "" if share is None else f", and {share:.0%} of the rows would have been seen"
+        seen = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
         tests = ", ".join(cell.test for cell in counted)
         return Conclusion.CLEAN, f"not found by {tests}{seen}" + (f"; {also}" if void else "")
 
@@ -379,4 +379,4 @@ def cut_short(cell: Cell) -> bool:
 def _weak(share: float | None, wanted: float) -> str:
     if share is None:
         return f"no one can say what would have been found, and {wanted:.0%} of the rows are asked for"
-    return f"{share:.0%} of the rows are the least that would have been seen, and {wanted:.0%} are asked for"
+    return f"only an LLM that remembers {share:.0%} of the rows would have been found, and {wanted:.0%} are asked for"

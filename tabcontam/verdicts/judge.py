@@ -195,7 +195,7 @@ def surely_found(cell: Cell, rules: str, at: float) -> bool:
 
 
 def _seen(share: float | None) -> str | None:
-    return None if share is None else f"{share:.0%} of the rows would have been seen"
+    return None if share is None else f"an LLM that remembers {share:.0%} of the rows would have been found"
 
 
 def results(run: RunFacts, cells: Sequence[Cell]) -> RunResults:

@@ -20,7 +20,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import TRIALS, Journal
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, State, Usage
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
 from tabcontam.subjects.known.simulated import open_simulated
@@ -31,7 +31,7 @@ from tabcontam.verdicts.facts import LlmFacts
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
-COMPLETION = [BY_ID["incomplete_completion"], BY_ID["full_completion"]]
+COMPLETION = [by_id()["incomplete_completion"], by_id()["full_completion"]]
 EACH = 5  # queries of each of the two tests: enough for what they ask to be informative
 ALL = 2 * EACH
 few = partial(Options, queries=EACH)
@@ -98,20 +98,20 @@ def planned(model: Model, options: Options | None = None, table: Table | None = 
 
 
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([Subject(Spy()), Subject(open_simulated("oracle"))], [ships()], [IS], TESTS, Options())
+    cells = plan([Subject(Spy()), Subject(open_simulated("oracle"))], [ships()], [IS], all_tests(), Options())
     half = len(cells) // 2
     assert [cell.queries for cell in cells[:half]] == [cell.queries for cell in cells[half:]]
 
 
 def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None:
-    alone = plan([Subject(Spy())], [ships()], [IS], [BY_ID["membership"]], Options())
-    among = plan([Subject(Spy())], [ships()], [IS], TESTS, Options())
+    alone = plan([Subject(Spy())], [ships()], [IS], [by_id()["membership"]], Options())
+    among = plan([Subject(Spy())], [ships()], [IS], all_tests(), Options())
     assert alone[0].queries == next(cell for cell in among if cell.test.id == "membership").queries
 
 
 def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
     both = list(load_serializers().values())[:2]
-    cells = plan([Subject(Spy())], [ships()], both, TESTS, Options())
+    cells = plan([Subject(Spy())], [ships()], both, all_tests(), Options())
     assert sum(cell.test.id == "feature_list_informed" for cell in cells) == 1
     assert sum(cell.test.id == "full_completion" for cell in cells) == 2
 
@@ -119,7 +119,7 @@ def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
 def test_a_model_that_lacks_a_capability_is_skipped_with_that_reason() -> None:
     spy = Spy()
     spy.capabilities = frozenset({Capability.GENERATE})
-    cells = plan([Subject(spy)], [ships()], [IS], [BY_ID["membership"]], Options())
+    cells = plan([Subject(spy)], [ships()], [IS], [by_id()["membership"]], Options())
     assert cells[0].skip == "spy:one cannot take part: the test needs instructions"
 
 
@@ -173,7 +173,7 @@ def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
 
 def test_no_more_requests_at_a_time_than_allowed(tmp_path: Path) -> None:
     spy, options = Spy(), few(connections=3)
-    cells = plan([Subject(spy)], [ships()], [IS], TESTS, options)
+    cells = plan([Subject(spy)], [ships()], [IS], all_tests(), options)
     answer(session(cells, tmp_path, options))
     assert spy.most == 3
     assert spy.closed

@@ -26,7 +26,7 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, sent
 from tabcontam.evidence.base import Capability, Query, Reply, State
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.simulated import open_simulated
@@ -68,7 +68,7 @@ def planned() -> tuple[tuple[PlannedCell, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
-    cells = plan([Subject(open_simulated("oracle"))], tables, serializers, TESTS, Options())
+    cells = plan([Subject(open_simulated("oracle"))], tables, serializers, all_tests(), Options())
     spent = time.process_time() - start
     return tuple(cells), 1000 * spent / sum(len(cell.queries) for cell in cells)
 

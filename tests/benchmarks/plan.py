@@ -19,7 +19,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
@@ -48,7 +48,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     for seed in count():
         if queries >= QUERIES:
             break
-        more = plan(subjects, tables, serializers, TESTS, Options(seed=seed))
+        more = plan(subjects, tables, serializers, all_tests(), Options(seed=seed))
         queries += sum(len(cell.queries) for cell in more)
         cells += more
     return cells

@@ -13,7 +13,7 @@ from tabcontam.cli.arguments import FORMATS, parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import State, Verdict
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.catalogue import load_catalogue
 from tabcontam.subjects.known.simulated import KINDS
 from tabcontam.subjects.registry import BUILT_IN
@@ -50,7 +50,7 @@ def test_every_command_is_shown() -> None:
 
 
 def test_every_dataset_serializer_and_simulated_kind_is_named() -> None:
-    names = [*load_cards(), *load_serializers(), *KINDS, *(test.id for test in TESTS), *FORMATS]
+    names = [*load_cards(), *load_serializers(), *KINDS, *(test.id for test in all_tests()), *FORMATS]
     assert [name for name in names if f"`{name}`" not in BY_HAND and not whole(name, BY_HAND)] == []
 
 

@@ -19,8 +19,6 @@ TO_CLEAN = (
     "report/power_text.py",
     "report/ranking.py",
     "report/figures/ranking.py",
-    "verdicts/judge.py",
-    "verdicts/results.py",
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
 from tabcontam.tables.draws import seeded
@@ -245,7 +245,7 @@ class TestErrorRate:
 
     def right(self, seed: int) -> list[Line]:
         """The trials of a run."""
-        test, serializer, table = BY_ID["membership"], load_serializer(DEFAULT), ships()
+        test, serializer, table = by_id()["membership"], load_serializer(DEFAULT), ships()
         found = []
         for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)

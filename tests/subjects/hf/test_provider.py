@@ -17,7 +17,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
 from tabcontam.subjects.hf import decoding as hf_decoding
@@ -601,7 +601,7 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 ) -> None:
     subjects = [Subject(HFModel(str(folder), batch_size=16)) for folder in (knowing, llama)]
     options = Options(connections=32, queries=20)
-    cells = plan(subjects, [TABLE], [IS], TESTS, options)
+    cells = plan(subjects, [TABLE], [IS], all_tests(), options)
     session = Session(cells, options, english(), Journal(tmp_path), Progress())
 
     async def whole() -> None:
@@ -622,8 +622,8 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 
 
 def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:
-    queries: list[Query] = [*BY_ID["incomplete_completion"].queries(TABLE, IS, Random(1))]
-    queries += BY_ID["membership"].queries(TABLE, IS, Random(1))[:10]
+    queries: list[Query] = [*by_id()["incomplete_completion"].queries(TABLE, IS, Random(1))]
+    queries += by_id()["membership"].queries(TABLE, IS, Random(1))[:10]
     asked = [replace(request(""), prompt=query.prompt, max_tokens=query.max_tokens) for query in queries]
     single = opened(knowing, batch_size=1)
     assert replies(opened(knowing), asked) == [replies(single, [each])[0] for each in asked]

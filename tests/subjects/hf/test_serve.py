@@ -18,7 +18,7 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, State
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.openai.provider import OpenAIModel
@@ -51,7 +51,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def query(file: Path) -> Query:
     """Test 8, the paper's own: which row comes next? It shows the first four."""
-    first: Query = BY_ID["full_completion"].queries(load_table(str(file)), IS, Random(0))[0]
+    first: Query = by_id()["full_completion"].queries(load_table(str(file)), IS, Random(0))[0]
     return first
 
 
