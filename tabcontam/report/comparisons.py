@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.squares import SIGNS
-from tabcontam.verdicts.cells import outcome_of
+from tabcontam.report.squares import SIGNS, css_class
+from tabcontam.verdicts.cells import SCORE, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import in_order
 from tabcontam.verdicts.results import RunResults
@@ -26,21 +26,7 @@ MEANINGS = {
 }
 LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
 OPEN = 3  # groups with a change whose squares are shown at once; those of more wait to be opened
-LETTER_CLASS = {
-    Verdict.CONTAMINATED: "c",
-    Verdict.NOT_DETECTED: "n",
-    Verdict.UNINFORMATIVE: "u",
-    Verdict.NO_ANSWER: "a",
-    Verdict.SKIPPED: "s",
-}
-
-
-@dataclass(frozen=True)
-class Half:
-    """One side of a square: a letter or a score, and the class that colours it."""
-
-    text: str
-    look: str
+Half = tuple[str, str]  # one side of a square: a letter or a score, and the class that colours it
 
 
 @dataclass(frozen=True)
@@ -94,7 +80,7 @@ def context(view: RunResults) -> dict[str, Any]:
     """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
     by_kind: dict[str, list[Comparison]] = {kind: [] for kind in KINDS}
     for comparison in view.comparisons:
-        by_kind.setdefault(comparison.kind, []).append(comparison)
+        by_kind[comparison.kind].append(comparison)
     return {"compared": [_section(view, kind, found) for kind, found in by_kind.items() if found]}
 
 
@@ -105,9 +91,8 @@ def _section(view: RunResults, kind: str, found: Sequence[Comparison]) -> Sectio
     groups = [_group(view, own) for own in grouped.values()]
     groups.sort(key=lambda group: -len(group.changes))
     changed = tuple(group for group in groups if group.changes)
-    title, about = KINDS.get(kind, (kind, ""))
     others = tuple(group for group in groups if not group.changes)
-    return Section(kind, title, about, counted(found), changed, others, len(changed) <= OPEN)
+    return Section(kind, *KINDS[kind], counted(found), changed, others, len(changed) <= OPEN)
 
 
 def counted(found: Sequence[Comparison]) -> str:
@@ -173,8 +158,8 @@ def _square(one: Comparison, recorded: bool) -> Square:
 
 def _half(verdict: Verdict | None, share: float | None) -> Half:
     if verdict is None:
-        return Half("-" if share is None else f"{share:.2f}", "p")
-    return Half(SIGNS[verdict], LETTER_CLASS[verdict])
+        return "-" if share is None else f"{share:.2f}", css_class(SCORE)
+    return SIGNS[verdict], css_class(verdict)
 
 
 def _change(view: RunResults, one: Comparison, label: str) -> Change:
