@@ -1,18 +1,20 @@
 """Versions of a family, serializers and runs side by side: what appeared, what vanished, and is it more than chance."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.report.groups import grouped
 from tabcontam.report.squares import SIGNS, css_class
 from tabcontam.verdicts.cells import SCORE, outcome_of
-from tabcontam.verdicts.comparison import Comparison
+from tabcontam.verdicts.comparison import CompareBy, Comparison
 from tabcontam.verdicts.facts import in_order
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
-KINDS = {
+KINDS: Mapping[CompareBy, tuple[str, str]] = {
     "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),
     "serializers": ("Serializers side by side", "The same rows, written in two ways, asked of the same LLM."),
     "runs": ("Runs side by side", "The cells that two runs both have, each with the verdict that its own run gave it."),
@@ -46,7 +48,6 @@ class Change:
     word: str
     where: str
     figures: str
-    beyond: bool
 
 
 @dataclass(frozen=True)
@@ -73,23 +74,17 @@ class Section:
     changed: tuple[Group, ...]
     others: tuple[Group, ...]
     opened: bool
-    listed: int = LISTED
 
 
 def context(view: RunResults) -> dict[str, Any]:
     """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
-    by_kind: dict[str, list[Comparison]] = {kind: [] for kind in KINDS}
-    for comparison in view.comparisons:
-        by_kind[comparison.kind].append(comparison)
-    return {"compared": [_section(view, kind, found) for kind, found in by_kind.items() if found]}
+    by_kind = grouped(view.comparisons, lambda comparison: comparison.kind)
+    return {"compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind], "listed": LISTED}
 
 
-def _section(view: RunResults, kind: str, found: Sequence[Comparison]) -> Section:
-    grouped: dict[tuple[str, str, str], list[Comparison]] = {}
-    for comparison in found:
-        grouped.setdefault((comparison.llm, comparison.first, comparison.second), []).append(comparison)
-    groups = [_group(view, own) for own in grouped.values()]
-    groups.sort(key=lambda group: -len(group.changes))
+def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> Section:
+    pairs = grouped(found, lambda comparison: (comparison.llm, comparison.first, comparison.second))
+    groups = sorted((_group(view, own) for own in pairs.values()), key=lambda group: -len(group.changes))
     changed = tuple(group for group in groups if group.changes)
     others = tuple(group for group in groups if not group.changes)
     return Section(kind, *KINDS[kind], counted(found), changed, others, len(changed) <= OPEN)
@@ -139,13 +134,11 @@ def _name(view: RunResults, kind: str, name: str) -> str:
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
     """Each one's dataset, and what tells it from another one of the group: edition, serializer."""
-    editions: dict[str, set[str | None]] = {}
-    for one in found:
-        editions.setdefault(one.dataset, set()).add(one.edition)
+    editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
     many = len({one.serializer for one in found}) > 1
     return [
         one.dataset
-        + (f"@{one.edition}" if len(editions[one.dataset]) > 1 and one.edition else "")
+        + (f"@{one.edition}" if editions[one.dataset] > 1 and one.edition else "")
         + (f" {one.serializer}" if many and one.serializer else "")
         for one in found
     ]
@@ -166,8 +159,9 @@ def _change(view: RunResults, one: Comparison, label: str) -> Change:
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
-    where, said = f"{view.test_titles[one.test]} on {label}", figures(one, view.run.recorded)
-    return Change(word, where, said if one.change in CHANGED else f"{verdicts}, {said}", one.beyond_chance)
+    stated = figures(one, view.run.recorded)
+    shares = stated if one.change in CHANGED else f"{verdicts}, {stated}"
+    return Change(word, f"{view.test_titles[one.test]} on {label}", shares)
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:

@@ -9,12 +9,13 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase, rounded, visible
 
-TITLES = {measure: measure.capitalize() for measure in MEASURES} | {
+TITLES: dict[str, str] = {
+    **{measure: measure.capitalize() for measure in MEASURES},
     "score": "Contamination",
     "zero_shot": "0-shot",
     "one_shot": "1-shot",
 }
-IN_WORDS = {measure: f"{title.lower()}{' accuracy' * (measure in ACCURACIES)}" for measure, title in TITLES.items()}
+IN_WORDS = {measure: title.lower() + " accuracy" * (measure in ACCURACIES) for measure, title in TITLES.items()}
 MEMBERSHIP = MEASURES[1]
 NAMED = 12  # points that are labelled by name; more are labelled by their number in the table
 LONGEST_LABEL = 20

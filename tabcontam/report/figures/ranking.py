@@ -10,7 +10,9 @@ from tabcontam.report.ranking import MEMBERSHIP, TITLES, measured, with_both
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults
 
-LOOKS = dict(zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True))
+LOOKS: dict[str, tuple[str, str]] = dict(
+    zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
+)
 CHANCE = 0.5  # of telling rows of the table from others
 MOST = 40  # LLMs of a page
 ROW = 0.17  # inches an LLM
