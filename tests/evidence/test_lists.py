@@ -16,9 +16,6 @@ WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAME
 RECORDED = "replay/records.py"  # the strings of other people's files
 # Modules that still name tests. One that no longer does has to leave this list, which is to become empty.
 TO_CLEAN = (
-    "report/power_text.py",
-    "report/ranking.py",
-    "report/figures/ranking.py",
 )
 
 
