@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime, timedelta
 from importlib import metadata
 from pathlib import Path
@@ -116,10 +116,11 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
         needs=frozenset().union(*(test.needs for test in tests)),
         seed=order.options.seed,
     )
+    named = tuple(dict.fromkeys(order.llms or CONTROLS))
+    joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
     with progress.doing("looking up the LLMs"):
-        opened = {spec: _opened(spec, settings) for spec in _specs(order)}
-    named = order.llms or CONTROLS
-    subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
+        opened = {spec: _opened(spec, settings) for spec in (*joined, *named)}
+    subjects = tuple(Subject(model, joined=spec in joined) for spec, (model, _) in opened.items())
     if order.options.most_dollars is not None:
         _check_prices(subjects, prices)
     tables = _tables(order, progress)
@@ -146,12 +147,6 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
                 each = load_table(each, target=order.target, name=order.name)
         tables.append(each)
     return tuple(tables)
-
-
-def _specs(order: RunOrder) -> tuple[str, ...]:
-    """The LLMs of the run as they are named, the controls that join it first."""
-    named = tuple(dict.fromkeys(order.llms or CONTROLS))
-    return (*(spec for spec in CONTROLS if order.controls and spec not in named), *named)
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
@@ -351,9 +346,8 @@ def _check_same_versions(folder: Path, session: Session) -> None:
     for llm in load(folder).run.llms:
         before, now = llm.version, versions.get(llm.spec)
         if before and now and before != now:
-            raise UsageError(
-                f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
-            )
+            changed = f"in {folder} {llm.spec} was version {before}, now it is {now}"
+            raise UsageError(f"{changed}; choose another folder with --out")
 
 
 def describe(run: Run, started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
@@ -385,12 +379,7 @@ def describe(run: Run, started: datetime, used: Mapping[str, LlmFacts]) -> RunFa
             for table in run.tables
         ),
         serializers=tuple(
-            SerializerFacts(
-                name=item.name,
-                specifier=item.specifier,
-                value_separator=item.value_separator,
-                feature_separator=item.feature_separator,
-            )
+            SerializerFacts(**{each.name: getattr(item, each.name) for each in fields(SerializerFacts)})
             for item in run.serializers
         ),
     )
