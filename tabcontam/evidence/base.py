@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tabcontam.evidence.answering import Answering
 from tabcontam.guesser.chance import Guess
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tabcontam.reading.words import Dictionary
     from tabcontam.tables.serializers import Serializer
     from tabcontam.tables.table import Table
+
+Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
 
 
 class Kind(StrEnum):

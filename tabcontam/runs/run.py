@@ -113,10 +113,11 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
         needs=frozenset().union(*(test.needs for test in tests)),
         seed=order.options.seed,
     )
+    named = tuple(dict.fromkeys(order.llms or CONTROLS))
+    joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
     with progress.doing("looking up the LLMs"):
-        opened = {spec: _opened(spec, settings) for spec in _specs(order)}
-    named = order.llms or CONTROLS
-    subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
+        opened = {spec: _opened(spec, settings) for spec in (*joined, *named)}
+    subjects = tuple(Subject(model, joined=spec in joined) for spec, (model, _) in opened.items())
     if order.options.most_dollars is not None:
         _check_prices(subjects, prices)
     tables = _tables(order, progress)
@@ -143,12 +144,6 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
                 each = load_table(each, target=order.target, name=order.name)
         tables.append(each)
     return tuple(tables)
-
-
-def _specs(order: RunOrder) -> tuple[str, ...]:
-    """The LLMs of the run as they are named, the controls that join it first."""
-    named = tuple(dict.fromkeys(order.llms or CONTROLS))
-    return (*(spec for spec in CONTROLS if order.controls and spec not in named), *named)
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
