@@ -162,9 +162,9 @@ def run(
     command, began = _call(locals()), monotonic()
     from tabcontam.asking.plan import Options
     from tabcontam.report import progress as report_progress
-    from tabcontam.runs.run import Request, execute, prepare
+    from tabcontam.runs.run import RunOrder, execute, prepare
 
-    request = Request(
+    order = RunOrder(
         llms=_several(llm),
         datasets=_datasets(dataset),
         serializers=_several(serializer),
@@ -193,7 +193,7 @@ def run(
         began=began,
     )
     shown = report_progress.progress(quiet=not progress)
-    outcome = execute(prepare(request, shown), shown)
+    outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:
         raise KeyboardInterrupt(f"what was answered is in {outcome.folder}; the same call with this `out` continues it")
     if outcome.failure:
@@ -207,7 +207,7 @@ def load_results(folder: str | Path) -> Results:
 
 
 def _several(words: str | Sequence[str]) -> tuple[str, ...]:
-    """One word or several; anything else would be read letter by letter, or fail far from here."""
+    """One name or several. Raises `UsageError` for what is no text, which would fail later with a riddle."""
     several = tuple(words) if isinstance(words, Iterable) and not isinstance(words, str) else (words,)
     for word in several:
         if not isinstance(word, str):
@@ -230,15 +230,15 @@ def _folder(out: str | Path | None) -> Path | None:
 
 
 def _call(given: Mapping[str, Any]) -> str:
-    """The call as it is recorded: what differs from what it would be without."""
+    """The call as the run records it: the arguments that were given, without those that have their default."""
     defaults = {word: parameter.default for word, parameter in inspect.signature(run).parameters.items()}
-    said = [f"{word}={_said(value)}" for word, value in given.items() if value is not defaults[word]]
-    return f"tabcontam.run({', '.join(said)})"
+    written = [f"{word}={_written(value)}" for word, value in given.items() if value is not defaults[word]]
+    return f"tabcontam.run({', '.join(written)})"
 
 
-def _said(value: object) -> str:
+def _written(value: object) -> str:
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_said, value))}]"
+        return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, Table):
         return f"Table({value.name!r})"
     return repr(str(value) if isinstance(value, Path) else value)

@@ -1,11 +1,30 @@
-"""Where the TOML folders `datasets/` and `serializers/` are: beside the package in a checkout, inside it in a wheel."""
+"""Where the shipped TOML files are, and how a file is replaced in one step."""
 
+import os
+import tempfile
 from pathlib import Path
 
 PACKAGE = Path(__file__).parent
 
 
 def shipped(folder: str) -> Path:
-    """The folder of shipped TOML files named `folder` ("datasets" or "serializers")."""
+    """The folder of shipped TOML files named `folder`: inside the package in a wheel, beside it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
+
+
+def replace_file(path: Path, content: str | bytes) -> None:
+    """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
+    if isinstance(content, str):
+        content = content.encode("utf-8", "backslashreplace")  # a name may hold half a surrogate pair, no file can
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise

@@ -3,7 +3,8 @@
 from functools import lru_cache
 from random import Random
 
-from tabcontam.tables.table import Cell, Question, Table
+from tabcontam.tables.cards import Question
+from tabcontam.tables.table import Cell, Table
 
 KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
 PORTS = ("Ostrimouth", "Kelvarra", "Dunnithorpe", "Wexlow", "Pelquay")

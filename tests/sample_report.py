@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.cli.commands import main as tabcontam
-from tabcontam.report.html import render_html
+from tabcontam.report.html import render_pages
 from tabcontam.report.junit import render_junit
 from tabcontam.report.svg import render_svg
 from tabcontam.subjects.known.control import control_documents
@@ -65,7 +65,7 @@ def write(results: RunResults) -> None:
     files = {
         "README.md": README,
         "results.json": as_json(results),
-        "index.html": render_html(results, ()),
+        "index.html": render_pages(results, ())["index.html"],
         "junit.xml": render_junit(results),
         "heatmap.svg": render_svg(results),
     }

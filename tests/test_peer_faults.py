@@ -28,20 +28,20 @@ import numpy as np
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, planned
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, IncompleteCompletion
 from tabcontam.guesser.table import guessed
 from tabcontam.reading.words import english
 from tabcontam.runs.folder import record
 from tabcontam.subjects.base import Form
 from tabcontam.subjects.known.simulated import open_simulated
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
@@ -56,13 +56,13 @@ from tests.report.synthetic import document
 IS = load_serializers()["is"]
 LEVEL = 0.001
 SHIPS = ships(180)
-ALL = [test.id for test in TESTS]
+ALL = [test.id for test in all_tests()]
 VALUE = FeatureCompletion()
 
 
 @cache
 def run() -> Planned:
-    return planned(SHIPS, TESTS, IS, 0, ALPHA)
+    return planned(SHIPS, all_tests(), IS, 0, ALPHA)
 
 
 def asked(test: str) -> Sequence[Query]:
@@ -70,11 +70,11 @@ def asked(test: str) -> Sequence[Query]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return BY_ID[query.id.partition("-")[0]].read(query, Reply(text, State.OK), IS, english())
+    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, State.OK), IS, english())
 
 
 def weighed(queries: Sequence[Query], texts: Sequence[str]) -> Evidence:
-    test = BY_ID[queries[0].id.partition("-")[0]]
+    test = by_id()[queries[0].id.partition("-")[0]]
     trials = [
         Trial(query, Reply(text, State.OK), read(query, text)) for query, text in zip(queries, texts, strict=True)
     ]
@@ -90,7 +90,7 @@ def judged(test: str, replies: Sequence[Reply]) -> judged_cells.Cell:
     """The cell that these replies make."""
     name = CellName("m", "ships", "e", "is", test)
     trials = [
-        read_trial(BY_ID[test], Trial(query, reply), IS, english())
+        read_trial(by_id()[test], Trial(query, reply), IS, english())
         for query, reply in zip(asked(test), replies, strict=True)
     ]
     (cell,) = conclude([result(name, trials, len(replies), "calibrated", LEVEL)], "calibrated", ALPHA)
@@ -170,7 +170,7 @@ def test_nothing_but_empty_answers_is_no_answer(test: str, reply: Reply) -> None
 @pytest.mark.parametrize("rows", range(2, 9))
 def test_a_table_of_a_few_rows_is_asked_or_skipped(rows: int) -> None:
     """3, again: fewer than nine rows were an IndexError."""
-    for cell in planned(ships(rows), TESTS, IS, 0, ALPHA).cells:
+    for cell in planned(ships(rows), all_tests(), IS, 0, ALPHA).cells:
         assert cell.written or cell.unfit
 
 
@@ -211,9 +211,9 @@ def test_the_tests_need_no_pandas() -> None:
         "sys.meta_path.insert(0, Without())\n"
         "from tabcontam.calibration.power import planned, ask, judge\n"
         "from tabcontam.tables.serializers import load_serializers\n"
-        "from tabcontam.evidence.registry import TESTS\n"
+        "from tabcontam.evidence.registry import all_tests\n"
         "from tests.made_tables import ships\n"
-        "run = planned(ships(40), TESTS, load_serializers()['is'], 0, 0.01)\n"
+        "run = planned(ships(40), all_tests(), load_serializers()['is'], 0, 0.01)\n"
         "print(judge(run, ask(run, 'oracle', 0), 0.01).cells['full_completion'].verdict)\n"
     )
     root = Path(__file__).parent.parent
@@ -258,12 +258,12 @@ def test_a_model_has_a_name_to_print() -> None:
 def test_a_name_does_not_say_how_a_model_is_asked(name: str) -> None:
     """7: all but names with `gpt-3.5` or `gpt-4` in them were asked as base models, o1 and gpt-5 too."""
     for address in (None, "http://127.0.0.1:1/v1"):
-        assert open_openai(name, address).form is Form.CHAT
+        assert OpenAIModel(name, address).form is Form.CHAT
 
 
 def test_an_instruct_model_that_only_completes_is_not_asked_to_chat() -> None:
     """7, again: gpt-3.5-turbo-instruct was taken for a chat model."""
-    assert open_openai("gpt-3.5-turbo-instruct", None).form is Form.COMPLETION
+    assert OpenAIModel("gpt-3.5-turbo-instruct", None).form is Form.COMPLETION
 
 
 # --- 8
@@ -341,7 +341,7 @@ def test_a_plan_draws_from_its_seed_alone(tmp_path: Path, monkeypatch: pytest.Mo
         random.seed(seed)
         np.random.seed(seed)
         before = random.getstate()
-        cells = planned(replace(ships(60)), TESTS, IS, 0, ALPHA).cells
+        cells = planned(replace(ships(60)), all_tests(), IS, 0, ALPHA).cells
         assert random.getstate() == before
         plans.append([(query, query.prompt) for cell in cells for query in cell.written])
     assert plans[0] == plans[1]
@@ -391,7 +391,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
     )
     options = Options()
     cells = plan([Subject(open_simulated("oracle"))], [table], [IS], [VALUE], options)
-    session = Session(cells, options, english(), Journal(tmp_path), Unheard())
+    session = Session(cells, options, english(), Journal(tmp_path), Progress())
     session.recall()
     asyncio.run(session.ask())
     of = results(replace(typed(document([])).run, alpha=ALPHA), session.results())

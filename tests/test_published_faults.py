@@ -26,7 +26,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion import IncompleteCompletion
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
@@ -42,7 +42,7 @@ from tests.made_tables import ships
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
-WORD_TESTS = tuple(test.id for test in TESTS if test.number is not None and test.number <= 6)
+WORD_TESTS = tuple(test.id for test in all_tests() if test.number is not None and test.number <= 6)
 MEMBERSHIPS = ("membership", "matched_membership")
 CLASSIFICATIONS = ("classification_0shot", "classification_1shot")
 LEVEL = 0.001
@@ -52,7 +52,7 @@ Answerer = Callable[[Query], str]
 
 @cache
 def run(serializer: str = "is") -> Planned:
-    return planned(SHIPS, TESTS, SERIALIZERS[serializer], 0, ALPHA)
+    return planned(SHIPS, all_tests(), SERIALIZERS[serializer], 0, ALPHA)
 
 
 def asked(test: str) -> Sequence[Query]:
@@ -60,7 +60,7 @@ def asked(test: str) -> Sequence[Query]:
 
 
 def read(query: Query, text: str) -> Reading:
-    return BY_ID[query.id.partition("-")[0]].read(query, Reply(text, State.OK), IS, english())
+    return by_id()[query.id.partition("-")[0]].read(query, Reply(text, State.OK), IS, english())
 
 
 def trials(queries: Sequence[Query], answer: Answerer) -> list[Trial]:
@@ -69,7 +69,7 @@ def trials(queries: Sequence[Query], answer: Answerer) -> list[Trial]:
 
 
 def weighed(queries: Sequence[Query], answer: Answerer) -> Evidence:
-    return BY_ID[queries[0].id.partition("-")[0]].weigh(trials(queries, answer), LEVEL)
+    return by_id()[queries[0].id.partition("-")[0]].weigh(trials(queries, answer), LEVEL)
 
 
 def p_value(queries: Sequence[Query], answer: Answerer) -> float:
@@ -94,7 +94,7 @@ def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
         "### Final answer\n",
     ],
 )
-@pytest.mark.parametrize("test", [test.id for test in TESTS])
+@pytest.mark.parametrize("test", [test.id for test in all_tests()])
 def test_a_preamble_does_not_hide_the_answer(test: str, before: str) -> None:
     """B1: the first line alone was kept, so that GPT-4 and GPT-4o got nothing in tests 7 and 9."""
     queries = [query for query in asked(test) if not query.decoy_of][:5]
@@ -132,7 +132,7 @@ def bank(rows: int = 600) -> Table:
 
 @pytest.fixture(scope="module")
 def of_bank() -> Planned:
-    return planned(bank(), [BY_ID[test] for test in ROW_TESTS], IS, 0, ALPHA)
+    return planned(bank(), [by_id()[test] for test in ROW_TESTS], IS, 0, ALPHA)
 
 
 @pytest.mark.parametrize("kind", ["mode", "guesser", "schema-expert"])
@@ -189,7 +189,7 @@ def test_the_value_of_another_feature_does_not_count(test: str) -> None:
         names = list(cells)
         moved = dict(zip(names, [*list(cells.values())[1:], cells[names[0]]], strict=True))
         assert set(trial.reading.right) == {name for name in names if cells[name] and moved[name] == cells[name]}
-    assert BY_ID[test].weigh(found, LEVEL).p_value == 1
+    assert by_id()[test].weigh(found, LEVEL).p_value == 1
     assert sum(trial.reading.paper_hit for trial in found if trial.reading) > 0
 
 
@@ -288,7 +288,7 @@ def test_an_altered_cell_is_a_value_of_its_own_column(test: str) -> None:
 
 @pytest.fixture(scope="module")
 def wine() -> Planned:
-    recognition = [test for test in TESTS if "recognition" in test.id]
+    recognition = [test for test in all_tests() if "recognition" in test.id]
     return planned(load_table("wine@scikit-learn"), recognition, IS, 0, ALPHA)
 
 
@@ -337,7 +337,7 @@ def test_always_the_majority_is_told_beside_the_score() -> None:
     table = replace(
         SHIPS, rows=tuple((*row[:-1], "no" if number % 5 else "yes") for number, row in enumerate(SHIPS.rows))
     )
-    queries = BY_ID["classification_0shot"].queries(table, IS, seeded(table, 0))
+    queries = by_id()["classification_0shot"].queries(table, IS, seeded(table, 0))
     found = weighed(queries, lambda query: "No")
     assert found.value == found.expected
     assert found.expected == pytest.approx(0.8, abs=0.1)

@@ -133,7 +133,7 @@ def test_the_session_ends_with_a_line_for_each_llm_and_table(pytester: pytest.Py
         [
             "=+ tabcontam =+",
             f"cannot tell: {UNDECIDED} on iris: .*",
-            f"clean: {CLEAN} on iris: .*of the rows would have been seen",
+            f"clean: {CLEAN} on iris: .*of the rows would have been found",
             f"contaminated: {CONTAMINATED} on iris: .*",
             f"evidence: {re.escape(str(runs / 'index.html'))}",
         ],

@@ -10,8 +10,6 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from random import uniform
 
-from tenacity import AsyncRetrying, RetryCallState, retry_if_exception_type, wait_random_exponential
-
 from tabcontam.asking.budget import Budget, Charge
 from tabcontam.asking.estimate import prompt_tokens
 from tabcontam.asking.limiter import Limiter
@@ -21,7 +19,7 @@ from tabcontam.subjects.base import FatalError, Model, Request, SpentError, Tran
 from tabcontam.subjects.prices import Price
 
 TRIES = 10
-BACKOFF = wait_random_exponential(multiplier=1, max=60)  # seconds, where the server asks for none
+MOST_BACKOFF = 60.0  # seconds, where the server asks for none
 NOTHING = Decimal(0)
 JITTER = 0.1  # of the wait that a server asks for, so that not all come back at once
 MOST_WAIT = 600.0  # seconds; a server that asks for more has ended the run for now
@@ -76,7 +74,7 @@ class Asker:
         `unwanted` is asked just before a request is sent.
         """
         try:
-            reply: Reply = await self._tries()(self._slotted, model, query, unwanted)
+            reply = await self._tried(model, query, unwanted)
         except TransientError as error:
             return self._gave_up(error)
         except (FatalError, SpentError) as error:
@@ -87,16 +85,22 @@ class Asker:
         self._given_up = 0
         return reply
 
-    def _tries(self) -> AsyncRetrying:
-        patience = _Patience(self)
-        return AsyncRetrying(
-            retry=retry_if_exception_type(TransientError),
-            stop=patience.exhausted,
-            wait=patience.seconds,
-            sleep=self._pause,
-            before_sleep=patience.tell,
-            reraise=True,
-        )
+    async def _tried(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
+        """Ask again after what may pass. A rate limit uses up none of the tries while other queries are answered."""
+        used, before, answers = 0, 0, self._answers
+        while True:
+            try:
+                return await self._slotted(model, query, unwanted)
+            except TransientError as error:
+                moving, answers = self._answers > answers, self._answers
+                used += not (error.crowded and moving)
+                if used >= TRIES or (error.wait or 0) > MOST_WAIT:
+                    raise
+                seconds = backoff(before) if error.wait is None else error.wait + uniform(0, JITTER * error.wait)
+                self.retries += 1
+                self.progress.waits(self.llm, error.kind, seconds)
+            await self._pause(seconds)
+            before += 1
 
     async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
         request = object()
@@ -175,34 +179,6 @@ class Asker:
         return Reply("", State.FAILED, str(error))
 
 
-class _Patience:
-    """The tries of one query. A rate limit uses up none while the server answers other queries."""
-
-    def __init__(self, asker: Asker) -> None:
-        self._asker = asker
-        self._used = 0
-        self._answers = asker._answers
-
-    def exhausted(self, state: RetryCallState) -> bool:
-        """Whether no other try is to be made."""
-        error = _error(state)
-        moving, self._answers = self._asker._answers > self._answers, self._asker._answers
-        self._used += not (error.crowded and moving)
-        return self._used >= TRIES or (error.wait or 0) > MOST_WAIT
-
-    def seconds(self, state: RetryCallState) -> float:
-        """How long to wait before the next try."""
-        wait = _error(state).wait
-        return BACKOFF(state) if wait is None else wait + uniform(0, JITTER * wait)
-
-    def tell(self, state: RetryCallState) -> None:
-        """Count the retry, and say what is waited for."""
-        self._asker.retries += 1
-        self._asker.progress.waits(self._asker.llm, _error(state).kind, state.upcoming_sleep)
-
-
-def _error(state: RetryCallState) -> TransientError:
-    error = state.outcome.exception() if state.outcome else None
-    if not isinstance(error, TransientError):
-        raise TypeError("only a TransientError is tried again")
-    return error
+def backoff(before: int) -> float:
+    """Seconds to wait after so many tries and one more, where the server asks for none: longer and longer."""
+    return uniform(0, min(MOST_BACKOFF, 2**before))

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
+from functools import cached_property
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Test
@@ -24,26 +25,41 @@ class Subject:
 
 
 @dataclass(frozen=True)
-class PlannedCell:
-    """A cell with every query that was written for it, or the reason why the table allows none.
+class Sheet:
+    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none."""
+
+    test: Test
+    table: Table
+    serializer: Serializer
+    written: tuple[Query, ...] = ()
+    unfit: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlannedCell(Sheet):
+    """A sheet that is put to one LLM.
 
     `uninformative` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
     """
 
-    name: CellName
     subject: Subject
-    table: Table
-    serializer: Serializer
-    test: Test
-    written: tuple[Query, ...] = ()
-    unfit: str | None = None
     uninformative: str | None = None
     level: float = ALPHA
+
+    @cached_property
+    def name(self) -> CellName:
+        """What tells this cell from the others of the run."""
+        table, joined = self.table, self.subject.joined
+        return CellName(self.subject.model.spec, table.name, table.edition, self.serializer.name, self.test.id, joined)
 
     @property
     def skip(self) -> str | None:
         """Why nothing is asked: because of the table, or of what the LLM, once it is connected, is found to lack."""
-        return self.unfit or lacking(self.subject.model, self.test)
+        if self.unfit:
+            return self.unfit
+        model = self.subject.model
+        needs = sorted(self.test.needs - model.capabilities)
+        return f"{model.spec} cannot take part: the test needs {' and '.join(needs)}" if needs else None
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -94,41 +110,14 @@ def plan(
     for place in places:
         tell(len(sheets), len(places))
         sheets.append(sheet_of(*place, options))
-    at = level_of(sheets, options)
+    # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM that get a verdict.
+    at = level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
     reasons = [_uninformative(sheet, at, options) for sheet in sheets]
     return [
-        PlannedCell(
-            CellName(
-                subject.model.spec,
-                sheet.table.name,
-                sheet.table.edition,
-                sheet.serializer.name,
-                sheet.test.id,
-                subject.joined,
-            ),
-            subject,
-            sheet.table,
-            sheet.serializer,
-            sheet.test,
-            sheet.queries,
-            sheet.unfit,
-            reason,
-            at,
-        )
+        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at)
         for subject in subjects
         for sheet, reason in zip(sheets, reasons, strict=True)
     ]
-
-
-@dataclass(frozen=True)
-class Sheet:
-    """The queries of a test about a table, which are the same for every LLM, or why there are none."""
-
-    test: Test
-    table: Table
-    serializer: Serializer
-    queries: tuple[Query, ...]
-    unfit: str | None = None
 
 
 def sheet_of(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
@@ -141,22 +130,11 @@ def sheet_of(test: Test, table: Table, serializer: Serializer, options: Options)
         return Sheet(test, table, serializer, (), str(skip))
 
 
-def level_of(sheets: Sequence[Sheet], options: Options) -> float:
-    """The p-value that is sure to be a finding in this grid: alpha, divided by the cells of an LLM with a verdict."""
-    return level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
-
-
 def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:
     """Why a sheet is not worth asking. The published rules ask all the same."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    return sheet.test.uninformative(sheet.queries, at)
-
-
-def lacking(model: Model, test: Test) -> str | None:
-    """Why a test cannot be asked of a model; None where it can."""
-    needs = sorted(test.needs - model.capabilities)
-    return f"{model.spec} cannot take part: the test needs {' and '.join(needs)}" if needs else None
+    return sheet.test.uninformative(sheet.written, at)
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:

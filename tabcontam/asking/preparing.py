@@ -20,7 +20,7 @@ from typing import Any
 
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Family, Test
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer
@@ -130,5 +130,5 @@ def main() -> None:
         if folder := folder_of(table):
             folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
         for test in job["tests"]:
-            sheet_of(BY_ID[test], table, serializer, Options(seed=job["seed"]))
+            sheet_of(by_id()[test], table, serializer, Options(seed=job["seed"]))
             print(test, flush=True)

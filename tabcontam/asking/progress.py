@@ -2,56 +2,39 @@
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from typing import Protocol
 
 from tabcontam.evidence.base import Reply
 
 Tell = Callable[[int, int], None]  # so much of so much is done
 
 
-def tell_nobody(done: int, of: int) -> None:
-    """Nobody wants to know."""
-
-
-class Progress(Protocol):
-    """Whoever shows how far a run is."""
+class Progress:
+    """Whoever shows how far a run is. This one shows nothing; what inherits from it shows what it overrides."""
 
     def doing(self, what: str) -> AbstractContextManager[Tell]:
         """This is being done until the context ends, which gives what tells how much of it is done."""
-        return nullcontext(tell_nobody)
+        return nullcontext(lambda done, of: None)
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM."""
-        return
 
     def known(self, llm: str, queries: int) -> None:
         """So many of them are answered already."""
-        return
 
     def at(self, llm: str, dataset: str) -> None:
         """This dataset is asked about now."""
-        return
 
     def answered(self, llm: str, reply: Reply) -> None:
         """One query has its reply."""
-        return
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         """A request waits before another try."""
-        return
 
     def limit(self, llm: str, before: int, now: int, kind: str) -> None:
         """So many requests at a time, and what made them fewer."""
-        return
 
     def ended(self, llm: str, line: str) -> None:
         """This LLM is asked nothing more, and why."""
-        return
 
     def end(self) -> None:
         """Nothing more is asked."""
-        return
-
-
-class Unheard(Progress):
-    """Nobody is told."""

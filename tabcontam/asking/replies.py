@@ -56,39 +56,6 @@ class Facts(TypedDict):
     llms: dict[str, int]
 
 
-class Store:
-    """Where replies are kept between runs; what inherits from this says how."""
-
-    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
-        """The replies that are there; one that cannot be read is not."""
-        return {}
-
-    def put(self, key: str, llm: str, reply: Reply) -> None:
-        """Keep a reply; the newest stands, and a failed one is none."""
-
-    def form(self, identity: Mapping[str, str], version: str) -> Form | None:
-        """The form that a server was found to take."""
-        return None
-
-    def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
-        """Keep the form that a server was found to take."""
-
-    def facts(self) -> Facts:
-        """Where the file is, how large it is with its side files, and whose replies it holds."""
-        return {"path": "", "size": 0, "replies": 0, "llms": {}}
-
-    def clear(self) -> int:
-        """Drop everything, and tell how many replies that were."""
-        return 0
-
-    def close(self) -> None:
-        """Give the file back."""
-
-
-class NoStore(Store):
-    """Keeps nothing, for `--no-cache`."""
-
-
 def key(identity: Mapping[str, str], version: str, form: Form, prompt: Prompt, max_tokens: int, repeat: int = 0) -> str:
     """The hash of what determines a reply, and of nothing else."""
     sampling: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
@@ -107,57 +74,61 @@ def _hashed(fields: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(fields, sort_keys=True, separators=(",", ":")).encode()).hexdigest()
 
 
-class ReplyStore(Store):
-    """The store in the user's cache folder; `open` gives one, whatever state the file is in."""
+class Store:
+    """Where replies are kept between runs: a file that `open` gives. A store without an open file keeps nothing."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path = Path(FILE)) -> None:
         self.path = path
         self._connection: sqlite3.Connection | None = None
         self._file: tuple[int, int] | None = None  # what tells the open file from another of the same name
         self._replaced = False
 
     @classmethod
-    def open(cls, path: Path | None = None) -> "ReplyStore":
-        """The store in this file, made if need be. Raises nothing: what goes wrong is one line on standard error."""
+    def open(cls, path: Path | None = None) -> "Store":
+        """The store in this file, or in the user's cache folder; the file is made if need be.
+
+        Raises nothing: what goes wrong is one line on standard error.
+        """
         try:
             store = cls(path or cache_folder().parent / FILE)
         except RuntimeError as error:  # nobody knows where this user's home is
-            store = cls(Path(FILE))
+            store = cls()
             store._give_up(error)
         else:
             store._begin()
         return store
 
     def get(self, keys: Iterable[str]) -> dict[str, Reply]:
+        """The replies that are there; one that cannot be read counts as absent."""
         wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
         found: dict[str, Reply] = {}
         self._do(lambda connection: found.update(_replies(connection, wanted)), None)
         return found
 
     def put(self, key: str, llm: str, reply: Reply) -> None:
+        """Keep a reply, in place of an older one. A failed reply is not kept."""
         if reply.state is State.FAILED:
             return
         digest, text = bytes.fromhex(key), _written(reply)
         name = llm.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair cannot be stored
         row = (digest, name, text, zlib.crc32(digest + text.encode()))
-        self._do(
-            lambda connection: _change(connection, "INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row), None
-        )
+        self._do(lambda file: file.execute("INSERT OR REPLACE INTO replies VALUES (?, ?, ?, ?)", row), None)
 
     def form(self, identity: Mapping[str, str], version: str) -> Form | None:
-        server = bytes.fromhex(_hashed(_server(identity, version)))
-        row = self._do(lambda connection: _row(connection, "SELECT form FROM forms WHERE server = ?", server), None)
-        known = {form.value.encode(): form for form in Form}
-        return known.get(row[0]) if row else None
+        """The form that a server was found to take, if that is known."""
+        server = [bytes.fromhex(_hashed(_server(identity, version)))]
+        row = self._do(lambda file: file.execute("SELECT form FROM forms WHERE server = ?", server).fetchone(), None)
+        return {form.value.encode(): form for form in Form}.get(row[0]) if row else None
 
     def note_form(self, identity: Mapping[str, str], version: str, form: Form) -> None:
+        """Keep the form that a server was found to take."""
         row = (bytes.fromhex(_hashed(_server(identity, version))), form.value)
-        self._do(lambda connection: _change(connection, "INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
+        self._do(lambda file: file.execute("INSERT OR REPLACE INTO forms VALUES (?, ?)", row), None)
 
     def facts(self) -> Facts:
-        nothing: dict[str, int] = {}
-        llms = self._do(_counted, nothing)
-        size = sum(size_of(path) for path in with_side_files(self.path)) if self._connection else 0
+        """Where the file is, how large it is with its side files, and whose replies it holds."""
+        llms = self._do(_counted, dict[str, int]())
+        size = sum(map(size_of, with_side_files(self.path))) if self._connection else 0
         return {"path": str(self.path), "size": size, "replies": sum(llms.values()), "llms": llms}
 
     def clear(self) -> int:
@@ -165,6 +136,7 @@ class ReplyStore(Store):
         return self._do(self._cleared, 0)
 
     def close(self) -> None:
+        """Close the file."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(sqlite3.Error):
@@ -254,7 +226,8 @@ class ReplyStore(Store):
 
     def _give_up(self, error: Exception) -> None:
         self.close()
-        _say(f"replies are not stored for other runs: {self.path}: {_reason(error)}")
+        reason = (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())
+        _say(f"replies are not stored for other runs: {self.path}: {reason}")
 
 
 class _OtherSchemaError(sqlite3.Error):
@@ -299,15 +272,6 @@ def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterato
                 yield digest.hex(), reply
 
 
-def _row(connection: sqlite3.Connection, statement: str, *values: Any) -> Sequence[Any] | None:
-    row: Sequence[Any] | None = connection.execute(statement, values).fetchone()
-    return row
-
-
-def _change(connection: sqlite3.Connection, statement: str, values: Sequence[Any]) -> None:
-    connection.execute(statement, values)
-
-
 def _counted(connection: sqlite3.Connection) -> dict[str, int]:
     rows = connection.execute("SELECT llm, COUNT(*) FROM replies GROUP BY llm ORDER BY 2 DESC, 1")
     return {bytes(llm).decode(errors="replace"): count for llm, count in rows}
@@ -338,10 +302,6 @@ def _code(error: Exception) -> int:
 
 def _is_damage(error: Exception) -> bool:
     return _code(error) in _DAMAGE
-
-
-def _reason(error: Exception) -> str:
-    return (isinstance(error, OSError) and error.strerror) or " ".join(str(error).split())
 
 
 def _say(line: str) -> None:

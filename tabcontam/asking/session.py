@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.budget import Budget
@@ -11,7 +12,7 @@ from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
 from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import NoStore, Store, key
+from tabcontam.asking.replies import Store, key
 from tabcontam.asking.trials import Journal, Key, Line, line_key, reply_of, sent, trial_line
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
@@ -46,7 +47,7 @@ class Session:
     dictionary: Dictionary
     journal: Journal
     progress: Progress
-    store: Store = field(default_factory=NoStore)
+    store: Store = field(default_factory=Store)
     prices: Mapping[str, Price] = field(default_factory=dict)
     stopping: bool = False
     trials: dict[CellName, dict[str, Trial]] = field(default_factory=dict)
@@ -103,7 +104,9 @@ class Session:
         known = Counter(name.llm for name, trials in self.trials.items() for _ in trials)
         for llm, queries in known.items():
             self.progress.known(llm, queries)
-        self.askers = {subject.model.spec: self._asker(subject) for subject in subjects}
+        for model in (subject.model for subject in subjects):
+            limiter, price = self._limiter(model), self._price(model)
+            self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
         try:
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects))
         finally:
@@ -140,7 +143,16 @@ class Session:
 
     def estimates(self) -> list[Estimate]:
         """What is left to ask of each LLM, once the answers that there are have been recalled."""
-        return [self._estimate(subject) for subject in self._subjects()]
+        found = []
+        for subject in self._subjects():
+            model, places = subject.model, self._places(subject)
+            left = [query for cell, query in places if query.id not in self.trials.get(cell.name, {})]
+            answered = len(places) - len(left)
+            if model.spec in self._pending:  # identical queries are asked once
+                left = [same[0][1] for same in self._pending[model.spec].values()]
+            missing = self.unreachable.get(model.spec)
+            found.append(estimate(model, self._price(model), len(places), answered, left, missing))
+        return found
 
     def used(self) -> dict[str, LlmFacts]:
         """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""
@@ -169,16 +181,6 @@ class Session:
 
     def _subjects(self) -> list[Subject]:
         return list({id(cell.subject): cell.subject for cell in self.cells}.values())
-
-    def _estimate(self, subject: Subject) -> Estimate:
-        model, places = subject.model, self._places(subject)
-        answered = sum(query.id in self.trials.get(cell.name, {}) for cell, query in places)
-        if model.spec in self._pending:
-            left = [same[0][1] for same in self._pending[model.spec].values()]
-        else:
-            left = [query for cell, query in places if query.id not in self.trials.get(cell.name, {})]
-        missing = self.unreachable.get(model.spec)
-        return estimate(model, self._price(model), len(places), answered, left, missing)
 
     def _price(self, model: Model) -> Price | None:
         if model.identity is None:
@@ -221,28 +223,14 @@ class Session:
         again = (State.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
         return trial.reply.state not in again
 
-    def _asker(self, subject: Subject) -> Asker:
-        model = subject.model
-        return Asker(
-            model.spec,
-            self._limiter(model),
-            self._budget,
-            self._price(model),
-            self.progress,
-        )
-
     def _limiter(self, model: Model) -> Limiter:
         """One for each model at each address, however often it is named."""
         identity = model.identity or {"spec": model.spec}
         who = tuple(sorted(identity.items()))
         if who not in self._limiters:
-            start = model.connections or self.options.connections or START
-            ceiling = model.connections or self.options.connections or CEILING
-
-            def tell(before: int, now: int, kind: str) -> None:
-                self.progress.limit(model.spec, before, now, kind)
-
-            self._limiters[who] = Limiter(start, ceiling, tell)
+            fixed = model.connections or self.options.connections
+            tell = partial(self.progress.limit, model.spec)
+            self._limiters[who] = Limiter(fixed or START, fixed or CEILING, tell)
         return self._limiters[who]
 
     async def _ask_one(self, subject: Subject) -> None:
@@ -329,17 +317,11 @@ class Session:
     def _keep(self, cell: PlannedCell, trial: Trial) -> Trial:
         read = read_trial(cell.test, trial, cell.serializer, self.dictionary)
         self.trials.setdefault(cell.name, {})[trial.query.id] = read
-        if self.options.stop_at_first:
-            self._note_finding(cell)
-        return read
-
-    def _note_finding(self, cell: PlannedCell) -> None:
-        """Remember the first contaminated cell of an LLM, once the cell is complete; `-x` ends there."""
-        llm = cell.name.llm
-        if llm in self.found_by or len(self.trials[cell.name]) < len(cell.queries):
-            return
-        if surely_found(self._result(cell), self.options.rules, cell.level):
+        llm, whole = cell.name.llm, len(self.trials[cell.name]) == len(cell.queries)
+        may_end = self.options.stop_at_first and whole and llm not in self.found_by
+        if may_end and surely_found(self._result(cell), self.options.rules, cell.level):
             self.found_by[llm] = cell.name
+        return read
 
     def _result(self, cell: PlannedCell) -> Cell:
         trials = self.trials.get(cell.name, {})
@@ -374,6 +356,7 @@ def _answers(line: Line, query: Query) -> bool:
 
 
 def _settled(model: Model) -> bool:
+    """Whether it is known in which form a model is sent its prompts."""
     return not isinstance(model, Settling) or model.settled
 
 

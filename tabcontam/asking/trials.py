@@ -24,23 +24,6 @@ Line = dict[str, Any]
 Key = tuple[str, ...]
 
 
-def replace_file(path: Path, content: str | bytes) -> None:
-    """Write a whole file in one step: a reader sees the old one or the new, never half of one."""
-    if isinstance(content, str):
-        content = content.encode("utf-8", "backslashreplace")  # a name may hold half a surrogate pair, no file can
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)  # mkstemp makes it private; a report is there to be read
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
-
-
 def open_folder(path: Path) -> Path:
     """The run's folder, made if need be and tried for writing. Raises `UsageError`."""
     try:
@@ -102,22 +85,28 @@ class Journal:
             for line in lines:
                 self._write(line)
         except OSError as error:
+            text = "".join(json.dumps(line) + "\n" for line in lines)
+            try:
+                handle, where = tempfile.mkstemp(prefix="tabcontam-", suffix=".jsonl")
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    file.write(text)
+                where = f"in {where}"
+            except OSError:
+                print(text, end="", file=sys.stderr)
+                where = "above, on standard error"
             raise UsageError(
-                f"{self.path}: {error.strerror}; the last {len(lines)} answers are {_saved_elsewhere(lines)}: "
+                f"{self.path}: {error.strerror}; the last {len(lines)} answers are {where}: "
                 f"make room, append them to {self.path} and run the same command again"
             ) from error
 
     def _write(self, line: Mapping[str, Any]) -> None:
         text = as_lines([line])
         with self.path.open("ab+") as file:
-            if file.tell() and not self._ends_a_line(file):
-                text = "\n" + text
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    text = "\n" + text
             file.write(text.encode("utf-8", "backslashreplace"))
-
-    @staticmethod
-    def _ends_a_line(file: Any) -> bool:
-        file.seek(-1, os.SEEK_END)
-        return bool(file.read(1) == b"\n")
 
 
 FIELDS: dict[str, tuple[type, ...]] = {
@@ -142,30 +131,14 @@ def alone(folder: Path) -> Iterator[None]:
     """
     with (folder / TRIALS).open("ab") as file:
         try:
-            _lock(file.fileno())
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ImportError:
+            pass  # Windows: its locks would keep us from the file ourselves
         except OSError as error:
             raise UsageError(f"{folder} is in use by another run; wait for it or choose another --out") from error
         yield
-
-
-def _lock(descriptor: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # Windows: its locks would keep us from the file ourselves
-        return
-    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
-def _saved_elsewhere(lines: Iterable[Mapping[str, Any]]) -> str:
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    try:
-        handle, name = tempfile.mkstemp(prefix="tabcontam-", suffix=".jsonl")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError:
-        print(text, end="", file=sys.stderr)
-        return "above, on standard error"
-    return f"in {name}"
 
 
 def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:

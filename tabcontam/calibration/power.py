@@ -15,7 +15,7 @@ from time import perf_counter
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, facts_of
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import clopper_pearson
@@ -61,7 +61,12 @@ class Judged:
 
     def queries(self, test: str) -> int:
         """How many queries were asked."""
-        return sum(cell.queries or 0 for cell in self.of(test))
+        return sum(cell.queries for cell in self.of(test))
+
+    def undecided(self, test: str) -> tuple[str, str | None]:
+        """The verdict of what was not asked, and the reason: that of the first cell that has the same verdict."""
+        verdict = self.parts[test].verdict
+        return str(verdict), next(cell.reason for cell in self.of(test) if cell.verdict is verdict)
 
 
 @dataclass(frozen=True)
@@ -144,9 +149,9 @@ class Study:
 
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where the expression cannot be read or matches none."""
-        tests = [test for test in selected(TESTS, self.expression) if test.decides]
+        tests = [test for test in selected(all_tests(), self.expression) if test.decides]
         if not tests:
-            known = ", ".join(test.id for test in TESTS if test.decides)
+            known = ", ".join(test.id for test in all_tests() if test.decides)
             raise NoVerdictError(f"no test with a verdict matches -k {self.expression!r}; known: {known}")
         return tests
 
@@ -158,7 +163,7 @@ class NoVerdictError(UsageError):
 
 
 ByAnswerer = dict[str, Judged]
-RunNumber = tuple[int, int]  # the number of the table, the number of its run
+RunNumber = tuple[int, int]  # the number of the table, and that of the run on it
 
 
 def measure(study: Study, tell: Tell) -> dict[str, object]:
@@ -269,23 +274,23 @@ def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> Rat
 
 
 def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) -> dict[str, object]:
-    rows = [test for test in tests if test.of_rows]
     return {
         "dataset": table.name,
         "edition": table.edition,
         "rows": len(table.rows),
         "columns": len(table.columns),
         "tests": [_measured(test.id, test.of_rows, runs) for test in tests],
-        "table": _measured(TOGETHER, True, runs) if rows else None,
+        "table": _measured(TOGETHER, True, runs) if any(test.of_rows for test in tests) else None,
     }
 
 
 def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str, object]:
     """What a test, or the table, is worth: of words the expert is to be found, of rows the memorisers alone."""
     first = [next(iter(run.values())) for run in runs]
-    idle = Counter((str(one.parts[test].verdict), _why(one, test)) for one in first if not one.queries(test))
+    idle = Counter(one.undecided(test) for one in first if not one.queries(test))
     ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]
     ignorant = (*IGNORANT, EXPERT) if of_rows else IGNORANT
+    power = {f"{share:g}": rate(runs, [answerer], test).fields() for answerer, share in MEMORISERS.items()}
     return {
         "test": test,
         "of_rows": of_rows,
@@ -296,15 +301,5 @@ def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str,
         "false_positives": rate(runs, ignorant, test).fields()
         | {"by": {answerer: rate(runs, [answerer], test).found for answerer in ignorant}},
         "expert": None if of_rows else rate(runs, [EXPERT], test).fields(),
-        "power": _power(test, runs) if of_rows else None,
+        "power": power if of_rows else None,
     }
-
-
-def _why(judged: Judged, test: str) -> str | None:
-    """Why there is no verdict: by the first cell that has the same."""
-    return next(cell.reason for cell in judged.of(test) if cell.verdict is judged.parts[test].verdict)
-
-
-def _power(test: str, runs: Sequence[ByAnswerer]) -> Mapping[str, Mapping[str, float | int | None]]:
-    """By the share of rows that the answerer remembers."""
-    return {f"{share:g}": rate(runs, [answerer], test).fields() for answerer, share in MEMORISERS.items()}

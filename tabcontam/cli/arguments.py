@@ -1,6 +1,7 @@
-"""The command line: what each command takes, with its help. `cli.py` does what they say."""
+"""The command line: what each command takes, with its help. `commands.py` does what they say."""
 
 import argparse
+import os
 import sys
 from typing import Any, NoReturn
 
@@ -17,6 +18,8 @@ LISTED = ("datasets", "llms", "tests", "serializers")
 DATASET = "NAME|NAME@EDITION|FILE"
 DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
+EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
+NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
 examples:
   python -m tabcontam run
@@ -45,6 +48,16 @@ control:unexposed, which has not read it, cannot make the table contaminated.
 class Parser(argparse.ArgumentParser):
     """argparse with our exit code, and one line instead of the usage text."""
 
+    def _get_formatter(self) -> argparse.HelpFormatter:
+        """As argparse's, which asks `shutil` how wide the terminal is: that takes longer to import than all of ours."""
+        try:
+            columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
+        except (ValueError, OSError):  # no number, or no terminal
+            columns = 0
+        formatter: Any = self.formatter_class
+        made: argparse.HelpFormatter = formatter(prog=self.prog, width=(columns or 80) - 2)
+        return made
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """As argparse's, but the command itself refuses what it does not know, and names its nearest option."""
         options, strange = super().parse_known_args(args, namespace)
@@ -68,7 +81,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The command line of design.md's contract."""
+    """The whole command line."""
     main_parser = Parser(
         prog="tabcontam",
         description="How much of a table has an LLM already seen?",
@@ -115,35 +128,26 @@ def _add_run(run: argparse.ArgumentParser) -> None:
 
 
 def _add_asking(run: argparse.ArgumentParser) -> None:
-    """What a run asks, and how: the same for `run` and `gate`."""
+    """What a run asks, and how: the same for `run` and `gate`. What is not typed is None or empty, for `asked`."""
     what = run.add_argument_group("what is tested")
     what.add_argument(
         "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
     )
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
-    what.add_argument(
-        "-k", dest="expression", metavar="EXPR", help="run only the tests whose id matches EXPR, as in pytest"
-    )
+    what.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
-    what.add_argument(
-        "--name", metavar="TEXT", help="the name of a FILE in prompts (default: the file's name without its ending)"
-    )
+    what.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     what.add_argument("--no-controls", action="store_true", help="do not ask the two control models beside the LLMs")
     how = run.add_argument_group("how it is asked and judged")
-    how.add_argument(
-        "--rules", choices=RULES, default=RULES[0], help=f"which rules turn answers into verdicts (default: {RULES[0]})"
-    )
+    how.add_argument("--rules", choices=RULES, help=f"which rules turn answers into verdicts (default: {RULES[0]})")
     how.add_argument(
         "--alpha",
         type=level,
-        default=ALPHA,
         metavar="A",
         help=f"how many of an LLM's contaminated cells may be wrong, as a share, on average (default: {ALPHA})",
     )
-    how.add_argument(
-        "--seed", type=int, default=0, metavar="N", help="the same seed sends the same prompts (default: 0)"
-    )
+    how.add_argument("--seed", type=int, metavar="N", help="the same seed sends the same prompts (default: 0)")
     how.add_argument(
         "--queries",
         type=positive,
@@ -153,14 +157,12 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--batch-size",
         type=positive,
-        default=BATCH_SIZE,
         metavar="N",
         help=f"how many prompts an hf: model answers at a time (default: {BATCH_SIZE})",
     )
     how.add_argument(
         "--form",
         choices=FORMS,
-        default=FORMS[0],
         help="the form in which prompts are sent (default: chat, if the model has it)",
     )
     how.add_argument(
@@ -308,8 +310,6 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--out", type=folder, metavar="DIR", help="the folder for the run, where one is made now")
     _add_asking(command)
-    # What was not given is None, so that none of it is passed over in silence beside a RUN_DIR.
-    command.set_defaults(rules=None, alpha=None, seed=None, batch_size=None, form=None)
 
 
 def asked(options: argparse.Namespace) -> list[str]:
@@ -351,9 +351,7 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
-    command.add_argument(
-        "-k", dest="expression", metavar="EXPR", help="run only the tests whose id matches EXPR, as in pytest"
-    )
+    command.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
     command.add_argument(
         "--alpha",
         type=level,
@@ -370,7 +368,5 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
     command.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
-    command.add_argument(
-        "--name", metavar="TEXT", help="the name of a FILE in prompts (default: the file's name without its ending)"
-    )
+    command.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tabcontam.asking.progress import Progress
-    from tabcontam.runs.run import Outcome, Request, Run
+    from tabcontam.runs.run import Outcome, Run, RunOrder
     from tabcontam.verdicts.gate import Judgement
     from tabcontam.verdicts.recorded import RuleDifference
     from tabcontam.verdicts.results import RunResults
@@ -37,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
     try:
-        return COMMANDS[options.command](options)
+        return COMMANDS[options.command](options) or Exit.DONE
     except UsageError as error:
         print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
         return error.code
@@ -68,6 +67,8 @@ def _run(options: argparse.Namespace) -> int:
     outcome = _executed(options)
     results = outcome.results
     if not options.json:  # the last line says what time passed, with that of writing the report in it
+        from dataclasses import replace
+
         results = replace(results, run=replace(results.run, seconds=outcome.seconds))
     try:
         _print_results(results, outcome.folder, options)
@@ -87,11 +88,11 @@ def _check_gate(options: argparse.Namespace) -> None:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
 
 
-def _request(options: argparse.Namespace) -> "Request":
+def _request(options: argparse.Namespace) -> "RunOrder":
     from tabcontam.asking.plan import Options
-    from tabcontam.runs.run import Request
+    from tabcontam.runs.run import RunOrder
 
-    return Request(
+    return RunOrder(
         llms=tuple(options.llm),
         datasets=tuple(options.dataset),
         serializers=tuple(options.serializer),
@@ -263,14 +264,13 @@ def _print_results(results: "RunResults", folder: "Path", options: argparse.Name
         )
 
 
-def _rescore(options: argparse.Namespace) -> int:
+def _rescore(options: argparse.Namespace) -> None:
     from tabcontam.runs.folder import rescore
 
     _print_results(rescore(options.run, options.rules), options.run, options)
-    return Exit.DONE
 
 
-def _report(options: argparse.Namespace) -> int:
+def _report(options: argparse.Namespace) -> None:
     from datetime import datetime
 
     from tabcontam.report.github import summarize
@@ -280,17 +280,16 @@ def _report(options: argparse.Namespace) -> int:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
         _write_format(load_all(options.runs), options.format, options.out)
-        return Exit.DONE
+        return
     out = options.out or new_folder(datetime.now())
     results = merge(options.runs, out)
     _print_results(results, out, options)
     summarize(results)
-    return Exit.DONE
 
 
 def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
-    from tabcontam.asking.trials import replace_file
+    from tabcontam.paths import replace_file
     from tabcontam.report.formats import FORMATS
 
     if out is None:
@@ -309,7 +308,7 @@ def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
 
-def _replay(options: argparse.Namespace) -> int:
+def _replay(options: argparse.Namespace) -> None:
     from tabcontam.reading.words import english
     from tabcontam.replay import differences, read_records, replay, replay_calibrated
     from tabcontam.report.replay_text import render_replay
@@ -331,7 +330,6 @@ def _replay(options: argparse.Namespace) -> int:
         print(as_json(results), end="")
     else:
         print(render_replay(results))
-    return Exit.DONE
 
 
 def _power(options: argparse.Namespace) -> int:
@@ -363,7 +361,7 @@ def _power(options: argparse.Namespace) -> int:
     return Exit.DONE
 
 
-def _list(options: argparse.Namespace) -> int:
+def _list(options: argparse.Namespace) -> None:
     from tabcontam.cli.listing import as_text, listed
 
     items = listed(options.what)
@@ -371,14 +369,13 @@ def _list(options: argparse.Namespace) -> int:
         _print_json(items, default=sorted)
     else:
         print(as_text(items, verbose=options.verbose))
-    return Exit.DONE
 
 
-def _cache(options: argparse.Namespace) -> int:
-    from tabcontam.asking.replies import ReplyStore
+def _cache(options: argparse.Namespace) -> None:
+    from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
-    store = ReplyStore.open()
+    store = Store.open()
     try:
         dropped = store.clear() if options.clear else 0
         facts = store.facts()
@@ -386,14 +383,11 @@ def _cache(options: argparse.Namespace) -> int:
         store.close()
     if options.json:
         _print_json(facts, default=str)
-        return Exit.DONE
-    if options.clear:
-        print(f"{dropped} stored replies dropped")
-    print(cache_text(facts))
-    return Exit.DONE
+    else:
+        print((f"{dropped} stored replies dropped\n" if options.clear else "") + cache_text(facts))
 
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": _run, "list": _list, "replay": _replay, "power": _power, "rescore": _rescore, "report": _report,
     "gate": _gate, "cache": _cache,
 }  # fmt: skip

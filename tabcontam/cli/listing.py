@@ -4,6 +4,7 @@ import inspect
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from textwrap import indent
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _named(entry: "Entry", price: "Price | None") -> Item:
 
 def _plugins() -> list[Item]:
     """Providers of other packages. A broken one is a line on standard error."""
-    from tabcontam.subjects.plugins import package
+    from tabcontam.entry_points import package
     from tabcontam.subjects.registry import loaded
 
     return [
@@ -135,11 +136,7 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
     lines = []
     for item in items:
         if verbose and item["text"]:
-            lines += [f"{item['name']}: {item['about']}", *_indented(item["text"]), ""]
+            lines += [f"{item['name']}: {item['about']}", indent(item["text"], "    "), ""]
         else:
             lines.append(f"{item['name']:<{width}}  {item['about']}")
     return "\n".join(lines)
-
-
-def _indented(text: str) -> list[str]:
-    return [f"    {line}".rstrip() for line in text.splitlines()]

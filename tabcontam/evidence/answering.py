@@ -1,7 +1,4 @@
-"""How one whose knowledge is known would answer a query: who has the row, who says what is usual, who guesses.
-
-A test says with its `answering` which kind of answer it asks for; simulated answerers are made of nothing else.
-"""
+"""What simulated answerers say to a query: the truth, what is usual, or a guess. A test names its `answering`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,12 +22,9 @@ USUAL_NAMES = ("Titanic", "Adult", "Iris", "MNIST", "Boston Housing")
 
 @dataclass(frozen=True)
 class Answering:
-    """Answers of any kind: all that a query expects, of which who does not know it can say nothing.
+    """Answers of any kind: one who knows says all that a query expects, and one who does not says nothing of it."""
 
-    `of_row` says whether who remembers the asked row knows the answer.
-    """
-
-    of_row: ClassVar[bool] = True
+    of_row: ClassVar[bool] = True  # whether one who remembers the asked row knows the answer
 
     def truth(self, query: "Query") -> "Sequence[Cell]":
         """What one says who knows."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from tabcontam.evidence.answering import Answering
 from tabcontam.guesser.chance import Guess
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from tabcontam.reading.words import Dictionary
     from tabcontam.tables.serializers import Serializer
     from tabcontam.tables.table import Table
+
+Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
 
 
 class Kind(StrEnum):
@@ -51,20 +53,13 @@ UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 
 
 class State(StrEnum):
-    """What became of a request.
+    """What became of a request."""
 
-    ok          usable, also when it ran into the token limit but the asked item was complete before it
-    truncated   cut before the asked item was complete
-    refused     a fact of the protocol: content filter, refusal field, safety block
-    empty       no text
-    failed      no reply at all; the only state that is not paid for
-    """
-
-    OK = "ok"
-    TRUNCATED = "truncated"
-    REFUSED = "refused"
-    EMPTY = "empty"
-    FAILED = "failed"
+    OK = "ok"  # usable, also when it ran into the token limit but the asked item was complete before it
+    TRUNCATED = "truncated"  # cut before the asked item was complete
+    REFUSED = "refused"  # a fact of the protocol: content filter, refusal field, safety block
+    EMPTY = "empty"  # no text
+    FAILED = "failed"  # no reply at all; the only state that is not paid for
 
 
 READ = (State.OK, State.TRUNCATED)  # replies that brought a text
@@ -91,44 +86,35 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """One query in its three renderings: chat, completion (base models), sequence-to-sequence.
-
-    `stop` holds the stop strings of the completion rendering.
-    """
+    """One query in its three renderings: chat, completion (base models), sequence-to-sequence."""
 
     chat: tuple[Message, ...]
     completion: str
     seq2seq: str
-    stop: tuple[str, ...] = ("\n",)
+    stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """One prompt, what was asked and the expected answer.
 
-    `write` writes the prompt, the same each time; the query keeps none, since a plan has many queries. Two queries are
-    equal by all the rest.
     `asked` and `expected` run in parallel for row tests (feature, value; None is a missing value); for the others
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
-    `paper` says that the query is one of the paper's own; `rows` are the table rows that stand in the prompt, whole or
-    in part; `not_expected` are names that must not count (Wine Quality, where Wine is expected).
     `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
     chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
-    A query with `decoy_of` asks the same as the query of that id about something else, for comparison. `answering` says
-    how one would answer whose knowledge is known.
     """
 
     id: str
-    write: Callable[[], Prompt] = field(compare=False, repr=False)
+    write: Callable[[], Prompt] = field(compare=False, repr=False)  # the same each time; a plan has too many to keep
     asked: tuple[str, ...]
     expected: tuple[str | None, ...]
     max_tokens: int
-    paper: bool = True
-    rows: tuple[int, ...] = ()
-    not_expected: tuple[str, ...] = ()
+    paper: bool = True  # whether it is one of the paper's own
+    rows: tuple[int, ...] = ()  # the table's rows that stand in the prompt, whole or in part
+    not_expected: tuple[str, ...] = ()  # names that must not count (Wine Quality, where Wine is expected)
     chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
-    decoy_of: str = ""
-    answering: Answering = field(default=Answering(), compare=False, repr=False)
+    decoy_of: str = ""  # the id of the query that asks the same about the table, where this one is for comparison
+    answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
     def prompt(self) -> Prompt:
@@ -146,34 +132,25 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """Text and state. `detail` says why a reply is not ok; `tokens` counts the answer's tokens, where known.
-
-    `usage` is what the server says it charged, thinking included; None where it says nothing. `seconds` is how long
-    the answer took, without the wait for its turn; None where it was not asked for now.
-    """
+    """What an LLM answered, and what became of the request."""
 
     text: str
     state: State
-    detail: str = ""
-    tokens: int | None = None
-    usage: Usage | None = None
-    seconds: float | None = field(default=None, compare=False)
+    detail: str = ""  # why it is not ok
+    tokens: int | None = None  # of the answer, where known
+    usage: Usage | None = None  # what the server says it charged, thinking included; None where it says nothing
+    seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
 
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How one reply was read.
+    """How one reply was read."""
 
-    `parsed` is what was understood; `readable` whether it was an answer at all (a text that declines is none); `hit`
-    the decision by what was understood; `paper_hit` the published algorithm's on the text as it came. `right` are the
-    asked features whose cells are the row's, or the expected words and names that the answer holds.
-    """
-
-    parsed: Mapping[str, str | None] | str | None
-    hit: bool
-    paper_hit: bool
-    readable: bool
-    right: tuple[str, ...] = ()
+    parsed: Mapping[str, str | None] | str | None  # what was understood
+    hit: bool  # the decision by what was understood
+    paper_hit: bool  # the published algorithm's decision on the text as it came
+    readable: bool  # whether it was an answer at all; a text that declines is none
+    right: tuple[str, ...] = ()  # the asked features whose cells are the row's, or the expected words that it holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,29 +170,21 @@ class Trial:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What the published algorithm made of the `trials`, before any verdict.
-
-    `paper_hits` of them are hits; `paper_detected` says whether that is enough, and is None where the paper has only a
-    score. `claim` says what a hit is, in the words that follow "3 of 5".
-    """
+    """What the published algorithm made of the `trials`, before any verdict: so many of them are hits."""
 
     trials: tuple[Trial, ...]
     paper_hits: int
-    paper_detected: bool | None
+    paper_detected: bool | None  # whether that is enough; None where the paper has only a score
     claim: str
 
 
 @dataclass(frozen=True)
 class PublishedRule:
-    """What the paper concludes from a test. `number` is its id in the paper's Table 1, None where it has none.
+    """What the paper concludes from a test: contaminated by at least one hit and this `share` of the queries."""
 
-    `claim` says what a hit is, in the words that follow "3 of 5". A table is contaminated by at least one hit and at
-    least this `share` of the queries; with None the paper has only a score.
-    """
-
-    claim: str
-    number: int | None = None
-    share: float | None = 0.0
+    claim: str  # what a hit is, in the words that follow "3 of 5"
+    number: int | None = None  # the test's id in the paper's Table 1
+    share: float | None = 0.0  # None where the paper has only a score
 
     def detects(self, hits: int, queries: int) -> bool | None:
         """Whether so many hits are enough; None where there is only a score."""
@@ -229,45 +198,37 @@ class PublishedRule:
 
 @dataclass(frozen=True)
 class Evidence:
-    """What the answers weigh against the null, before any verdict.
+    """What the answers weigh against the null, before any verdict."""
 
-    `statistic` is its name, `value` what it came to and `expected` what the null expects; `null` says in words what is
-    drawn anew under it. `hits` of `asked` queries (decoys aside), with `expected_hits` by the null. `p_value` is None
-    where there is only a score. `interval` has a confidence of 95 % and is of what `interval_of` says. `share` is the
-    smallest share of remembered rows that would have been found at the level with 95 % power, None where none would.
-    `sentence` is what a person can check.
-    """
-
-    statistic: str
-    value: float
-    null: str
-    sentence: str
+    statistic: str  # its name
+    value: float  # what the statistic came to
+    null: str  # what is drawn anew under the null, in words
+    sentence: str  # what a person can check
     hits: int
-    asked: int
+    asked: int  # queries, decoys aside
     answered: int
-    p_value: float | None = None
-    expected: float | None = None
-    expected_hits: float | None = None
-    interval: tuple[float, float] | None = None
-    interval_of: str = ""
+    p_value: float | None = None  # None where there is only a score
+    expected: float | None = None  # the statistic that the null expects
+    expected_hits: float | None = None  # the hits that the null expects
+    interval: tuple[float, float] | None = None  # with a confidence of 95 %
+    interval_of: str = ""  # what the interval is of
     recalled_bits: float | None = None
-    share: float | None = None
+    share: float | None = None  # the least share of remembered rows that is found with 95 % power; None where none is
 
 
 class Test(ABC):
     """A contamination test: a frozen dataclass whose docstring is its page, and all that others need to know of it.
 
-    Only what has no default has to be stated: `id`, `family` and `kind`. `title` names the test in words, those of its
-    id by default; `published` is the paper's rule, of which a test with an id of its own inherits none. `measure` is
-    the column of the ranking that its score goes into, empty where it goes into none.
+    Only what has no default has to be stated: `id`, `family` and `kind`. One with an `id` of its own inherits neither
+    the `title` nor the `published` rule of another.
     """
 
     id: ClassVar[str]
-    title: ClassVar[str]
+    title: ClassVar[str]  # the words of the id by default
     family: ClassVar[Family]
     kind: ClassVar[Kind]
     published: ClassVar[PublishedRule | None] = None
-    measure: ClassVar[str] = ""
+    measure: ClassVar[str] = ""  # the column of the ranking that its score goes into, if any
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     shows_rows: ClassVar[bool] = True  # whether the serializer matters
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
@@ -352,14 +313,7 @@ class Facts:
 
 def facts_of(test: Test) -> Facts:
     """What the test says of itself."""
+    of_rows, shows_rows = test.of_rows, test.shows_rows
     return Facts(
-        test.id,
-        test.title,
-        test.number,
-        test.kind,
-        test.family,
-        test.of_rows,
-        test.decides,
-        test.shows_rows,
-        test.measure,
+        test.id, test.title, test.number, test.kind, test.family, of_rows, test.decides, shows_rows, test.measure
     )

@@ -4,8 +4,10 @@ A query that fails is drawn again; where that does not help the cell is `skipped
 """
 
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import TypeVar
 
@@ -13,7 +15,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
 from tabcontam.reading.words import PLAIN, pieces, without_note
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.table import Table
+from tabcontam.tables.table import Cell, Table
 
 TRIES = 200
 PREFIX = 3  # from this length on, the beginning of a shown word gives a word away (wine in diluted_wines)
@@ -60,22 +62,22 @@ def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> I
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
     """The rows that no other row fits in the shown cells with another answer in the asked ones."""
-    return cached_fact(table, ("determined", tuple(shown), tuple(asked)), lambda: _determined(table, shown, asked))
 
+    def find() -> list[int]:
+        shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
+        answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
+        open_ended = set()
+        for row in table.rows:
+            key, answer = shown_of(row), asked_of(row)
+            if answers.setdefault(key, answer) != answer:
+                open_ended.add(key)
+        return [index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended]
 
-def _determined(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
-    answers: dict[object, object] = {}  # the first row's, for each combination of the shown cells
-    open_ended = set()
-    for row in table.rows:
-        key, answer = shown_of(row), asked_of(row)
-        if answers.setdefault(key, answer) != answer:
-            open_ended.add(key)
-    return [index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended]
+    return cached_fact(table, ("determined", tuple(shown), tuple(asked)), find)
 
 
 def alone_rows(table: Table, column: int) -> list[int]:
-    """The rows that no other row shares all cells before a column with: which they are hangs on no cell from it on."""
+    """The rows that share all cells before a column with no other row: no cell from it on is needed to know which."""
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
     return [row for row in range(len(table.rows)) if row not in shared]
 
@@ -85,13 +87,10 @@ def _shared_beginnings(table: Table) -> list[frozenset[int]]:
     found = []
     groups = [list(range(len(table.rows)))]
     for place in range(len(table.columns)):
-        found.append(frozenset(row for group in groups for row in group))
-        groups = [part for group in groups for part in _parted(table, group, place) if len(part) > 1]
+        found.append(frozenset(chain.from_iterable(groups)))
+        parts = defaultdict[tuple[int, Cell], list[int]](list)
+        for number, group in enumerate(groups):
+            for row in group:
+                parts[number, table.rows[row][place]].append(row)
+        groups = [part for part in parts.values() if len(part) > 1]
     return found
-
-
-def _parted(table: Table, group: Iterable[int], place: int) -> Iterable[list[int]]:
-    parts: dict[object, list[int]] = {}
-    for row in group:
-        parts.setdefault(table.rows[row][place], []).append(row)
-    return parts.values()

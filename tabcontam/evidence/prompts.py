@@ -3,9 +3,8 @@
 Chat messages and the sequence-to-sequence text ask a question; the completion text is for base models and ends where
 the answer is its natural continuation. It closes with one of the labels below.
 
-What the queries of a cell have in common is computed once, by a server or a model in this process, as far as they begin
-with it. So where a cell has a hundred queries, the question stands before the rows, and the last of these ends with the
-answer's label.
+What all queries of a cell begin with is computed once, by a server or a model in this process. So where a cell has a
+hundred queries, the question stands before the rows, and the last of these ends with the answer's label.
 """
 
 from collections.abc import Sequence
@@ -23,11 +22,6 @@ PART = "Part of the dataset:"
 ANSWER = "Answer:"
 
 
-def values_label(feature: str) -> str:
-    """The label that a list of a feature's values stands behind."""
-    return f"Values of {feature}:"
-
-
 def ask(context: str, question: str, continuation: str, stop: Sequence[str] = ("\n",), system: str = SYSTEM) -> Prompt:
     """The three renderings of one query; only `continuation` is shaped by what a base model would go on with."""
     instruction = f"{context}\n\n{question}"
@@ -42,9 +36,7 @@ def started_list(label: str, items: Sequence[str]) -> str:
 
 def feature_list(title: str, shown: Sequence[str]) -> Prompt:
     """Tests 1 and 2: which features does the dataset have?"""
-    context = f"{DATASET} {title}"
-    if shown:
-        context += f"\nSome of its features: {', '.join(shown)}"
+    context = f"{DATASET} {title}" + (f"\nSome of its features: {', '.join(shown)}" if shown else "")
     which = "all its other features" if shown else "all its features"
     question = f"Name {which}, spelled as in the dataset, on one line and separated by commas."
     return ask(context, question, f"{DATASET} {title}\n{started_list(FEATURES, shown)}")
@@ -58,21 +50,20 @@ def recognition(shown: str) -> Prompt:
 
 def feature_values(title: str, feature: str, rows: Sequence[str], shown: Sequence[str]) -> Prompt:
     """Tests 5 and 6: which values does a feature take?"""
-    lines = [f"{DATASET} {title}", *([f"{len(rows)} of its rows:", *rows] if rows else [])]
-    context = "\n".join(lines)
+    context = "\n".join([f"{DATASET} {title}", *([f"{len(rows)} of its rows:", *rows] if rows else [])])
     besides = ", those in these rows and all others" if rows else ""
     question = f"Write all values of the feature {feature}{besides}, on one line and separated by commas."
-    return ask(context, question, f"{context}\n{started_list(values_label(feature), shown)}")
+    return ask(context, question, f"{context}\n{started_list(f'Values of {feature}:', shown)}")
 
 
 def incomplete_row(title: str, rows: Sequence[str], shown: str, asked: Sequence[str], prefix: str) -> Prompt:
     """Test 7: how does this row go on?"""
-    context = "\n".join([f"Rows of the dataset {title}:", *rows, shown])
+    head = "\n".join([f"Rows of the dataset {title}:", *rows])
     question = (
         f"The last row lacks its last {len(asked)} features: {', '.join(asked)}. Write these with the values that the "
         "row has in the dataset, on one line and in the form of the rows."
     )
-    return ask(context, question, "\n".join([f"Rows of the dataset {title}:", *rows, prefix]))
+    return ask(f"{head}\n{shown}", question, f"{head}\n{prefix}")
 
 
 def next_row(title: str, features: Sequence[str], rows: Sequence[str]) -> Prompt:
@@ -87,10 +78,10 @@ def missing_feature(
     title: str, features: Sequence[str], rows: Sequence[str], shown: str, asked: str, prefix: str
 ) -> Prompt:
     """Test 9: which value does this row have?"""
-    head = f"{DATASET} {title}\nIts features: {', '.join(features)}\nSome of its rows:"
-    context = "\n".join([head, *rows, f"Another row, without its feature {asked}:", shown])
+    head = "\n".join([f"{DATASET} {title}\nIts features: {', '.join(features)}\nSome of its rows:", *rows])
+    context = f"{head}\nAnother row, without its feature {asked}:\n{shown}"
     question = f"Which value of {asked} does this row have in the dataset? Write the value alone."
-    return ask(context, question, "\n".join([head, *rows, prefix]))
+    return ask(context, question, f"{head}\n{prefix}")
 
 
 def membership(title: str, examples: Sequence[tuple[str, str]], row: str) -> Prompt:

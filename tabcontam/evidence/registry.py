@@ -7,11 +7,10 @@ test's class. One that cannot be taken is a line on standard error, and never ke
 import sys
 from functools import cache
 from importlib.metadata import EntryPoint
-from typing import TYPE_CHECKING
 
 from tabcontam import entry_points
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Test, facts_of
+from tabcontam.evidence.base import Facts, Family, Kind, Test
 
 GROUP = "tabcontam.tests"
 BUILT_IN = (
@@ -28,6 +27,18 @@ BUILT_IN = (
     "rows.matched:MatchedMembership",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
+)
+# Recorded answers hold one test more, which is never asked.
+RECORDED_ALONE = Facts(
+    id="incomplete_completion_single",
+    title="Incomplete completion, single",
+    number=None,
+    kind=Kind.MEMORIZATION,
+    family=Family.ROWS,
+    row_test=True,
+    decides=True,
+    shows_rows=True,
+    measure="",
 )
 
 
@@ -64,7 +75,7 @@ def _of_package(point: EntryPoint) -> Test:
     with entry_points.reported(point, "test"):
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
-        name = test and facts_of(test).id  # raises where something has not been stated
+        name, *_ = (test.id, test.kind, test.family) if test else ("",)  # raises where one has not been stated
     if test is None:
         why = f"{point.value} is no class made from tabcontam.evidence.base.Test"
     elif name != point.name:
@@ -72,14 +83,3 @@ def _of_package(point: EntryPoint) -> Test:
     else:
         return test
     raise UsageError(f"{entry_points.described(point, 'test')} is left out: {why}")
-
-
-if TYPE_CHECKING:
-    TESTS: tuple[Test, ...]
-    BY_ID: dict[str, Test]
-else:
-
-    def __getattr__(name: str) -> object:
-        if name in ("TESTS", "BY_ID"):
-            return all_tests() if name == "TESTS" else by_id()
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -28,16 +28,13 @@ class _Parser:
     def parse(self) -> Matcher:
         matcher = self._either()
         if self.tokens:
-            raise self._error(self.tokens[0])
+            raise self._error()
         return matcher
 
     def _either(self) -> Matcher:
-        return self._joined("or", self._both, any)
+        return self._joined("or", any, lambda: self._joined("and", all, self._negated))
 
-    def _both(self) -> Matcher:
-        return self._joined("and", self._negated, all)
-
-    def _joined(self, word: str, part: Callable[[], Matcher], of: Callable[[Iterator[bool]], bool]) -> Matcher:
+    def _joined(self, word: str, of: Callable[[Iterator[bool]], bool], part: Callable[[], Matcher]) -> Matcher:
         parts = [part()]
         while self._take(word):
             parts.append(part())
@@ -50,20 +47,20 @@ class _Parser:
         if self._take("("):
             inner = self._either()
             if not self._take(")"):
-                raise self._error("end of the expression")
+                raise self._error()
             return inner
         if not self.tokens or self.tokens[0] in (")", "and", "or"):
-            raise self._error(self.tokens[0] if self.tokens else "end of the expression")
+            raise self._error()
         part = self.tokens.pop(0).casefold()
         return lambda name: part in name
 
     def _take(self, token: str) -> bool:
-        if self.tokens and self.tokens[0] == token:
-            self.tokens.pop(0)
-            return True
-        return False
+        found = self.tokens[:1] == [token]
+        del self.tokens[: int(found)]
+        return found
 
-    def _error(self, where: str) -> UsageError:
+    def _error(self) -> UsageError:
+        where = self.tokens[0] if self.tokens else "end of the expression"
         return UsageError(
             f"-k {self.expression!r} cannot be read at {where!r}; write for example 'feature and not list'"
         )

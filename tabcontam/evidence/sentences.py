@@ -21,14 +21,11 @@ def stated(p_value: float) -> str:
     return f"p = {p_value:.2g}" if p_value else "p under 1e-300"
 
 
-def out_of_reach(what: str, p_value: float, level: float) -> str:
-    """Why asking could tell nothing: `what` begins with "even if" and is the best that there could be."""
-    return f"{what}, p would be {p_value:.2g}, above the {level:.2g} that a cell must reach"
+def out_of_reach(what: str, best: str, p_value: float, level: float) -> str:
+    """Why there is too little to ask about: of `what` too few, so that not even the `best` answers would be enough."""
+    return f"too few {what} to tell: even if {best}, p would be {p_value:.2g}, and the verdict needs p <= {level:.2g}"
 
 
-def hardly_found(power: float, level: float) -> str:
-    """Why asking could hardly tell: with so little power a model that remembers half of the rows would be found."""
-    return (
-        f"a model that remembers half of the rows would be told from a guesser in only {power:.0%} of runs "
-        f"at p <= {level:.2g}"
-    )
+def hardly_found(power: float, level: float, remembered: str = "half of the rows") -> str:
+    """Why the asked rows are too few, or too easily guessed: an LLM that knows some of them would mostly be missed."""
+    return f"an LLM that remembers {remembered} would be found in only {power:.0%} of runs, at p <= {level:.2g}"

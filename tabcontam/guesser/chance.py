@@ -22,15 +22,11 @@ LISTED = 64  # values at most that a guess gives a probability of their own
 
 @dataclass(frozen=True)
 class Guess:
-    """How probable each value of a hidden cell is.
+    """How probable each value of a hidden cell is."""
 
-    `values` has the probability of each likely value, written as in the table. No other value is more probable than
-    `rest`. The cell is empty with probability `missing`.
-    """
-
-    values: Mapping[str, float]
-    rest: float
-    missing: float = 0.0
+    values: Mapping[str, float]  # the likely values, as the table writes them, each with its probability
+    rest: float  # no other value is more probable than this
+    missing: float = 0.0  # the probability that the cell is empty
 
     @cached_property
     def _keys(self) -> dict[str, float]:

@@ -15,6 +15,7 @@ from tabcontam.reading.reading import value_key
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+Bools = NDArray[np.bool_]
 
 MISSING = ""  # the key of a missing cell
 NUMERIC = 0.95  # of a column's cells have to be numbers
@@ -58,8 +59,9 @@ class Column:
     @cached_property
     def decimals(self) -> int:
         """The decimals that nearly all of the values need at most."""
-        needed = sorted(_decimals(key) for key in set(self.keys) if np.isfinite(as_number(key)))
-        return min(MOST_DECIMALS, needed[int(0.98 * (len(needed) - 1))]) if needed else 0
+        finite = (Decimal(key) for key in set(self.keys) if np.isfinite(as_number(key)))
+        needed = sorted(-int(number.as_tuple().exponent) for number in finite)
+        return min(MOST_DECIMALS, max(0, needed[int(0.98 * (len(needed) - 1))])) if needed else 0
 
     @cached_property
     def ranks(self) -> Floats:
@@ -82,16 +84,14 @@ class Column:
             return self.codes
         if self.numbers is not None:
             eighths = 1 + np.floor(np.nan_to_num(self.ranks) * BINS * 0.9999)
-            known: Ints = np.where(np.isfinite(self.ranks), eighths, 0).astype(np.int64)
-            return known
+            return np.asarray(np.where(np.isfinite(self.ranks), eighths, 0).astype(np.int64))
         counts = np.bincount(self.codes)
         counts[0] = 0
         kept = np.argsort(-counts, kind="stable")[:FEW]
         places = np.full(len(counts), FEW + 1, dtype=np.int64)
         places[kept] = np.arange(1, len(kept) + 1)
         places[0] = 0
-        found: Ints = places[self.codes]
-        return found
+        return np.asarray(places[self.codes])
 
 
 def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
@@ -106,9 +106,7 @@ def with_words(columns: Iterable[Column]) -> list[Column]:
     for one in columns:
         found.append(one)
         if one.numbers is None and one.distinct > MANY:
-            words = [
-                WORD.findall(cell) if key else [] for key, cell in zip(one.keys, map(_text, one.cells), strict=True)
-            ]
+            words = [WORD.findall(cell or "") if key else [] for key, cell in zip(one.keys, one.cells, strict=True)]
             for name, place in (("first", 0), ("second", 1), ("last", -1)):
                 least = max(place + 1, 2)
                 cells = [row[place] if len(row) >= least else None for row in words]
@@ -120,8 +118,7 @@ def with_words(columns: Iterable[Column]) -> list[Column]:
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
     """Numbers as whole counts of their last decimal; NaN gives 0."""
-    whole: Ints = np.rint(np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST)) * 10**decimals).astype(np.int64)
-    return whole
+    return np.asarray(np.rint(np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST)) * 10**decimals).astype(np.int64))
 
 
 def steps(numbers: Floats, decimals: int) -> tuple[Floats, Floats]:
@@ -149,10 +146,6 @@ def written(whole: int, decimals: int) -> str:
     return format(Decimal(whole).scaleb(-decimals), "f")
 
 
-def _text(cell: Cell) -> str:
-    return cell or ""
-
-
 def as_number(key: str) -> float:
     """The number that a key writes; NaN where it is none, or too large."""
     try:
@@ -160,8 +153,3 @@ def as_number(key: str) -> float:
     except ValueError:
         return float("nan")
     return number if abs(number) < LARGEST else float("nan")
-
-
-def _decimals(key: str) -> int:
-    exponent = Decimal(key).as_tuple().exponent
-    return max(0, -exponent) if isinstance(exponent, int) else 0

@@ -1,12 +1,11 @@
-"""What a predictor of hidden cells sees, and the two forms of what it gives: probabilities of a list of values."""
+"""What a predictor of hidden cells sees, and what it gives where it knows something about some rows only."""
 
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints, as_number, scaled, steps, written
+from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Floats, Ints, as_number, scaled, steps, written
 from tabcontam.reading.reading import value_key
 
 NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
@@ -50,22 +49,18 @@ class Fit:
     def marginal(self) -> Floats:
         """The frequency of each value for one more row; a new one is as likely as those seen once (Good 1953)."""
         singletons = (self.counts == 1) & (not self.gridded)
-        kept = np.where(singletons, 0.1, self.counts)
-        found: Floats = kept / (len(self.train) + 1)
+        found = np.asarray(np.where(singletons, 0.1, self.counts) / (len(self.train) + 1))
         found[1] = 1 - found.sum()
         return found
 
     @cached_property
     def numbers(self) -> Floats | None:
         """The numbers of the trained rows, NaN where missing; None for texts and for a column with few numbers."""
-        numbers = self.target.numbers
-        if numbers is None or np.isfinite(numbers[self.train]).sum() < 10:
-            return None
-        found: Floats = numbers[self.train]
-        return found
+        numbers = None if self.target.numbers is None else self.target.numbers[self.train]
+        return None if numbers is None or np.isfinite(numbers).sum() < 10 else numbers
 
     @cached_property
-    def spikes(self) -> NDArray[np.bool_]:
+    def spikes(self) -> Bools:
         """Which values are so frequent in a column of many numbers that they are no part of its distribution."""
         if self.numbers is None or (self.counts > 0).sum() <= FEW:
             return np.zeros(len(self.keys), dtype=np.bool_)
@@ -79,8 +74,7 @@ class Fit:
     def step(self, numbers: Floats) -> Floats:
         """The distance to the next value of the column's own precision, around each of these numbers."""
         edges, found = self._steps
-        size: Floats = found[np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(found) - 1)]
-        return size
+        return np.asarray(found[np.clip(np.searchsorted(edges, numbers, "right") - 1, 0, len(found) - 1)])
 
     @cached_property
     def _steps(self) -> tuple[Floats, Floats]:
@@ -109,17 +103,11 @@ class Fit:
 
 
 @dataclass(frozen=True, eq=False)
-class Dense:
-    """Probabilities of the listed values, by predicted row and key."""
-
-    matrix: Floats
-
-
-@dataclass(frozen=True, eq=False)
 class Counted:
-    """Probabilities by cases that are like a row; `left` is what remains in each row for all other predictors.
+    """Probabilities, by predicted row and key, from other rows that are like the predicted one.
 
-    So a predictor that knows a few rows well and nothing of the others counts in those.
+    The fewer such rows there are, the more of the probability is `left` in that row for all other predictors. So a
+    predictor that knows a few rows well and nothing of the others counts in those.
     """
 
     matrix: Floats

@@ -5,8 +5,8 @@ from itertools import combinations
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, Floats, Ints
-from tabcontam.guesser.fit import Counted, Dense, Fit, counted
+from tabcontam.guesser.columns import Bools, Column, Floats, Ints
+from tabcontam.guesser.fit import Counted, Fit, counted
 
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
 ESCAPES = (0.3, 0.1, 0.03, 1.0)
@@ -18,17 +18,13 @@ def informative(target: Column, shown: Sequence[Column], train: Ints, most: int)
     """The shown columns that tell most about the target, with the bits they tell, by frequencies left one out."""
     classes = target.binned[train]
     alone = left_out(np.zeros(len(train), dtype=np.int64), classes)
-    gains: list[tuple[Column, float]] = []
-    for one in shown:
-        gain = max(left_out(codes[train], classes) for codes in codings(one)) - alone
-        gains.append((one, gain))
-    gains.sort(key=lambda item: (-item[1], item[0].name))
-    return gains[:most]
+    gains = [(one, max(left_out(codes[train], classes) for codes in codings(one)) - alone) for one in shown]
+    return sorted(gains, key=lambda item: (-item[1], item[0].name))[:most]
 
 
-def frequencies(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:
+def frequencies(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
     """Marginal frequencies, those given the best shown column, those given the best pair, and given a text's value."""
-    dense = {"marginal": Dense(np.tile(fit.marginal, (len(fit.predicted), 1)))}
+    dense = {"marginal": np.tile(fit.marginal, (len(fit.predicted), 1))}
     counted = {}
     singles = [
         (left_out(codes[fit.train], fit.codes), place, number, codes)
@@ -56,48 +52,40 @@ def codings(one: Column) -> list[Ints]:
     return [one.codes] if one.binned is one.codes else [one.binned, one.codes]
 
 
-def left_out(given: Ints, target: Ints, counted: "np.ndarray[tuple[int], np.dtype[np.bool_]] | None" = None) -> float:
+def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
     """The mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks."""
+    return max(_by_shrink(given, target, counted))
+
+
+def _by_shrink(given: Ints, target: Ints, counted: Bools | None) -> list[float]:
+    """That mean for each of the shrinks; the rows that are not `counted` add nothing to it."""
     total = len(target)
     if total < 2:
-        return 0.0
+        return [0.0] * len(SHRINKS)
     pairs = given * (int(target.max()) + 1) + target
     _, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
     matching, group = both[places] - 1, np.bincount(given)[given] - 1
     prior = (np.bincount(target)[target] - 1) / (total - 1)
-    best = -np.inf
+    found = []
     for shrink in SHRINKS:
-        chance = np.maximum((matching + shrink * prior) / (group + shrink), 1 / total)
-        logs = np.log2(chance)
-        best = max(best, float(np.mean(logs if counted is None else np.where(counted, logs, 0.0))))
-    return best
+        logs = np.log2(np.maximum((matching + shrink * prior) / (group + shrink), 1 / total))
+        found.append(float(np.mean(logs if counted is None else np.where(counted, logs, 0.0))))
+    return found
 
 
 def paired(one: Ints, other: Ints) -> Ints:
-    codes: Ints = np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1]
-    return codes
+    return np.asarray(np.unique(one * (int(other.max()) + 1) + other, return_inverse=True)[1])
 
 
-def _shrink(given: Ints, fit: Fit) -> float:
-    total = len(fit.train)
-    pairs = given[fit.train] * len(fit.keys) + fit.codes
-    _, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
-    matching, group = both[places] - 1, np.bincount(given[fit.train])[given[fit.train]] - 1
-    prior = (fit.counts[fit.codes] - 1) / max(1, total - 1)
-    return max(
-        SHRINKS,
-        key=lambda size: float(np.mean(np.log2(np.maximum((matching + size * prior) / (group + size), 1 / total)))),
-    )
-
-
-def _given(fit: Fit, codes: Ints) -> tuple[Dense, Counted]:
+def _given(fit: Fit, codes: Ints) -> tuple[Floats, Counted]:
     from scipy.sparse import csr_matrix
 
     shape = (int(codes.max()) + 1, len(fit.keys))
     counts = csr_matrix((np.ones(len(fit.train)), (codes[fit.train], fit.codes)), shape=shape)
-    shrink = _shrink(codes, fit)
+    means = _by_shrink(codes[fit.train], fit.codes, None)
+    shrink = SHRINKS[means.index(max(means))]
     matrix: Floats = np.asarray(counts[codes[fit.predicted]].todense(), dtype=np.float64)
-    dense = Dense((matrix + shrink * fit.marginal) / (matrix.sum(axis=1, keepdims=True) + shrink))
+    dense = (matrix + shrink * fit.marginal) / (matrix.sum(axis=1, keepdims=True) + shrink)
     return dense, counted(matrix, _escape(codes[fit.train], fit))
 
 

@@ -12,14 +12,14 @@ from math import isfinite, sqrt
 import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Cell, Guess, marginal
-from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, as_number, column, with_words
+from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column, with_words
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.laws import Follows, follows, surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
-from tabcontam.guesser.weighing import LEAST, Bools, Predicted, likelihoods_of, own_places
+from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
 
 MOST_ROWS = 2000  # that a guesser is fitted on
 HELD = 500  # of them, to weigh the predictors
@@ -55,7 +55,8 @@ def guess_chain(
     drawn = list(order) if order is not None else list(range(len(columns[asked[0]])))
     sample = _sample(drawn, rows)
     if sample is None:
-        return [[_alone(columns[name], row, drawn, missing) for name in asked] for row in rows]
+        others = {row: [other for other in drawn if other != row] for row in rows}
+        return [[marginal([columns[name][other] for other in others[row]], missing) for name in asked] for row in rows]
     names = sorted({*shown, *asked})
     taken = {name: column(name, [columns[name][row] for row in sample.rows], missing) for name in names}
     places = {row: place for place, row in enumerate(sample.rows)}
@@ -81,9 +82,9 @@ def least_sure_of(
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    With `apart` each is asked by itself and the choice of one tells nothing about another. By the mean bits of a cell
-    under simple frequencies of rows left out, in at most 2,000 rows: no predictor is fitted. A missing cell counts for
-    none. Of many candidates only those are looked at that vary most.
+    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows and
+    without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
+    With `apart` each is asked by itself, and the choice of one tells nothing about another.
     """
     rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
     names = sorted({*shown, *candidates})
@@ -123,10 +124,6 @@ def _sample(drawn: Sequence[int], rows: Sequence[int]) -> _Sample | None:
     return _Sample(taken, fits, groups)
 
 
-def _alone(cells: Sequence[Cell], row: int, drawn: Sequence[int], missing: Collection[str]) -> Guess:
-    return marginal([cells[other] for other in drawn if other != row], missing)
-
-
 def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints) -> list[Guess]:
     """The guesses of the wanted places."""
     predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
@@ -138,7 +135,10 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
         weights = likelihoods.weights(others)
         mixed = [_mixed(one, weights) for one in predicted]
         mixed = _sharpened(predicted, mixed, others)
-        extra = likelihoods.weights_beside(others, _base(predicted, mixed, len(sample.rows)))
+        base = np.full(len(sample.rows), np.nan)  # the probability that the mixture gives to each row's real value
+        for one, matrix in zip(predicted, mixed, strict=True):
+            base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
+        extra = likelihoods.weights_beside(others, base)
         members = set(wanted[sample.groups[wanted] == group].tolist())
         for one, matrix in zip(predicted, mixed, strict=True):
             whole = _with_added(one, matrix, extra)
@@ -154,15 +154,14 @@ def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Int
     fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), train, places)
     common, counted = frequencies(fit)
     near, close = neighbours(fit)
-    matrices = {name: one.matrix for name, one in (common | near).items()}
+    matrices = common | near
     if (found := boosted(fit)) is not None:
-        matrices["boosted"] = found.matrix
-    numbers = regressed(fit)
+        matrices["boosted"] = found
     # a law between columns is looked for in all of them
     laws = follows(Fit(target, tuple(given), (), train, places))
     added: dict[str, Counted | Follows] = {**counted, **close}
     added |= {f"law {number}": law for number, law in enumerate(laws)}
-    return Predicted(fit, matrices, added, None if numbers is None else numbers.numbers)
+    return Predicted(fit, matrices, added, regressed(fit))
 
 
 def _mixed(one: Predicted, weights: Mapping[str, float]) -> Floats:
@@ -191,16 +190,7 @@ def _power(matrix: Floats, power: float) -> Floats:
     if power == 1:
         return matrix
     found = np.maximum(matrix, 1e-12) ** power
-    result: Floats = found / found.sum(axis=1, keepdims=True)
-    return result
-
-
-def _base(predicted: Sequence[Predicted], mixed: Sequence[Floats], rows: int) -> Floats:
-    """The probability that the mixture gives to the value that each row really has."""
-    found = np.full(rows, np.nan)
-    for one, matrix in zip(predicted, mixed, strict=True):
-        found[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
-    return found
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Floats:
@@ -216,8 +206,7 @@ def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Fl
             base += weight * added.left
         elif name:
             base += weight
-    found: Floats = total + base[:, None] * mixed
-    return found
+    return np.asarray(total + base[:, None] * mixed)
 
 
 def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
@@ -231,16 +220,14 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
-    ranked = sorted(((key, _raised(chance, rows)) for key, chance in found.items() if key), key=_order)
+    bounded = {key: min(1.0, max(0.0, chance)) for key, chance in found.items() if key}
+    raised = ((key, min(1.0, chance + sqrt(chance * (1 - chance) / rows))) for key, chance in bounded.items())
+    ranked = sorted(raised, key=lambda item: (-item[1], item[0]))
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
     return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
-
-
-def _order(item: tuple[str, float]) -> tuple[float, str]:
-    return -item[1], item[0]
 
 
 def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
@@ -251,11 +238,6 @@ def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[s
             for key, share in added.values[number].items():
                 found[key] = found.get(key, 0.0) + extra[name] * share
     return found
-
-
-def _raised(chance: float, rows: int) -> float:
-    bounded = min(1.0, max(0.0, chance))
-    return min(1.0, bounded + sqrt(bounded * (1 - bounded) / rows))
 
 
 def _plain(key: str) -> str:
@@ -286,9 +268,8 @@ def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample
     if weighed.sum() < LEAST_ROWS:
         return peaks
     share = weighed.sum() / np.isin(sample.groups, sample.groups[weighed]).sum()
-    errors = Errors(
-        guess[weighed], target.numbers[weighed] - guess[weighed], float(np.median(fit.step(guess[weighed])))
-    )
+    known, step = guess[weighed], float(np.median(fit.step(guess[weighed])))
+    errors = Errors(known, target.numbers[weighed] - known, step)
     own = np.where(weighed, target.numbers, np.nan)
     for one in predicted:
         rows = one.fit.predicted

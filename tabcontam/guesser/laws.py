@@ -15,6 +15,7 @@ from tabcontam.reading.reading import value_key
 RATIOS = 4  # multiples of the most frequent kinds that are followed
 FOLLOWED = 8  # values that may follow from one shown cell
 DIGITS = re.compile(r"\d+")
+Constant = int | float | tuple[int, ...]  # a difference, a ratio, or what is added to each number of a text
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,21 +57,18 @@ class _Relation:
 
     target: Column
     shown: Column
-    constants: tuple[tuple[object, float], ...]
+    constants: tuple[tuple[Constant, float], ...]
 
     def values(self, row: int) -> dict[str, float]:
         """The values that follow in this row."""
         found: dict[str, float] = {}
-        if self.shown.keys[row] == MISSING:
-            return found
-        for constant, share in self.constants:
-            text = self._value(row, constant)
-            if text is not None:
+        for constant, share in self.constants if self.shown.keys[row] != MISSING else ():
+            if (text := self._value(row, constant)) is not None:
                 key = value_key(text)
                 found[key] = found.get(key, 0.0) + share
         return found
 
-    def _value(self, row: int, constant: object) -> str | None:
+    def _value(self, row: int, constant: Constant) -> str | None:
         if isinstance(constant, tuple):
             return _counted_on(self.shown.cells[row] or "", constant)
         number = self.shown.numbers[row] if self.shown.numbers is not None else np.nan
@@ -79,17 +77,17 @@ class _Relation:
         if isinstance(constant, int):
             decimals = max(self.target.decimals, self.shown.decimals)
             return written(int(scaled(np.array([number]), decimals)[0]) + constant, decimals)
-        if isinstance(constant, float):
-            product = scaled(np.array([number * constant]), self.target.decimals)
-            return written(int(product[0]), self.target.decimals)
-        return None
+        product = scaled(np.array([number * constant]), self.target.decimals)
+        return written(int(product[0]), self.target.decimals)
 
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
     """The ways in which the target may follow from a shown column, each with its mean log2 left one out."""
-    if target.numbers is not None and shown.numbers is not None:
-        found = [_differences(target, shown, train), _ratios(target, shown, train)]
-    elif target.numbers is None and shown.numbers is None:
+    y, x = target.numbers, shown.numbers
+    if y is not None and x is not None:
+        decimals = max(target.decimals, shown.decimals)
+        found = [_differences(y[train], x[train], decimals), _ratios(y[train], x[train])]
+    elif y is None and x is None:
         found = [_counts(target, shown, train)]
     else:
         found = []
@@ -106,22 +104,13 @@ def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, 
     return relations
 
 
-def _both(target: Column, shown: Column, train: Ints) -> tuple[Floats, Floats]:
-    assert target.numbers is not None  # noqa: S101 - the caller has looked
-    assert shown.numbers is not None  # noqa: S101 - at both
-    return target.numbers[train], shown.numbers[train]
-
-
-def _differences(target: Column, shown: Column, train: Ints) -> dict[object, int]:
-    y, x = _both(target, shown, train)
-    decimals = max(target.decimals, shown.decimals)
+def _differences(y: Floats, x: Floats, decimals: int) -> dict[Constant, int]:
     known = np.isfinite(y) & np.isfinite(x)
     values, counts = np.unique(scaled(y[known], decimals) - scaled(x[known], decimals), return_counts=True)
     return {int(value): int(count) for value, count in zip(values, counts, strict=True) if count > 1}
 
 
-def _ratios(target: Column, shown: Column, train: Ints) -> dict[object, int]:
-    y, x = _both(target, shown, train)
+def _ratios(y: Floats, x: Floats) -> dict[Constant, int]:
     known = np.isfinite(y) & np.isfinite(x) & (np.nan_to_num(x) != 0) & (np.nan_to_num(y) != 0)
     with np.errstate(over="ignore"):
         ratios = np.round(y[known] / x[known], 6)
@@ -130,8 +119,8 @@ def _ratios(target: Column, shown: Column, train: Ints) -> dict[object, int]:
     return {float(values[place]): int(counts[place]) for place in order if counts[place] > 1}
 
 
-def _counts(target: Column, shown: Column, train: Ints) -> dict[object, int]:
-    counts: Counter[object] = Counter()
+def _counts(target: Column, shown: Column, train: Ints) -> dict[Constant, int]:
+    counts: Counter[Constant] = Counter()
     pairs = paired(shown.codes, target.codes)[train]
     _, places, numbers = np.unique(pairs, return_index=True, return_counts=True)
     for row, number in zip(train[places], numbers.tolist(), strict=True):

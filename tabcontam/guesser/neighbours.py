@@ -3,11 +3,11 @@
 import numpy as np
 
 from tabcontam.guesser.columns import Floats
-from tabcontam.guesser.fit import LEFT, Counted, Dense, Fit, counted
+from tabcontam.guesser.fit import LEFT, Counted, Fit, counted
 from tabcontam.guesser.regression import LEAST_NUMBERS, bandwidth, spread_over
 
 
-def neighbours(fit: Fit) -> tuple[dict[str, Dense], dict[str, Counted]]:
+def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
     """The values of rows like this one: of the nearest three and twenty, and of those that are close indeed."""
     if not fit.shown:
         return {}, {}
@@ -41,36 +41,33 @@ def _distances(fit: Fit) -> tuple[Floats, Floats]:
 def _nearest(distances: Floats, count: int) -> Floats:
     """Weights that fall with the distance, by the reach of so many nearest ones."""
     reach = np.partition(distances, count, axis=1)[:, count : count + 1] + 1e-9
-    found: Floats = np.exp(-0.5 * (distances / (0.6 * reach)) ** 2) * (distances <= 2 * reach)
-    return found
+    return np.asarray(np.exp(-0.5 * (distances / (0.6 * reach)) ** 2) * (distances <= 2 * reach))
 
 
 def _close(distances: Floats) -> Floats:
     """Weights by the distance alone: a row without a close one has none."""
     reach = 0.5 * float(np.median(distances.min(axis=1))) + 1e-3
-    found: Floats = np.exp(-0.5 * (distances / reach) ** 2)
-    return found
+    return np.asarray(np.exp(-0.5 * (distances / reach) ** 2))
 
 
-def _by_weights(fit: Fit, weights: Floats) -> tuple[Dense, Counted]:
-    total = weights.sum(axis=1, keepdims=True)
+def _by_weights(fit: Fit, weights: Floats) -> tuple[Floats, Counted]:
     counts = _shares(fit, weights)
-    return Dense((counts + fit.marginal) / (total + 1)), counted(counts, LEFT)
+    return (counts + fit.marginal) / (weights.sum(axis=1, keepdims=True) + 1), counted(counts, LEFT)
 
 
-def _smoothed(fit: Fit, weights: Floats) -> Dense:
+def _smoothed(fit: Fit, weights: Floats) -> Floats:
     """The neighbours' numbers, each spread over the values around it."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
     matrix = _shares(fit, weights / weights.sum(axis=1, keepdims=True))
     if known.sum() < LEAST_NUMBERS:
-        return Dense(matrix)
+        return matrix
     numbers, places = np.unique(fit.numbers[known], return_index=True)
     spread = spread_over(fit, numbers, 0.5 * bandwidth(fit.numbers[known]))
     seen = fit.codes[known][places]
     smooth = (matrix[:, seen].astype(np.float32) @ spread.astype(np.float32)).astype(np.float64)
     matrix[:, seen] = 0
-    return Dense(matrix + smooth)
+    return np.asarray(matrix + smooth)
 
 
 def _shares(fit: Fit, weights: Floats) -> Floats:
@@ -79,5 +76,4 @@ def _shares(fit: Fit, weights: Floats) -> Floats:
 
     shape = (len(fit.train), len(fit.keys))
     values = csr_matrix((np.ones(len(fit.train)), (np.arange(len(fit.train)), fit.codes)), shape)
-    found: Floats = np.asarray((values.T @ weights.T).T)
-    return found
+    return np.asarray((values.T @ weights.T).T)

@@ -1,24 +1,15 @@
 """Predictors by gradient boosting: of classes, and of numbers with the distribution of their errors."""
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from tabcontam.guesser.columns import FEW, Floats, Ints
-from tabcontam.guesser.fit import Dense, Fit
+from tabcontam.guesser.fit import Fit
 
 LEAST_NUMBERS = 40  # of which a distribution is made
 ROWS_A_CLASS = 40  # below, boosting takes long and learns nothing that neighbours do not tell
 
 
-@dataclass(frozen=True, eq=False)
-class Regressed:
-    """Predicted numbers, in predicted rows. The errors of rows held out make them a distribution."""
-
-    numbers: Floats
-
-
-def boosted(fit: Fit) -> Dense | None:
+def boosted(fit: Fit) -> Floats | None:
     """Gradient boosting of the frequent values; the others share what is left by their frequencies."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
@@ -45,11 +36,14 @@ def boosted(fit: Fit) -> Dense | None:
     for place, label in enumerate(model.classes_):
         members = (classes == label) & (fit.marginal > 0)
         spread[place, members] = fit.marginal[members] / fit.marginal[members].sum()
-    return Dense(given @ spread)
+    return np.asarray(given @ spread)
 
 
-def regressed(fit: Fit) -> Regressed | None:
-    """Least squares, and gradient boosting of what it leaves; None where not worth it for a number."""
+def regressed(fit: Fit) -> Floats | None:
+    """The hidden numbers by least squares, with gradient boosting of what it leaves; None where that is not worth it.
+
+    The errors of rows held out make a distribution of each number (`Errors`).
+    """
     from sklearn.ensemble import HistGradientBoostingRegressor
 
     if fit.numbers is None or not fit.shown:
@@ -68,8 +62,7 @@ def regressed(fit: Fit) -> Regressed | None:
     )
     features = _design(fit)
     model.fit(features[rows], left)
-    found: Floats = linear[fit.predicted] + model.predict(features[fit.predicted])
-    return Regressed(found)
+    return np.asarray(linear[fit.predicted] + model.predict(features[fit.predicted]))
 
 
 class Errors:
@@ -97,20 +90,17 @@ class Errors:
         mine = (own[:, None] - guess[:, None]) / size
         held = np.isfinite(mine)
         found = found - np.where(held, kernel(places - np.where(held, mine, 0), width), 0)
-        result: Floats = np.maximum(found, 0) / (self.count - held) / size
-        return result
+        return np.asarray(np.maximum(found, 0) / (self.count - held) / size)
 
     def peak(self, guess: Floats, step: Floats) -> Floats:
         """The most probability that any value has, which is a multiple of the step."""
         width = max(bandwidth(self.scaled), self.width)
         axis = np.arange(-3, 3, width / 4)
         most = kernel(axis[:, None] - self.scaled[None, :], width).mean(axis=1).max()
-        found: Floats = np.minimum(1.0, most * step / self._size(guess))
-        return found
+        return np.asarray(np.minimum(1.0, most * step / self._size(guess)))
 
     def _size(self, guess: Floats) -> Floats:
-        found: Floats = np.interp(guess, self.at, self.sizes)
-        return found
+        return np.asarray(np.interp(guess, self.at, self.sizes))
 
 
 def heaped(fit: Fit) -> Floats:
@@ -136,8 +126,7 @@ def spread_over(fit: Fit, numbers: Floats, width: float) -> Floats:
 
 def kernel(distances: Floats, width: float) -> Floats:
     """The density of a normal distribution at these distances."""
-    found: Floats = np.exp(-0.5 * (distances / width) ** 2) / (width * np.sqrt(2 * np.pi))
-    return found
+    return np.asarray(np.exp(-0.5 * (distances / width) ** 2) / (width * np.sqrt(2 * np.pi)))
 
 
 def bandwidth(numbers: Floats) -> float:
@@ -163,5 +152,4 @@ def _linear(fit: Fit, rows: Ints, numbers: Floats) -> Floats:
     design = np.column_stack([*parts, np.ones(len(fit.target.keys))]) if parts else np.ones((len(fit.target.keys), 1))
     there, mean = design[rows], float(numbers.mean())
     square = there.T @ there + 1e-3 * len(rows) * np.eye(there.shape[1]) * 0.1
-    found: Floats = mean + design @ np.linalg.solve(square, there.T @ (numbers - mean))
-    return found
+    return np.asarray(mean + design @ np.linalg.solve(square, there.T @ (numbers - mean)))

@@ -19,8 +19,8 @@ VERSION = 2  # of the guesser: what another one made is not read
 class Guessed:
     """What the guesser makes of one row's asked cells.
 
-    `unsure` are the bits it lacks by what the prompt shows alone: -log2 of the likeliest value's probability of the
-    first asked feature; of each later one the mean over the rows, since its guess is given hidden cells.
+    `unsure` says in bits how unsure it is by what the prompt shows: -log2 of the likeliest value's probability. A later
+    asked cell is guessed from hidden ones before it, so that for these the mean over all rows is added instead.
     """
 
     cells: Mapping[str, Guess]
@@ -32,25 +32,48 @@ def guessed(
 ) -> dict[int, Guessed]:
     """For each row the guesses of its asked features, each given the shown ones and the asked ones before it.
 
-    With `previous` the row before, in the order of the file, is shown too. Kept under the table's content, also in the
-    user's cache folder.
+    With `previous` the row before, in the order of the file, is shown too.
     """
+    if not rows:
+        return {}
+    rank, order = ranks(table), order_digest(table) if previous else None
+    which = [list(asked), sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
+
+    def find() -> list[list[Guess]]:
+        from tabcontam.guesser.guesser import guess_chain
+
+        cells, given = _cells(table, [*asked, *shown], shown, previous)
+        return guess_chain(cells, given, asked, rows, table.missing, _order(table))
+
+    def write(chains: Sequence[Sequence[Guess]]) -> object:
+        return [[guess.fields() for guess in chain] for chain in chains]
+
+    def read(held: Any) -> list[list[Guess]]:
+        chains = [[Guess.read(guess) for guess in chain] for chain in held]
+        if [len(chain) for chain in chains] != [len(asked)] * len(rows):
+            raise ValueError("not the guesses of so many cells")
+        return chains
+
+    def with_unsure() -> dict[int, Guessed]:
+        chains = kept(table, ["guesses", VERSION, which], find, write, read)
+        lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
+        later = sum(sum(row[1:]) for row in lacking) / max(1, len(lacking))
+        return {
+            row: Guessed(dict(zip(asked, chain, strict=True)), lacks[0] + later)
+            for row, chain, lacks in zip(rows, chains, lacking, strict=True)
+        }
+
     key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), previous)
-    return cached_fact(table, key, lambda: _kept(table, asked, shown, rows, previous))
+    return cached_fact(table, key, with_unsure)
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> tuple[str, ...]:
     """So many of these columns that are hardest to guess, hardest first, without a fit of the guesser.
 
     Each is taken as asked by itself with the table's other columns shown; with `previous`, as asked after those chosen
-    before it with the row before shown, in the order of the file. The order of the columns does not matter nor,
-    without `previous`, that of the rows.
+    before it with the row before shown, in the order of the file.
     """
-    key = ("least sure", tuple(sorted(columns)), count, previous)
-    return cached_fact(table, key, lambda: _least_sure(table, columns, count, previous))
 
-
-def _least_sure(table: Table, columns: Sequence[str], count: int, previous: bool) -> tuple[str, ...]:
     def find() -> tuple[str, ...]:
         from tabcontam.guesser.guesser import least_sure_of
 
@@ -65,7 +88,8 @@ def _least_sure(table: Table, columns: Sequence[str], count: int, previous: bool
 
     order = order_digest(table) if previous else None
     which = [sorted(columns), count, order, sorted(table.missing)]
-    return kept(table, ["least sure", VERSION, which], find, list, read)
+    key = ("least sure", tuple(sorted(columns)), count, previous)
+    return cached_fact(table, key, lambda: kept(table, ["least sure", VERSION, which], find, list, read))
 
 
 def _cells(
@@ -80,47 +104,5 @@ def _cells(
 
 
 def _order(table: Table) -> list[int]:
-    def drawn() -> list[int]:
-        rows = by_content(table)
-        return seeded(table, "guesser").sample(rows, len(rows))
-
-    return cached_fact(table, "guesser's order", drawn)
-
-
-def _kept(
-    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool
-) -> dict[int, Guessed]:
-    rank, order = ranks(table), order_digest(table) if previous else None
-    which = [list(asked), sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
-
-    def find() -> list[list[Guess]]:
-        return _guess(table, asked, shown, rows, previous)
-
-    def write(chains: Sequence[Sequence[Guess]]) -> object:
-        return [[guess.fields() for guess in chain] for chain in chains]
-
-    def read(held: Any) -> list[list[Guess]]:
-        chains = [[Guess.read(guess) for guess in chain] for chain in held]
-        if [len(chain) for chain in chains] != [len(asked)] * len(rows):
-            raise ValueError("not the guesses of so many cells")
-        return chains
-
-    return _with_unsure(kept(table, ["guesses", VERSION, which], find, write, read), asked, rows)
-
-
-def _guess(
-    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool
-) -> list[list[Guess]]:
-    from tabcontam.guesser.guesser import guess_chain
-
-    cells, given = _cells(table, [*asked, *shown], shown, previous)
-    return guess_chain(cells, given, asked, rows, table.missing, _order(table))
-
-
-def _with_unsure(chains: Sequence[Sequence[Guess]], asked: Sequence[str], rows: Sequence[int]) -> dict[int, Guessed]:
-    lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
-    later = sum(sum(row[1:]) for row in lacking) / max(1, len(lacking))
-    return {
-        row: Guessed(dict(zip(asked, chain, strict=True)), lacks[0] + later)
-        for row, chain, lacks in zip(rows, chains, lacking, strict=True)
-    }
+    rows = by_content(table)
+    return cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))

@@ -10,13 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tabcontam.guesser.columns import Floats, Ints
+from tabcontam.guesser.columns import Bools, Floats, Ints
 from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.laws import Follows
-
-Bools = NDArray[np.bool_]
 
 ROUNDS = 60  # of expectation and maximisation
 LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
@@ -24,30 +21,22 @@ LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a
 
 @dataclass(frozen=True, eq=False)
 class Predicted:
-    """What the predictors that learned from the same rows say about the rows that they did not learn from.
-
-    A predictor in `dense` gives every value of every row a probability. A predictor in `added` knows something about
-    some rows only; in the other rows it leaves the word to the others. `regressed` are the numbers that a regression
-    predicts for the hidden cells.
-    """
+    """What the predictors that learned from the same rows say about the rows that they did not learn from."""
 
     fit: Fit
-    dense: dict[str, Floats]
-    added: dict[str, Counted | Follows]
-    regressed: Floats | None
+    dense: dict[str, Floats]  # by predictor: the probability of every value in every row
+    added: dict[str, Counted | Follows]  # predictors that know something about some rows only
+    regressed: Floats | None  # the numbers that a regression predicts for the hidden cells
 
 
 def own_places(fit: Fit) -> Ints:
-    """The real value of each predicted row, as its place among the values that have a probability.
-
-    Nothing but the weights is found by the real values.
-    """
+    """The real value of each predicted row, as its place among the fit's keys; only weights are found by it."""
     novel = fit.place[NOVEL]
     return np.array([fit.place.get(fit.target.keys[row], novel) for row in fit.predicted], dtype=np.int64)
 
 
 def _weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
-    """The weights of the mixture that makes the rows likeliest; one line a row, one column a predictor.
+    """The weights of the mixture under which the rows are likeliest, from one line a row and one column a predictor.
 
     A row counts as often as its `worth` says. The predictors share one more row between them, so that no weight is 0.
     """
@@ -63,26 +52,20 @@ def _weights(likelihoods: Floats, worth: Floats | None = None) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Likelihoods:
-    """The probability that each predictor gave to the value that each row really has.
+    """The probability that each predictor gave to the value that each row really has."""
 
-    `dense` has one column for each of `names`, the predictors that know all rows. `added` has one for each of `extras`,
-    those that know some rows only, and `left` is the probability that they leave to the others in each row. A value
-    that the fit never saw shares its probability with all such values: `one_of` says with how many, and is 1 for any
-    other value. `known` are the rows that were predicted at all.
-    """
-
-    names: list[str]
-    dense: Floats
-    extras: list[str]
-    added: Floats
-    left: Floats
-    one_of: Floats
-    known: Bools
+    names: list[str]  # the predictors that know all rows
+    dense: Floats  # one line a row, one column for each of `names`
+    extras: list[str]  # the predictors that know some rows only
+    added: Floats  # one column for each of `extras`
+    left: Floats  # the probability that each of these leaves to the others
+    one_of: Floats  # how many values share the probability of the row's: more than 1 where the fit never saw it
+    known: Bools  # the rows that were predicted at all
 
     def weights(self, rows: Bools) -> dict[str, float]:
-        """The weights, found in these rows, of the predictors that know all rows.
+        """The weights, found in these rows, of the predictors in `dense`.
 
-        A row in which the other predictors know the value teaches little about these, and counts for little.
+        A row whose value the predictors in `added` already know teaches little about these, and counts for little.
         """
         dense = self.dense[rows]
         weights = _weights(dense)
@@ -95,15 +78,15 @@ class Likelihoods:
         return dict(zip(self.names, weights.tolist(), strict=True))
 
     def weights_beside(self, rows: Bools, base: Floats) -> dict[str, float]:
-        """The weights, found in these rows, of the predictors that know some rows only.
+        """The weights, found in these rows, of the predictors in `added` and of the mixture of all others, named "".
 
-        Beside them stands the mixture of all others, named "", of which `base` has the likelihood in every row.
+        `base` is the likelihood of that mixture in every row.
         """
         weights = _weights(self._beside_base(rows, (base / self.one_of)[rows]))
         return dict(zip(["", *self.extras], weights.tolist(), strict=True))
 
     def _beside_base(self, rows: Bools, base: Floats) -> Floats:
-        """The likelihood by the mixture alone, then by each other predictor where the mixture has what it leaves."""
+        """The mixture's likelihood, then that of each predictor in `added` with the mixture for what it leaves."""
         return np.column_stack([base, self.added[rows] + self.left[rows] * base[:, None]])
 
 

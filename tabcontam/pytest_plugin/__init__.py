@@ -184,13 +184,10 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
         ran = anyway[sentence]
         tests = f" ({ran} {'test' if ran == 1 else 'tests'} run all the same)" if ran else ""
         terminalreporter.write_line(sentence + tests, **{COLORS[conclusion]: True})
-    for folder in sorted({Path(folder) for _, _, folder, _ in lines}):
-        terminalreporter.write_line(f"evidence: {_short(folder / 'index.html')}")
-
-
-def _short(path: Path) -> Path:
-    """As seen from here, where it is below."""
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+    here = Path.cwd()
+    for page in sorted({Path(folder) / "index.html" for _, _, folder, _ in lines}):
+        shown = page.relative_to(here) if page.is_relative_to(here) else page
+        terminalreporter.write_line(f"evidence: {shown}")
 
 
 @pytest.fixture(scope="session")

@@ -82,7 +82,8 @@ class Gate:
         """
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
         serializer = condition.asking.serializer and self._file(condition.asking.serializer)
-        return min((_answer(condition, dataset, serializer, run) for run in runs), key=_rank)
+        answers = [_answer(condition, dataset, serializer, run) for run in runs]
+        return min(answers, key=lambda answer: (not answer.tested, WORST_FIRST.index(answer.conclusion)))
 
     def results(self) -> tuple[Results, ...]:
         """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""
@@ -176,23 +177,13 @@ def _answer(condition: Condition, dataset: str, serializer: str | None, results:
     """What a run says of a condition, whose dataset and serializer are found."""
     llm = condition.asking.llm
     try:
-        _check_serializer(serializer, results)
+        if serializer is not None and load_serializer(serializer).name not in {one.serializer for one in results.cells}:
+            raise UsageError(f"its rows were not written as serializer {serializer} writes them")
         found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
     except UsageError as error:
         untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"
         return Answer(condition, Conclusion.CANNOT_TELL, untested, results.folder, tested=False)
     return Answer(condition, found.conclusion, found.reason, results.folder)
-
-
-def _check_serializer(name: str | None, results: Results) -> None:
-    """Raises `UsageError` where a mark names a serializer in which the run wrote no rows."""
-    if name is not None and load_serializer(name).name not in {cell.serializer for cell in results.cells}:
-        raise UsageError(f"its rows were not written as serializer {name} writes them")
-
-
-def _rank(answer: Answer) -> tuple[bool, int]:
-    """The place of an answer among those of several runs."""
-    return not answer.tested, WORST_FIRST.index(answer.conclusion)
 
 
 def _is_whole(results: Results) -> bool:

@@ -65,13 +65,10 @@ MOST_WORDS = 8  # of a short answer, unless the feature has longer values
 
 @dataclass(frozen=True)
 class Sort:
-    """What sort of values a feature has, which is all that a reader may know of it.
+    """What sort of values a feature has, which is all that a reader may know of it."""
 
-    `likely` are values that a guesser lists; where it lists none, `example` is one, and may be the hidden one.
-    """
-
-    likely: Collection[str] = ()
-    example: str | None = None
+    likely: Collection[str] = ()  # values that a guesser lists
+    example: str | None = None  # a value where it lists none; it may be the hidden one
 
     @cached_property
     def numeric(self) -> bool:
@@ -126,16 +123,11 @@ def is_table(text: str) -> bool:
 
 
 def read_table(text: str, asked: Sequence[str]) -> Cells:
-    """A Markdown table: the row below a header that names asked features, or rows of a name and its value.
-
-    A line without its closing bar is not yet a row.
-    """
-    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
-    rows = [
-        [cell.strip(" *`") for cell in line.strip("|").split("|")]
-        for line in lines
-        if line.endswith("|") and line != "|"
-    ]
+    """A Markdown table: the row below a header that names asked features, or rows of a name and its value."""
+    lines = [line.strip() for line in text.splitlines()]
+    # a line without its closing bar is not yet a row
+    ended = [line for line in lines if line.startswith("|") and line.endswith("|") and line != "|"]
+    rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in ended]
     rows = [row for row in rows if not all(TABLE_RULE.match(cell) or not cell for cell in row)]
     wanted = {spelling(name): name for name in asked}
     for header, row in pairwise(rows):
@@ -188,11 +180,8 @@ def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
 
 
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, Sort]) -> Cells:
-    """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers.
-
-    A line of the features' names is a header.
-    """
-    header = [spelling(name) for name in asked]
+    """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers."""
+    header = [spelling(name) for name in asked]  # a line of the features' names
     for values in _lists(text):
         if len(values) != len(asked) or len(asked) == 1 or [spelling(value) for value in values] == header:
             continue

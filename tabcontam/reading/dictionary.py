@@ -9,7 +9,7 @@ import secrets
 import shutil
 import tempfile
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
@@ -41,35 +41,19 @@ class Dictionary(Protocol):
         ...
 
 
-class _Checker(Protocol):
-    def knows(self, word: str) -> bool: ...
-
-
 @dataclass(frozen=True)
 class English:
     """en_US over the pinned files, without the words that the authors removed."""
 
     name: str
-    checker: _Checker
+    known: Callable[[str], bool]
 
     def knows(self, word: str) -> bool:
         """Whether the whole of `word` is one English word."""
         word = unicodedata.normalize("NFC", word)
         if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST:
             return False
-        return word.lower() not in REMOVED and self.checker.knows(word)
-
-
-@dataclass(frozen=True)
-class Enchant:
-    """A pyenchant dictionary; the broker must outlive it."""
-
-    broker: Any
-    dictionary: Any
-
-    def knows(self, word: str) -> bool:
-        """Ask the C library."""
-        return bool(self.dictionary.check(word))
+        return word.lower() not in REMOVED and self.known(word)
 
 
 @cache
@@ -81,35 +65,35 @@ def english(portable: bool = False) -> Dictionary:
         import enchant
 
         return English(f"{pinned}, pyenchant {enchant.__version__}/hunspell", found)
-    return English(f"{pinned}, portable reader", WordFiles.read(files.AFFIXES, files.WORDS))
+    return English(f"{pinned}, portable reader", WordFiles.read(files.AFFIXES, files.WORDS).knows)
 
 
-def _enchant() -> Enchant | None:
-    """pyenchant over our files, or None where its C library, or hunspell in it, is missing or reads them otherwise."""
+def _enchant() -> Callable[[str], bool] | None:
+    """pyenchant's check over our files; None where its C library, or hunspell in it, is missing or reads otherwise."""
     try:
         import enchant
     except ImportError:  # pyenchant raises it too when there is no C library
         return None
     tag = f"tabcontam{secrets.token_hex(4)}"  # no "_": enchant would fall back to the language before it
     with tempfile.TemporaryDirectory(prefix="tabcontam-", ignore_cleanup_errors=True) as folder:
-        _lay_out(Path(folder), tag)
+        looked_in = Path(folder) / "hunspell"  # first of all by enchant's hunspell; nobody else has our language
+        looked_in.mkdir()
+        shutil.copyfile(files.AFFIXES, looked_in / f"{tag}.aff")
+        shutil.copyfile(files.WORDS, looked_in / f"{tag}.dic")
         with _config_folder(folder):
             try:
                 broker = enchant.Broker()
                 broker.set_ordering(tag, "hunspell")
-                found = Enchant(broker, broker.request_dict(tag))
+                found = broker.request_dict(tag)
             except enchant.errors.Error:
                 return None
-    if found.dictionary.provider.name != "hunspell":
+
+    def knows(word: str, broker: Any = broker) -> bool:  # the broker has to outlive its dictionary
+        return bool(found.check(word))
+
+    if found.provider.name != "hunspell" or any(knows(word) is not known for word, known in PROBES.items()):
         return None
-    return found if all(found.knows(word) is known for word, known in PROBES.items()) else None
-
-
-def _lay_out(folder: Path, tag: str) -> None:
-    """Our files where enchant's hunspell looks first, under a language that nobody else has."""
-    (folder / "hunspell").mkdir()
-    shutil.copyfile(files.AFFIXES, folder / "hunspell" / f"{tag}.aff")
-    shutil.copyfile(files.WORDS, folder / "hunspell" / f"{tag}.dic")
+    return knows
 
 
 @contextmanager

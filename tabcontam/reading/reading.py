@@ -57,7 +57,8 @@ def is_mark(cell: str | None) -> bool:
 @lru_cache(maxsize=100_000)
 def value_key(text: str) -> str:
     """What equal values share: `256`, `256.0` and `2.56e2` have one key, and `No.` has that of `no`."""
-    bare = _bare(text)
+    bare = " ".join(text.split()).strip(MARKS).casefold()
+    bare = bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
     if not is_number(bare):
         return bare
     try:
@@ -69,11 +70,6 @@ def value_key(text: str) -> str:
     return format(number.normalize(), "e") if number else "0"
 
 
-def _bare(text: str) -> str:
-    bare = " ".join(text.split()).strip(MARKS).casefold()
-    return bare[:-1].rstrip(MARKS) if bare.endswith(".") and len(bare) > 1 else bare
-
-
 def chosen(text: str, choices: tuple[str, ...]) -> str | None:
     """The one of the possible answers that a text gives: it begins or ends with it, and names no other.
 
@@ -82,7 +78,8 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
     line = answer_line(text).strip("\"'*` ")
     if declines(line):
         return None
-    named = [choice for choice in sorted(choices, key=len, reverse=True) if _names(line, choice)]
+    longest_first = sorted(choices, key=len, reverse=True)
+    named = [one for one in longest_first if re.search(rf"(?<!\w){re.escape(one)}(?!\w)", line, re.IGNORECASE)]
     # "very good" names "good" too
     apart = [choice for choice in named if not any(choice in other for other in named if other != choice)]
     if _names_two(line, named):
@@ -98,15 +95,9 @@ def chosen(text: str, choices: tuple[str, ...]) -> str | None:
     return only if len(only) > SHORT_CHOICE and not denied else None
 
 
-def _names(line: str, choice: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(choice)}(?!\w)", line, re.IGNORECASE) is not None
-
-
 def _names_two(line: str, choices: list[str]) -> bool:
     """Whether choices stand side by side, as in `Yes/No` or `Yes, No.`; but `Yes, no doubt` is Yes."""
     either = "|".join(map(re.escape, choices)) or "$"
     between = rf"(?:[/|&]|,?\s*\b(?:and|or)\b|,(?=\s*(?:{either})\W*$))"
-    return (
-        re.search(rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)", line, re.IGNORECASE)
-        is not None
-    )
+    two = rf"(?<!\w)(?:{either})[\"'*]*\s*{between}\s*[\"'*]*(?:{either})(?!\w)"
+    return re.search(two, line, re.IGNORECASE) is not None

@@ -5,33 +5,20 @@ It looks for each expected value anywhere in the kept line of the answer: case m
 """
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
 
 MISSING = "nan"  # how the authors print, and look for, a missing value
 AROUND = ",\n:;!?'"  # what they strip from a word of the answer; neither full stop nor double quotes
 PREAMBLE = 5  # a first line of fewer words announces the row, and the row is on the next
 
 
-@dataclass(frozen=True)
-class ValueDecision:
-    """What Algorithm 2 found: each asked feature, in order, and whether its value appeared."""
-
-    detected: bool
-    found: dict[str, bool]
-
-
-def decide_values(
-    output: str, expected: Mapping[str, str | None], *, missing_shown: Collection[str] = ()
-) -> ValueDecision:
-    """Algorithm 2: detected if the value of every asked feature appears in `output`, a line that is already cut.
+def decide_values(output: str, expected: Mapping[str, str | None], *, missing_shown: Collection[str] = ()) -> bool:
+    """Algorithm 2: whether the value of every asked feature appears in `output`, a line that is already cut.
 
     None is a missing value: found as `nan`, or where the caller has read one for that feature (`missing_shown`).
     """
-    found = {
-        feature: _appears(value, output) or (value is None and feature in missing_shown)
-        for feature, value in expected.items()
-    }
-    return ValueDecision(bool(found) and all(found.values()), found)
+    return bool(expected) and all(
+        _appears(value, output) or (value is None and feature in missing_shown) for feature, value in expected.items()
+    )
 
 
 def first_line(text: str) -> str:

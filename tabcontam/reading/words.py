@@ -31,10 +31,7 @@ class WordDecision:
 def decide_words(
     output: str, expected: Sequence[str | None], dictionary: Dictionary, found: Found | None = None
 ) -> WordDecision:
-    """Algorithm 1. None, a missing value, counts as appeared, as the authors count it; alone it shows nothing.
-
-    `found` says whether a word is in the output, by default as the authors look for it.
-    """
+    """Algorithm 1; `found` replaces the authors' way to look for a word. None, a missing value, counts as there."""
     found = found or appears
     words = [word for word in dict.fromkeys(expected) if word]
     unknown = tuple(without_note(word) for word in words if not dictionary.knows(word))

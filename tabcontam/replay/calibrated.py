@@ -81,21 +81,10 @@ def _family(cells: Sequence[Cell], asked: Sequence[RecordedCell | str]) -> list[
 
 
 def _judged(cell: Cell, asked: RecordedCell | str, at: float) -> Cell:
-    """A cell with what its answers weigh, before its family is looked at."""
+    """A cell with the evidence of its answers, before the other cells of its family are looked at."""
     if isinstance(asked, str):
-        return Cell(
-            llm=cell.llm,
-            dataset=cell.dataset,
-            serializer=cell.serializer,
-            source=cell.source,
-            test=cell.test,
-            kind=cell.kind,
-            verdict=Verdict.UNINFORMATIVE,
-            paper_verdict=cell.paper_verdict,
-            queries=cell.queries,
-            reason=asked,
-            sentence=asked,
-        )
+        verdict = Verdict.UNINFORMATIVE
+        return replace(cell, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
     name = CellName(cell.llm, cell.dataset, "", "", asked.test.id)
     found = result(name, asked.trials, len(asked.trials), CALIBRATED, at)
     found = replace(

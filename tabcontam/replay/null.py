@@ -5,11 +5,11 @@ guessed from: the frequencies of the column, those given the asked cells before 
 nearest to what was shown of the row, and where the fifth row is asked the cells of the first four.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property
-from itertools import pairwise
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import pairwise, starmap
+from operator import lt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tabcontam.errors import UsageError
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import value_key
-from tabcontam.tables.cards import Card, Edition, find_card
+from tabcontam.tables.cards import Edition, find_card
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.table import Cell, Table, load_table
 
@@ -28,7 +28,6 @@ NEAR = 20  # neighbours whose cells may hold the asked one
 FAR = 2.0  # standard deviations beyond which two numbers are not less alike
 Values = Mapping[str, Cell]
 Numbers = NDArray[np.float64]
-Order = TypeVar("Order", float, str)
 
 
 @dataclass(frozen=True)
@@ -62,7 +61,6 @@ class Known:
     """An edition at hand, its rows found by their printed values."""
 
     table: Table
-    _found: dict[tuple[int, tuple[str, ...], bool], dict[str, Guess]] = field(default_factory=dict, repr=False)
 
     def place(self, values: Values) -> int | None:
         """Where the row stands that has these values; None where none does."""
@@ -73,16 +71,14 @@ class Known:
         cells = dict(zip(self.table.columns, self.table.rows[place], strict=True))
         return {name: None if self.table.is_missing(cell) else cell for name, cell in cells.items()}
 
-    def guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Guess]:
-        """What is made of each asked cell, given the rest of the row and the asked ones before it.
+    @cached_property
+    def guesses(self) -> Callable[[int, tuple[str, ...], bool], dict[str, Guess]]:
+        """What is made of each asked cell, given the rest of the row and the asked ones before it; found once.
 
-        A feature that only counts the rows has no guess: nobody needs to have seen it. `beside`: the query shows four
-        rows, which are the first ones where the fifth is asked.
+        Takes the row's place, the asked features, and whether the query shows four rows beside, which are the first
+        ones where the fifth is asked. A feature that only counts the rows has no guess: nobody needs to have seen it.
         """
-        key = (place, asked, beside)
-        if key not in self._found:
-            self._found[key] = self._guesses(place, asked, beside)
-        return self._found[key]
+        return cache(self._guesses)
 
     def _guesses(self, place: int, asked: tuple[str, ...], beside: bool) -> dict[str, Guess]:
         found: dict[str, Guess] = {}
@@ -135,20 +131,16 @@ class Known:
         """
 
         def counts(name: str) -> bool:
-            cells = [str(cell) for cell in self.table.column(name) if not self.table.is_missing(cell)]
-            if len(cells) < len(self.table.rows):
-                return False
-            return _rises(list(map(float, cells))) if self.table.is_numeric(name) else _rises(cells)
+            cells = [cell for cell in self.table.column(name) if cell is not None and not self.table.is_missing(cell)]
+            steps = pairwise(map(float, cells)) if self.table.is_numeric(name) else pairwise(cells)
+            return 1 < len(cells) == len(self.table.rows) and all(starmap(lt, steps))
 
         return frozenset(filter(counts, self.table.columns))
 
     @cached_property
     def _places(self) -> dict[tuple[str, ...], int]:
-        columns = []
-        for name in self.table.columns:
-            printed = {cell: self._printed(cell) for cell in set(self.table.column(name))}
-            columns.append([printed[cell] for cell in self.table.column(name)])
-        rows = list(zip(*columns, strict=True))
+        printed = cache(self._printed)
+        rows = [tuple(map(printed, row)) for row in self.table.rows]
         return {row: place for place, row in reversed(list(enumerate(rows)))}  # the first of equal rows
 
     def _printed(self, cell: Cell) -> str:
@@ -172,9 +164,7 @@ def _column(table: Table, name: str) -> Column:
 
 def _nearest(distances: Numbers, others: NDArray[np.bool_]) -> NDArray[np.bool_]:
     order = np.argsort(np.where(others, distances, np.inf), kind="stable")
-    nearest = np.zeros(len(distances), dtype=bool)
-    nearest[order[:NEAR]] = True
-    return nearest & others
+    return others & np.isin(np.arange(len(order)), order[:NEAR])
 
 
 def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
@@ -183,18 +173,14 @@ def known_edition(dataset: str, columns: Sequence[str]) -> Known | str:
     if card is None:
         return "not recorded: no card tells what the table holds"
     for edition in sorted(card.editions, key=lambda edition: edition.name != PAPER_EDITION):
-        table = _at_hand(card, edition)
-        if table is not None and set(table.columns) == set(columns):
+        try:
+            edition_bytes(card, replace(edition, addresses=()))
+        except UsageError:
+            continue
+        table = load_table(f"{card.name}@{edition.name}")
+        if set(table.columns) == set(columns):
             return Known(_in_words(table, edition))
     return f"not recorded: no edition of {card.name} with these features is on this machine"
-
-
-def _at_hand(card: Card, edition: Edition) -> Table | None:
-    try:
-        edition_bytes(card, replace(edition, addresses=()))
-    except UsageError:
-        return None
-    return load_table(f"{card.name}@{edition.name}")
 
 
 def _in_words(table: Table, edition: Edition) -> Table:
@@ -205,10 +191,6 @@ def _in_words(table: Table, edition: Edition) -> Table:
     answers = table.question.answers
     rows = tuple((*row[:index], answers.get(str(row[index]), row[index]), *row[index + 1 :]) for row in table.rows)
     return replace(table, rows=rows)
-
-
-def _rises(values: Sequence[Order]) -> bool:
-    return len(values) > 1 and all(first < second for first, second in pairwise(values))
 
 
 def _most(options: Sequence[Guess], missing: float) -> Guess:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from tabcontam.evidence.base import Measurement, PublishedRule, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import PublishedRule, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.reading.reading import declines
 from tabcontam.reading.values import completion_line, decide_values, first_line
@@ -32,8 +32,11 @@ def differences(records: Iterable[Record], dictionary: Dictionary) -> list[Recor
     answers: list[RecordedDifference] = []
     cells: list[RecordedDifference] = []
     for group in cells_of(records):
-        compared = [_difference(record, dictionary) for record in group if record.decision is not None]
-        found = [difference for difference in compared if difference is not None]
+        found = [
+            _differing("answer", record, ours, record.decision, *_explanation(record, dictionary, ours))
+            for record in group
+            if record.decision is not None and (ours := detected(record, dictionary)) != record.decision
+        ]
         answers += found
         if found:
             cells += _cell_difference(group, found, dictionary)
@@ -44,7 +47,7 @@ def detected(record: Record, dictionary: Dictionary) -> bool:
     """What the published algorithms make of one answer."""
     if record.values is None:
         return _words(record, dictionary).detected
-    return decide_values(_line(record), {name: record.values[name] for name in record.asked}).detected
+    return decide_values(_line(record), {name: record.values[name] for name in record.asked})
 
 
 def _words(record: Record, dictionary: Dictionary) -> WordDecision:
@@ -60,18 +63,8 @@ def _line(record: Record) -> str:
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
     """A cell under the published rules."""
-    cell = _unjudged(group[0])
-    if cell.test == MEMBERSHIP:
-        return _membership(cell, group)
-    measurement = _measurement(group, dictionary)
-    verdict, queries = published(measurement), len(measurement.trials)
-    cell = replace(cell, verdict=verdict.verdict, paper_verdict=verdict.verdict, reason=verdict.reason, queries=queries)
-    return published_counts(cell, measurement)
-
-
-def _unjudged(first: Record) -> Cell:
-    """The cell that a record is of, before anything is known of it."""
-    return Cell(
+    first = group[0]
+    cell = Cell(
         llm=first.llm,
         dataset=first.dataset,
         serializer=first.serializer,
@@ -79,6 +72,12 @@ def _unjudged(first: Record) -> Cell:
         test=first.test,
         kind=known_tests()[first.test].kind,
     )
+    if cell.test == MEMBERSHIP:
+        return _membership(cell, group)
+    measurement = _rule(cell.test).measured([_trial(record, detected(record, dictionary)) for record in group])
+    verdict, queries = published(measurement), len(measurement.trials)
+    cell = replace(cell, verdict=verdict.verdict, paper_verdict=verdict.verdict, reason=verdict.reason, queries=queries)
+    return published_counts(cell, measurement)
 
 
 def _membership(cell: Cell, group: Sequence[Record]) -> Cell:
@@ -91,11 +90,6 @@ def _membership(cell: Cell, group: Sequence[Record]) -> Cell:
         queries=queries,
         sentence=f"{hits} of {queries} rows told right as original or modified",
     )
-
-
-def _measurement(group: Sequence[Record], dictionary: Dictionary) -> Measurement:
-    trials = [_trial(record, detected(record, dictionary)) for record in group]
-    return _rule(group[0].test).measured(trials)
 
 
 def _rule(test: str) -> PublishedRule:
@@ -113,14 +107,6 @@ def _trial(record: Record, hit: bool) -> Trial:
         reply=Reply(record.output, State.OK),
         reading=Reading(record.output, hit=hit, paper_hit=hit, readable=readable),
     )
-
-
-def _difference(record: Record, dictionary: Dictionary) -> RecordedDifference | None:
-    ours = detected(record, dictionary)
-    if ours == record.decision:
-        return None
-    group, explanation = _explanation(record, dictionary, ours)
-    return _differing("answer", record, ours, record.decision, group, explanation)
 
 
 def _differing(

@@ -60,13 +60,8 @@ class Record:
     @property
     def place(self) -> dict[str, str | None]:
         """What tells the record's cell from others."""
-        return {
-            "llm": self.llm,
-            "dataset": self.dataset,
-            "serializer": self.serializer,
-            "test": self.test,
-            "source": self.file,
-        }
+        names = {"llm": self.llm, "dataset": self.dataset, "serializer": self.serializer}
+        return names | {"test": self.test, "source": self.file}
 
 
 def read_records(path: Path) -> list[Record]:
@@ -126,8 +121,7 @@ def _parse(raw: Any, number: int) -> Record:
     expected, matches = _text(raw, "expected"), _text(raw, "matches")
     if not isinstance(raw["decision"], bool):
         raise TypeError("'decision' is not true or false")
-    answer: dict[str, Any] = {"output": _text(raw, "output"), "decision": raw["decision"]}
-    answer["asked"] = tuple(str(key) for key in _keys(matches))
+    answer: dict[str, Any] = {"output": _text(raw, "output"), "decision": raw["decision"], "asked": _keys(matches)}
     if test in ROW_TESTS:
         answer["values"] = row(expected)
         if unknown := set(answer["asked"]) - set(answer["values"]):
@@ -138,17 +132,15 @@ def _parse(raw: Any, number: int) -> Record:
 
 
 def _text(raw: Mapping[str, Any], key: str) -> str:
-    value = raw[key]
-    if not isinstance(value, str):
+    if not isinstance(raw[key], str):
         raise TypeError(f"{key!r} is not a text")
-    return value
+    return str(raw[key])
 
 
 def _count(raw: Mapping[str, Any], key: str) -> int:
-    value = raw[key]
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+    if type(raw[key]) is not int or raw[key] < 0:  # to Python a true is an int
         raise TypeError(f"{key!r} is not a count")
-    return value
+    return int(raw[key])
 
 
 def words(text: str) -> tuple[str | None, ...]:
@@ -183,13 +175,12 @@ def _word(item: ast.expr) -> str | None:
     return None
 
 
-def _keys(text: str) -> list[str]:
-    """The keys of a printed Python dictionary."""
+def _keys(text: str) -> tuple[str, ...]:
+    """The keys of a printed Python dictionary that are words."""
     tree = _literal(text)
     if not isinstance(tree, ast.Dict):
         raise ValueError("'matches' is not a dictionary")
-    keys = (_word(key) for key in tree.keys if key is not None)
-    return [key for key in keys if key is not None]
+    return tuple(word for key in tree.keys if key is not None and (word := _word(key)) is not None)
 
 
 def row(text: str) -> dict[str, str | None]:

@@ -16,6 +16,7 @@ from tabcontam.evidence.knowledge.words import true_ones
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.rows import POWER, SHARE, answered
+from tabcontam.evidence.sentences import hardly_found
 from tabcontam.reading.words import Dictionary, appears, stands_in, without_note
 from tabcontam.replay.null import Known
 from tabcontam.replay.records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded
@@ -70,10 +71,7 @@ class RecordedCell:
         power = row_power(rows, remembered / len(rows), level)
         if power >= POWER:
             return None
-        return (
-            f"a model that remembers {remembered} of the {len(rows)} asked rows would be told from a guesser "
-            f"in only {power:.0%} of cases at p <= {level:.2g}"
-        )
+        return hardly_found(power, level, f"{remembered} of the {len(rows)} asked rows")
 
 
 def asked_rows(records: Iterable[Record], known: Known, dictionary: Dictionary) -> RecordedCell | str:
@@ -119,7 +117,7 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tu
         record.asked,
         tuple(cells[name] for name in record.asked),
         max_tokens=0,
-        chance=known.guesses(place, record.asked, beside=record.test != ONE_CELL),
+        chance=known.guesses(place, record.asked, record.test != ONE_CELL),
     )
     reply = Reply(_text(record.output, serializer, record.asked[0]), State.OK)
     reading = test.read(query, reply, serializer, dictionary)

@@ -9,7 +9,7 @@ from tabcontam.verdicts.wording import visible
 
 WINDOW = 30.0  # seconds over which a rate is taken
 FEWEST = 5  # answers over which a rate is taken, however long they took
-LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is told, where nothing waits
+LIMIT_SHOWN = 10.0  # seconds for which a smaller number of connections is shown, where nothing waits
 
 Shrunk = tuple[int, int, str]  # connections before and now, and why
 
@@ -53,13 +53,13 @@ class Asked:
             self._times.popleft()
 
     def waits(self, kind: str, seconds: float, now: float) -> None:
-        """Note a request that will be sent again. Of several that wait, the last to be sent is told."""
+        """Note a request that will be sent again. Of several that wait, the last to be sent is shown."""
         self.retries += 1
         if now >= self._until or now + seconds >= self._until:
             self._kind, self._until = kind, now + seconds
 
     def limited(self, before: int, after: int, kind: str, now: float) -> None:
-        """Note the number of connections; that it grew is not told."""
+        """Note the number of connections; that it grew is not shown."""
         self.connections = after
         self._shrunk = ((before, after, kind), now) if after < before else None
 
@@ -91,13 +91,13 @@ class Asked:
 
 def counts(asked: Asked) -> list[str]:
     """How many queries have a reply, how many of these failed, and what had to be sent again."""
-    failed = [f"{asked.failed} failed"] if asked.failed else []
-    return [f"{asked.done}/{asked.planned} answered", *failed, *retries(asked)]
+    failed = f"{asked.failed} failed" if asked.failed else ""
+    return [f"{asked.done}/{asked.planned} answered", *filter(None, (failed, retries(asked)))]
 
 
-def retries(asked: Asked) -> list[str]:
-    """How many requests were sent again, if any."""
-    return [f"{asked.retries} {'retry' if asked.retries == 1 else 'retries'}"] if asked.retries else []
+def retries(asked: Asked) -> str:
+    """How many requests were sent again; empty if none."""
+    return f"{asked.retries} {'retry' if asked.retries == 1 else 'retries'}" if asked.retries else ""
 
 
 def pace(asked: Asked, now: float) -> list[str]:
@@ -109,7 +109,7 @@ def pace(asked: Asked, now: float) -> list[str]:
 def state(asked: Asked, now: float, arrow: str, *, settled: bool = False, short: bool = False) -> str:
     """What it waits for, as "429: 12 s, 40 → 32 connections"; empty where nothing keeps it.
 
-    `settled` also tells a number of connections that is not news; `short` tells none beside a wait.
+    `settled` also gives a number of connections that is not news; `short` gives none beside a wait.
     """
     waiting, shrunk = asked.waiting(now), asked.shrunk(now)
     facts = [f"{waiting[1]} s"] if waiting else []

@@ -51,14 +51,14 @@ class Row:
     rate: str
     left: str
     retries: str
-    states: tuple[str, str, str]
+    states: Sequence[str]
 
     @classmethod
     def of(cls, asked: Asked, name: str, now: float, encoding: str) -> "Row":
         """What is known of an LLM now, in words that the output can show."""
         left = asked.left(now)
         news, wait = state(asked, now, " → "), state(asked, now, " → ", short=True)
-        states = (state(asked, now, " → ", settled=True), news.replace(" connections", " conn."), wait)
+        settled, news = state(asked, now, " → ", settled=True), news.replace(" connections", " conn.")
         return cls(
             name=printable(name, encoding),
             dataset=printable(asked.dataset, encoding),
@@ -66,18 +66,15 @@ class Row:
             count=f"{asked.done}/{asked.planned}",
             rate=speed(asked.rate(now)),
             left="" if left is None else f"ETA {duration(left)}",
-            retries="".join(retries(asked)),
-            states=(printable(states[0], encoding), printable(states[1], encoding), printable(states[2], encoding)),
+            retries=retries(asked),
+            states=[printable(words, encoding) for words in (settled, news, wait)],
         )
 
-    def before(self, layout: _Layout) -> list[str]:
-        """The parts before the bar."""
-        return [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
-
-    def after(self, layout: _Layout) -> list[str]:
-        """The numbers after the bar."""
+    def beside(self, layout: _Layout) -> tuple[list[str], list[str]]:
+        """The parts before the bar, and the numbers after it."""
+        before = [_cut(self.name, layout.name), *([_cut(self.dataset, layout.dataset)] if layout.dataset else [])]
         shown = {"rate": layout.rate, "left": layout.left, "retries": layout.retries}
-        return [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
+        return before, [self.count, *(getattr(self, name) for name, yes in shown.items() if yes)]
 
 
 def drawn(rows: Sequence[Row], width: int, encoding: str) -> "list[Text]":
@@ -85,14 +82,15 @@ def drawn(rows: Sequence[Row], width: int, encoding: str) -> "list[Text]":
     if not rows:
         return []
     for layout in _LAYOUTS:
-        before = [printable(part, encoding) for part in _columns([row.before(layout) for row in rows], "<")]
-        after = _columns([row.after(layout) for row in rows], ">")
+        parts = [row.beside(layout) for row in rows]
+        before = [printable(part, encoding) for part in _columns([before for before, _ in parts])]
+        after = _columns([after for _, after in parts], right=True)
         after = [f"{part}  {row.states[layout.state]}".rstrip() for part, row in zip(after, rows, strict=True)]
         room = width - max(_cells(f"{a}  {b}") for a, b in zip(before, after, strict=True))
         if room >= (layout.bar + 2 if layout.bar else 0):
             break
     bar = min(room - 2, WIDEST) if layout.bar else 0
-    return [_line(*parts, bar, encoding) for parts in zip(before, rows, after, strict=True)]
+    return [_line(*row, bar, encoding) for row in zip(before, rows, after, strict=True)]
 
 
 def _line(before: str, row: Row, after: str, bar: int, encoding: str) -> "Text":
@@ -106,17 +104,18 @@ def _line(before: str, row: Row, after: str, bar: int, encoding: str) -> "Text":
     return line.append(after)
 
 
-def _columns(rows: Sequence[Sequence[str]], sign: str) -> list[str]:
-    """Each row's parts in columns, to the left ("<") or to the right (">"); a column without text is left out."""
-    columns = [column for column in zip(*rows, strict=True) if any(column)]
-    widths = [max(map(_cells, column)) for column in columns]
-    padded = [[_padded(part, width, sign) for part in column] for column, width in zip(columns, widths, strict=True)]
-    return ["  ".join(parts) for parts in zip(*padded, strict=True)]
+def _columns(rows: Sequence[Sequence[str]], *, right: bool = False) -> list[str]:
+    """Each row's parts in columns, flush left or `right`; a column without text is left out."""
+    from rich.cells import set_cell_size
 
-
-def _padded(text: str, width: int, sign: str) -> str:
-    fill = " " * (width - _cells(text))
-    return text + fill if sign == "<" else fill + text
+    columns = []
+    for column in zip(*rows, strict=True):
+        width = max(map(_cells, column))
+        if width:
+            columns.append(
+                [" " * (width - _cells(part)) + part if right else set_cell_size(part, width) for part in column]
+            )
+    return ["  ".join(parts) for parts in zip(*columns, strict=True)]
 
 
 def _cells(text: str) -> int:

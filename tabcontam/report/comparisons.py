@@ -1,18 +1,20 @@
 """Versions of a family, serializers and runs side by side: what appeared, what vanished, and is it more than chance."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.squares import SIGNS
-from tabcontam.verdicts.cells import outcome_of
-from tabcontam.verdicts.comparison import Comparison
+from tabcontam.report.groups import grouped
+from tabcontam.report.squares import SIGNS, css_class
+from tabcontam.verdicts.cells import SCORE, outcome_of
+from tabcontam.verdicts.comparison import CompareBy, Comparison
 from tabcontam.verdicts.facts import in_order
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded
 
-KINDS = {
+KINDS: Mapping[CompareBy, tuple[str, str]] = {
     "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),
     "serializers": ("Serializers side by side", "The same rows, written in two ways, asked of the same LLM."),
     "runs": ("Runs side by side", "The cells that two runs both have, each with the verdict that its own run gave it."),
@@ -26,21 +28,7 @@ MEANINGS = {
 }
 LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
 OPEN = 3  # groups with a change whose squares are shown at once; those of more wait to be opened
-LETTER_CLASS = {
-    Verdict.CONTAMINATED: "c",
-    Verdict.NOT_DETECTED: "n",
-    Verdict.UNINFORMATIVE: "u",
-    Verdict.NO_ANSWER: "a",
-    Verdict.SKIPPED: "s",
-}
-
-
-@dataclass(frozen=True)
-class Half:
-    """One side of a square: a letter or a score, and the class that colours it."""
-
-    text: str
-    look: str
+Half = tuple[str, str]  # one side of a square: a letter or a score, and the class that colours it
 
 
 @dataclass(frozen=True)
@@ -60,7 +48,6 @@ class Change:
     word: str
     where: str
     figures: str
-    beyond: bool
 
 
 @dataclass(frozen=True)
@@ -87,27 +74,20 @@ class Section:
     changed: tuple[Group, ...]
     others: tuple[Group, ...]
     opened: bool
-    listed: int = LISTED
 
 
 def context(view: RunResults) -> dict[str, Any]:
     """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
-    by_kind: dict[str, list[Comparison]] = {kind: [] for kind in KINDS}
-    for comparison in view.comparisons:
-        by_kind.setdefault(comparison.kind, []).append(comparison)
-    return {"compared": [_section(view, kind, found) for kind, found in by_kind.items() if found]}
+    by_kind = grouped(view.comparisons, lambda comparison: comparison.kind)
+    return {"compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind], "listed": LISTED}
 
 
-def _section(view: RunResults, kind: str, found: Sequence[Comparison]) -> Section:
-    grouped: dict[tuple[str, str, str], list[Comparison]] = {}
-    for comparison in found:
-        grouped.setdefault((comparison.llm, comparison.first, comparison.second), []).append(comparison)
-    groups = [_group(view, own) for own in grouped.values()]
-    groups.sort(key=lambda group: -len(group.changes))
+def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> Section:
+    pairs = grouped(found, lambda comparison: (comparison.llm, comparison.first, comparison.second))
+    groups = sorted((_group(view, own) for own in pairs.values()), key=lambda group: -len(group.changes))
     changed = tuple(group for group in groups if group.changes)
-    title, about = KINDS.get(kind, (kind, ""))
     others = tuple(group for group in groups if not group.changes)
-    return Section(kind, title, about, counted(found), changed, others, len(changed) <= OPEN)
+    return Section(kind, *KINDS[kind], counted(found), changed, others, len(changed) <= OPEN)
 
 
 def counted(found: Sequence[Comparison]) -> str:
@@ -154,13 +134,11 @@ def _name(view: RunResults, kind: str, name: str) -> str:
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
     """Each one's dataset, and what tells it from another one of the group: edition, serializer."""
-    editions: dict[str, set[str | None]] = {}
-    for one in found:
-        editions.setdefault(one.dataset, set()).add(one.edition)
+    editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
     many = len({one.serializer for one in found}) > 1
     return [
         one.dataset
-        + (f"@{one.edition}" if len(editions[one.dataset]) > 1 and one.edition else "")
+        + (f"@{one.edition}" if editions[one.dataset] > 1 and one.edition else "")
         + (f" {one.serializer}" if many and one.serializer else "")
         for one in found
     ]
@@ -173,16 +151,17 @@ def _square(one: Comparison, recorded: bool) -> Square:
 
 def _half(verdict: Verdict | None, share: float | None) -> Half:
     if verdict is None:
-        return Half("-" if share is None else f"{share:.2f}", "p")
-    return Half(SIGNS[verdict], LETTER_CLASS[verdict])
+        return "-" if share is None else f"{share:.2f}", css_class(SCORE)
+    return SIGNS[verdict], css_class(verdict)
 
 
 def _change(view: RunResults, one: Comparison, label: str) -> Change:
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     verdicts = f"both {outcome}" if outcome == other else f"{outcome} → {other}"
     word = one.change if one.change in CHANGED else "differs"
-    where, said = f"{view.test_titles[one.test]} on {label}", figures(one, view.run.recorded)
-    return Change(word, where, said if one.change in CHANGED else f"{verdicts}, {said}", one.beyond_chance)
+    stated = figures(one, view.run.recorded)
+    shares = stated if one.change in CHANGED else f"{verdicts}, {stated}"
+    return Change(word, f"{view.test_titles[one.test]} on {label}", shares)
 
 
 def figures(one: Comparison, recorded: bool = False) -> str:

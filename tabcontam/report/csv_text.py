@@ -12,7 +12,6 @@ from tabcontam.report.frame import CELLS, of_cell
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
-COLUMNS = tuple(CELLS)  # of every file, also one without cells; other fields of a cell follow
 FORMULA = ("=", "+", "-", "@", "＝", "＋", "－", "＠", "'")  # noqa: RUF001 - spreadsheets read the wide ones, too
 
 

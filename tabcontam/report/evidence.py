@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
-from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, said, shown
+from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, shown, words_read
 from tabcontam.verdicts.cells import place_of
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -42,7 +42,7 @@ class Packed:
 
 @dataclass(frozen=True)
 class _Ranked:
-    """What decides whether a query is shown. A decoy is of the query that it is compared with; `words` were said."""
+    """What decides whether a query is shown. A decoy is of the query that it is compared with; `words` were read."""
 
     query: str
     kind: str
@@ -106,7 +106,8 @@ class _Gathered:
             queries.append(self._with_decoys(one, same[:room]))
             names |= {one.query, *(decoy.query for decoy in same[:room])}
             room -= len(same[:room])
-        return {"about": self._about(names) + note, "queries": queries, "more": self._more(names)}, len(names)
+        more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in self._lines(names).items()]
+        return {"about": self._about(names) + note, "queries": queries, "more": more}, len(names)
 
     def _with_decoys(self, one: _Ranked, same: Iterable[_Ranked]) -> dict[str, Any]:
         """A query beside the decoys that were answered with the same; their prompts without what its own says too."""
@@ -121,26 +122,19 @@ class _Gathered:
         return query | {"decoys": beside} if beside else query
 
     def _about(self, names: Collection[str]) -> str:
-        found = {kind: len(lines) for kind, lines in self._lines(()).items()}
-        kinds = ", ".join(_counted(kind, count) for kind, count in found.items())
-        queries = "1 query" if len(self.seen) == 1 else f"{len(self.seen)} queries"
+        found = self._lines(())
+        kinds = ", ".join(_counted(kind, len(lines)) for kind, lines in found.items())
+        about = f"{'1 query' if len(self.seen) == 1 else f'{len(self.seen)} queries'}: {kinds}."
         if len(names) == len(self.seen):
-            return f"{queries}: {kinds}."
+            return about
         each = ", and at least one of each kind of answer" if len(found.keys() - {DECOY}) > 1 else ""
-        return f"{queries}: {kinds}. {len(names)} are shown, the most telling first{each}."
-
-    def _more(self, names: Collection[str]) -> list[str]:
-        left = self._lines(names)
-        return [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
+        return f"{about} {len(names)} are shown, the most telling first{each}."
 
     def _lines(self, without: Iterable[str]) -> dict[str, list[int]]:
         """The lines of the queries but those named, by kind."""
-        left = set(without)
-        found: dict[str, list[int]] = {kind: [] for kind in NAMES}
-        for query, (kind, line) in self.seen.items():
-            if query not in left:
-                found[kind].append(line)
-        return {kind: sorted(lines) for kind, lines in found.items() if lines}
+        left = [self.seen[query] for query in self.seen.keys() - set(without)]
+        found = {kind: sorted(line for one, line in left if one == kind) for kind in NAMES}
+        return {kind: lines for kind, lines in found.items() if lines}
 
 
 def packed(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> Packed:
@@ -178,7 +172,7 @@ def _ranked(trial: Mapping[str, Any], query: str, number: int) -> _Ranked:
         paper=trial.get("paper") is True,
         number=number,
         of=of,
-        words=frozenset(map(one_line, said(trial))),
+        words=frozenset(map(one_line, words_read(trial))),
     )
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults
 
@@ -14,42 +14,29 @@ if TYPE_CHECKING:
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
 Columns = Mapping[str, str]  # the kind of each
 
-PLACE = {"llm": TEXT, "dataset": TEXT, "edition": TEXT, "serializer": TEXT, "source": TEXT}
+PLACE = dict.fromkeys(("llm", "dataset", "edition", "serializer", "source"), TEXT)
 CELLS: Columns = {
     **PLACE,
-    "test": TEXT,
-    "kind": TEXT,
+    **dict.fromkeys(("test", "kind"), TEXT),
     "control": TRUTH,
-    "verdict": VERDICT,
-    "otherwise": VERDICT,
-    "paper_verdict": VERDICT,
+    **dict.fromkeys(("verdict", "otherwise", "paper_verdict"), VERDICT),
     "score": NUMBER,
     "hits": COUNT,
     "expected_hits": NUMBER,
-    "answered": COUNT,
-    "queries": COUNT,
+    **dict.fromkeys(("answered", "queries"), COUNT),
     "statistic_name": TEXT,
-    "statistic_value": NUMBER,
-    "statistic_expected": NUMBER,
+    **dict.fromkeys(("statistic_value", "statistic_expected"), NUMBER),
     "null": TEXT,
-    "p_value": NUMBER,
-    "q_value": NUMBER,
-    "interval_low": NUMBER,
-    "interval_high": NUMBER,
+    **dict.fromkeys(("p_value", "q_value", "interval_low", "interval_high"), NUMBER),
     "interval_of": TEXT,
-    "recalled_bits": NUMBER,
-    "detectable_share": NUMBER,
-    "reason": TEXT,
-    "sentence": TEXT,
+    **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
 }
 TABLES: Columns = {
     **PLACE,
     "verdict": VERDICT,
-    "p_value": NUMBER,
-    "q_value": NUMBER,
-    "recalled_bits": NUMBER,
-    "detectable_share": NUMBER,
+    **dict.fromkeys(("p_value", "q_value", "recalled_bits", "detectable_share"), NUMBER),
     "reason": TEXT,
 }
 RANKING: Columns = {
@@ -66,7 +53,7 @@ def cells_frame(view: RunResults) -> "pd.DataFrame":
 
 def tables_frame(view: RunResults) -> "pd.DataFrame":
     """One row a table's verdict."""
-    return _frame(TABLES, [_of_table(table) for table in view.tables_in_order])
+    return _frame(TABLES, [vars(table) | dict(table.numbers) for table in view.tables_in_order])
 
 
 def ranking_frame(view: RunResults) -> "pd.DataFrame":
@@ -83,23 +70,15 @@ PARTS: Mapping[str, Callable[[RunResults], "pd.DataFrame"]] = {
 
 def of_cell(cell: Cell) -> dict[str, str | float | bool | None]:
     """The fields of a cell, the statistic and the interval taken apart."""
-    statistic = cell.statistic
-    measured = {
-        "statistic_name": statistic and statistic.name,
-        "statistic_value": statistic and statistic.value,
-        "statistic_expected": statistic and statistic.expected,
-    }
-    return vars(cell) | dict(cell.numbers) | measured | _ends("interval", cell.interval)
-
-
-def _of_table(table: TableVerdict) -> dict[str, object]:
-    return vars(table) | dict(table.numbers)
+    statistic = {f"statistic_{name}": value for name, value in vars(cell.statistic).items()} if cell.statistic else {}
+    return vars(cell) | dict(cell.numbers) | statistic | _ends("interval", cell.interval)
 
 
 def _of_rank(rank: Rank) -> dict[str, object]:
-    intervals = [_ends(measure, rank.intervals.get(measure)) for measure in MEASURES]
-    majorities = {f"{measure}_majority": value for measure, value in rank.majorities.items()}
-    return vars(rank) | majorities | {name: value for ends in intervals for name, value in ends.items()}
+    fields = vars(rank) | {f"{measure}_majority": value for measure, value in rank.majorities.items()}
+    for measure in MEASURES:
+        fields |= _ends(measure, rank.intervals.get(measure))
+    return fields
 
 
 def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:

@@ -16,6 +16,7 @@ from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
+from tabcontam.report.groups import grouped
 from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.squares import (
@@ -35,7 +36,7 @@ from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, rulings
 from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import Block, RunResults
-from tabcontam.verdicts.wording import rounded, text
+from tabcontam.verdicts.wording import rounded
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -59,38 +60,20 @@ NUMBERS = {
 }
 
 
-def render_html(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> str:
-    """The self-contained page of a run, however large: sentences, heatmap, ranking, controls, cells and evidence.
-
-    `trials` are the objects of trials.jsonl.
-    """
-    judged = _judged(view)
-    return _page("index.html.jinja", view, _shared(view, trials, judged), _leaves(view, judged, ""))
-
-
 def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, str]:
     """The pages of a run by their file names: `index.html`, and where that were too large one an LLM, `llm-1.html`….
 
     `trials` are the objects of trials.jsonl.
     """
-    judged = _judged(view)
-    shared, leaves = _shared(view, trials, judged), _leaves(view, judged, "llm-{}.html" if parted(view) else "")
+    ruled = rulings(view)
+    stated = sentences(view, ruled)
+    leaves = _leaves(view, ruled, stated)
+    shared = {**_shared(view, trials), **_gate(ruled), "sentences": stated}
     if not parted(view):
         return {INDEX: _page("index.html.jinja", view, shared, leaves)}
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
-    controls = [leaf for leaf in leaves if leaf.block.control]
-    return pages | {
-        leaf.page: _page(
-            "llm.html.jinja", view, {**shared, "beside": _beside(leaves, leaf), "controls": controls}, [leaf]
-        )
-        for leaf in leaves
-    }
-
-
-def _beside(leaves: "Sequence[Leaf]", leaf: "Leaf") -> list[tuple[str, "Leaf"]]:
-    """The LLMs whose pages come before and after one."""
-    found = [("before", leaves[leaf.number - 2])] if leaf.number > 1 else []
-    return found + ([("next", leaves[leaf.number])] if leaf.number < len(leaves) else [])
+    shared["every_leaf"] = leaves
+    return pages | {leaf.page: _page("llm.html.jinja", view, shared, [leaf]) for leaf in leaves}
 
 
 def parted(view: RunResults) -> bool:
@@ -110,29 +93,17 @@ class Leaf:
     standings: Mapping[str, Standing]
 
 
-@dataclass(frozen=True)
-class _Judged:
-    """What the gate says of each LLM and table, and the sentences that rest on it; it takes a while in a large run."""
-
-    ruled: Mapping[Tested, Ruling]
-    sentences: Sequence[Sentence]
-
-
-def _judged(view: RunResults) -> _Judged:
-    ruled = rulings(view)
-    return _Judged(ruled, sentences(view, ruled))
-
-
-def _leaves(view: RunResults, judged: _Judged, page: str) -> list[Leaf]:
-    titles, said = Titles(view), {one.llm: one.joint + one.rest for one in judged.sentences}
+def _leaves(view: RunResults, ruled: Mapping[Tested, Ruling], stated: Iterable[Sentence]) -> list[Leaf]:
+    titles, page = Titles(view), "llm-{}.html" if parted(view) else ""
+    of_llm = {one.llm: one.joint + one.rest for one in stated}
     return [
         Leaf(
             number,
             block,
             titles.llm(block.llm),
             page.format(number),
-            said[block.llm],
-            standings(view, block, titles, judged.ruled),
+            of_llm[block.llm],
+            standings(view, block, titles, ruled),
         )
         for number, block in enumerate(view.blocks, start=1)
     ]
@@ -156,7 +127,7 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     return rendered
 
 
-def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]], judged: _Judged) -> dict[str, Any]:
+def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
     titles, packed = Titles(view), evidence.packed(view, trials)
     style = _unindented("".join(map(asset, STYLES)))
@@ -168,10 +139,7 @@ def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]], judged: _Judg
         "style_hash": _hash(style),
         "script_hashes": [_hash(script) for script in scripts],
         "scope": scope(view),
-        **_gate(judged.ruled),
-        "sentences": judged.sentences,
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
-        "facts": _facts(view),
         "packed": packed,
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
         "pages": pages_of({test: view.test_titles[test] for test in view.tests}),
@@ -185,13 +153,6 @@ def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]], judged: _Judg
         "strengths": levels_shown(view),
         **ranking.context(view),
         **comparisons.context(view),
-        **_words(),
-    }
-
-
-def _words() -> dict[str, Any]:
-    """What the templates need to name and draw a cell."""
-    return {
         "numbers": numbers,
         "rounded": rounded,
         "sign": sign,
@@ -219,22 +180,21 @@ def _hash(source: str) -> str:
     return b64encode(sha256(source.encode()).digest()).decode()
 
 
-SAME_WORD: Mapping[Verdict | None, Conclusion] = {
+SAME_CONCLUSION: Mapping[Verdict | None, Conclusion] = {
     Verdict.CONTAMINATED: Conclusion.CONTAMINATED,
     Verdict.NOT_DETECTED: Conclusion.CLEAN,
 }
 
 
 def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
-    """What the gate says of each table; nothing of those of controls that joined, and of recorded answers."""
+    """What the templates ask the gate about a table; it decides on no control and no recorded answers."""
 
     def of(table: TableVerdict) -> Ruling | None:
         return ruled.get((table.llm, TableName.of(table)))
 
     def doubt(table: TableVerdict) -> str:
-        """Why the gate says another word, or what a control voids."""
-        found = of(table)
-        same = SAME_WORD.get(table.verdict, Conclusion.CANNOT_TELL)
+        """Why the gate comes to another conclusion than the verdict, or what a control voids."""
+        found, same = of(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
         return found.reason if found and (found.void or found.conclusion is not same) else ""
 
     return {"gated": bool(ruled), "ruled": of, "doubt": doubt}
@@ -242,12 +202,10 @@ def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
 
 def _agreements(view: RunResults) -> list[tuple[Source, int, int, list[Agreement]]]:
     """For each published source: how many cells agree of those that both decided, and the same for each LLM."""
-    grouped: dict[Source, list[Agreement]] = {}
-    for line in agreement(view):
-        grouped.setdefault(line.source, []).append(line)
+    by_source = grouped(agreement(view), lambda line: line.source)
     return [
         (source, sum(line.agree for line in lines), sum(line.decided for line in lines), lines)
-        for source, lines in grouped.items()
+        for source, lines in by_source.items()
     ]
 
 
@@ -256,29 +214,9 @@ def numbers(cell: Cell) -> list[str]:
     if cell.queries == 0:
         return []
     named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
+    if statistic := cell.statistic:  # recalled bits are a statistic, too, and are named once
+        key, expected = statistic.name.replace(" ", "_"), statistic.expected
+        by_chance = "" if expected is None else f" ({rounded(key, expected)} expected of a guesser)"
+        named[statistic.name] = rounded(key, statistic.value) + by_chance
     interval = [f"95% interval {cell.limits}"] if cell.interval else []
-    return [*(f"{name} {value}" for name, value in (named | _statistic(cell)).items()), *interval]
-
-
-def _statistic(cell: Cell) -> dict[str, str]:
-    """The statistic with what the null expects; recalled bits are named once."""
-    if cell.statistic is None:
-        return {}
-    name, value, expected = cell.statistic.name, cell.statistic.value, cell.statistic.expected
-    key = name.replace(" ", "_")
-    by_chance = "" if expected is None else f" ({rounded(key, expected)} expected of a guesser)"
-    return {name: rounded(key, value) + by_chance}
-
-
-def _facts(view: RunResults) -> list[tuple[str, str]]:
-    run = view.run
-    facts = {
-        "Command": run.command,
-        "Started": text(run.started),
-        "Seed": text(run.seed),
-        "Rules": run.rules,
-        "Alpha": text(run.alpha),
-        "Dictionary": run.dictionary,
-        "Versions": ", ".join(f"{name} {version}" for name, version in run.versions.items()),
-    }
-    return [(name, value) for name, value in facts.items() if value]
+    return [*(f"{name} {value}" for name, value in named.items()), *interval]

@@ -20,14 +20,19 @@ from datetime import datetime
 from xml.etree import ElementTree
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.report.frame import of_cell
 from tabcontam.report.html import INDEX, parted
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import NUMBERS, Cell
 from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.results import Column, RunResults
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 DECLARATION = '<?xml version="1.0" encoding="utf-8"?>'
 FACTS = ("version", "command", "started", "seed", "rules", "alpha", "dictionary", "finished", "interrupted")
+MEASURED = (  # fields of a cell, as frame.py names them
+    "verdict", "paper_verdict", "source", "statistic", "statistic_value", "statistic_expected", "null",
+    "interval_low", "interval_high", "interval_of", *NUMBERS, "control",
+)  # fmt: skip
 LONGEST_MESSAGE = 200
 
 Seconds = Mapping[tuple[str, ...], float]
@@ -150,22 +155,13 @@ def _failure(view: RunResults, cell: Cell, page: str) -> Iterator[str]:
 
 
 def _measured(cell: Cell) -> dict[str, str]:
-    statistic, interval = cell.statistic, cell.interval
-    facts = {
+    fields = of_cell(cell)
+    fields |= {
         "verdict": cell.outcome,
-        "paper_verdict": text(cell.paper_verdict),
-        "source": text(cell.source),
-        "statistic": statistic.name if statistic else "",
-        "statistic_value": text(statistic and statistic.value),
-        "statistic_expected": text(statistic and statistic.expected),
-        "null": text(cell.null),
-        "interval_low": text(interval and interval[0]),
-        "interval_high": text(interval and interval[1]),
-        "interval_of": text(cell.interval_of),
-        **{name: text(value) for name, value in cell.numbers.items()},
+        "statistic": fields.get("statistic_name"),
         "control": "true" if cell.control else "",
     }
-    return {name: value for name, value in facts.items() if value}
+    return {name: shown for name in MEASURED if (shown := text(fields.get(name)))}
 
 
 def _properties(parent: ElementTree.Element, facts: Mapping[str, str]) -> None:

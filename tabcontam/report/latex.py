@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.report.groups import grouped
 from tabcontam.report.ranking import TITLES, about
 from tabcontam.verdicts.cells import LETTERS, Cell, TableVerdict
 from tabcontam.verdicts.ranks import MEASURES, Rank
@@ -123,13 +124,11 @@ def _ranking(view: RunResults) -> Iterator[str]:
 
 
 def _measure(rank: Rank, measure: str) -> str:
-    value, interval, majority = (
-        rank.measures[measure], rank.intervals.get(measure), rank.majorities.get(measure),
-    )  # fmt: skip
+    value, interval = rank.measures[measure], rank.intervals.get(measure)
     if value is None:
         return "--"
     beside = [rf"{{[}}{interval[0]:.2f}, {interval[1]:.2f}{{]}}"] if interval else []
-    beside += [rf"m {majority:.2f}"] if majority is not None else []
+    beside += [rf"m {rank.majorities[measure]:.2f}"] if measure in rank.majorities else []
     return f"{value:.2f}" + (rf" {{\footnotesize {' '.join(beside)}}}" if beside else "")
 
 
@@ -137,20 +136,18 @@ def _verdicts(view: RunResults) -> Iterator[str]:
     columns = r"lllrrr>{\raggedright\arraybackslash}p{0.2\linewidth}"
     header = ("LLM", "Table", "Verdict", *NUMBERS.values(), "Why")
     rows: list[str] = []
-    for number, table in enumerate(view.tables_in_order):
-        first = not number or view.tables_in_order[number - 1].llm != table.llm
-        rows += [r"\midrule"] if first and number else []
-        rows.append(_verdict(view, table, first))
+    for llm, tables in grouped(view.tables_in_order, lambda table: table.llm).items():
+        rows += [r"\midrule"] if rows else []
+        name = escaped(llm) + (" (control)" if llm in view.joined else "")
+        rows += [_verdict(view, table, name if table is tables[0] else "") for table in tables]
     yield from _tabular("verdicts of the tables", columns, header, rows)
 
 
-def _verdict(view: RunResults, table: TableVerdict, first: bool) -> str:
-    found = table.verdict is Verdict.CONTAMINATED
-    llm = escaped(table.llm) + (" (control)" if table.llm in view.joined else "")
+def _verdict(view: RunResults, table: TableVerdict, llm: str) -> str:
     return _row(
-        llm if first else "",
+        llm,
         escaped(view.label(table)),
-        rf"\textbf{{{table.outcome}}}" if found else table.outcome,
+        rf"\textbf{{{table.outcome}}}" if table.verdict is Verdict.CONTAMINATED else table.outcome,
         *(_number(key, table.numbers) for key in NUMBERS),
         escaped(table.why),
     )

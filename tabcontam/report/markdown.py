@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
+from tabcontam.report.groups import grouped
 from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.verdicts.cells import LETTERS, Cell, outcome_of
@@ -76,26 +77,26 @@ def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0)
     yield ""
 
 
+def _paragraphs(*texts: str) -> Iterator[str]:
+    """Each text with an empty line after it."""
+    for text in texts:
+        yield from (text, "")
+
+
 def _head(view: RunResults) -> Iterator[str]:
     seed = "" if view.run.seed is None else f"seed {prose(str(view.run.seed))}"
     facts = filter(None, (seed, f"dictionary {prose(view.run.dictionary)}"))  # what the line before does not say
-    yield "# What LLMs have seen of tables"
-    yield ""
-    yield prose(scope(view))
-    yield ""
-    yield f"{', '.join([f'tabcontam {prose(view.run.version)}'.strip(), *facts])}"
-    yield ""
+    made = ", ".join([f"tabcontam {prose(view.run.version)}".strip(), *facts])
+    yield from _paragraphs("# What LLMs have seen of tables", prose(scope(view)), made)
     if view.run.command:
-        yield code(view.run.command)
-        yield ""
+        yield from _paragraphs(code(view.run.command))
     for note in view.notes:
         yield f"- Note: {prose(str(note))}"
     yield ""
 
 
 def _found(view: RunResults) -> Iterator[str]:
-    yield "## What was found"
-    yield ""
+    yield from _paragraphs("## What was found")
     for sentence in sentences(view):
         yield f"- {_named(sentence)}{sentence.joint}{prose(sentence.rest)}"
     if not view.blocks:
@@ -118,10 +119,7 @@ def _llm(view: RunResults, block: Block) -> str:
 def _tables(view: RunResults) -> Iterator[str]:
     if not view.tables_in_order:
         return
-    yield "## Tables"
-    yield ""
-    yield "By the row tests together; only they can show that rows were seen."
-    yield ""
+    yield from _paragraphs("## Tables", "By the row tests together; only they can show that rows were seen.")
     header = ("LLM", "Table", "Verdict", "Why", "q", "Recalled bits", "Detectable share")
     rows = [
         (
@@ -139,14 +137,11 @@ def _tables(view: RunResults) -> Iterator[str]:
 def _heatmap(view: RunResults) -> Iterator[str]:
     if not view.blocks:
         return
-    yield "## Heatmap"
-    yield ""
     letters = [f"`{letter}` {verdict.value}" for verdict, letter in LETTERS.items()]
-    yield f"{', '.join(letters)}; after `C` of a row test the bits that were recalled; a number alone is a score."
-    yield ""
+    legend = f"{', '.join(letters)}; after `C` of a row test the bits that were recalled; a number alone is a score."
+    yield from _paragraphs("## Heatmap", legend)
     for block in view.blocks:
-        yield f"### {_llm(view, block)}"
-        yield ""
+        yield from _paragraphs(f"### {_llm(view, block)}")
         header = ("Kind", "Test", *(code(column.label) for column in block.columns))
         yield from _table(header, _rows(view, block))
 
@@ -176,16 +171,10 @@ def _square(view: RunResults, cell: Cell | None) -> str:
 def _ranking(view: RunResults) -> Iterator[str]:
     if not view.ranks_in_order:
         return
-    yield "## Ranking"
-    yield ""
-    yield prose(about(view))
-    yield ""
+    yield from _paragraphs("## Ranking", prose(about(view)))
     header = ("LLM", *(IN_WORDS[measure].capitalize() for measure in MEASURES))
-    yield from _table(
-        header,
-        ((code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranks_in_order),
-        right=4,
-    )
+    rows = [(code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranks_in_order]
+    yield from _table(header, rows, right=len(MEASURES))
     for sentence in correlation_sentences(view):
         yield f"- {prose(sentence)}"
     yield ""
@@ -201,14 +190,11 @@ def _measure(rank: Rank, measure: str) -> str:
 
 
 def _comparisons(view: RunResults) -> Iterator[str]:
-    for kind in dict.fromkeys([*KINDS, *(one.kind for one in view.comparisons)]):
-        compared = [one for one in view.comparisons if one.kind == kind]
-        if compared:
-            yield f"## {prose(KINDS[kind][0] if kind in KINDS else kind)}"
-            yield ""
-            yield prose(counted(compared))
-            yield ""
-            yield from _changes(view, compared)
+    by_kind = grouped(view.comparisons, lambda one: one.kind)
+    for kind, (title, _) in KINDS.items():
+        if kind in by_kind:
+            yield from _paragraphs(f"## {title}", prose(counted(by_kind[kind])))
+            yield from _changes(view, by_kind[kind])
 
 
 def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
@@ -239,8 +225,7 @@ def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
 def _controls(view: RunResults) -> Iterator[str]:
     if not view.controls:
         return
-    yield "## Controls"
-    yield ""
+    yield from _paragraphs("## Controls")
     for note in view.controls:
         yield f"- {'**Warning:** ' if note.warns else ''}{prose(str(note))}"
     yield ""

@@ -4,13 +4,14 @@ import time
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tabcontam.report.paper import Paper
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 Document = Mapping[str, Any]
-SOON = 2.0  # seconds before anything is told
+SOON = 2.0  # seconds before the first line
 EVERY = 10.0  # seconds between plain lines; on a terminal one line is kept up to date
 NONE = "-"
 LEGEND = (
@@ -19,27 +20,28 @@ LEGEND = (
     "knows nothing: of the rows, so each finding is an error; the true rate is below",
     "  the limit behind it with 95% confidence",
     "schema: knows the dataset's name, features and values, and no row; tests 1 to",
-    "  3, 5 and 6 should find it, recognition_examples should not",
+    "  3, 5 and 6 should find it, test 4, which asks about rows, should not",
     "5% to 100%: remembers this share of the rows and guesses the others",
 )
 
 
 def print_power(console: "Console", document: Document) -> None:
     """The measured rates of each dataset, 80 characters wide."""
+    paper = Paper(console)
     for dataset in document["datasets"]:
-        _line(console, f"power of the tests on {dataset['dataset']}@{dataset['edition']}", "bold")
-        _line(console, f"{dataset['rows']:,} rows, {dataset['columns']} columns, serializer {document['serializer']}")
+        paper.line(f"power of the tests on {dataset['dataset']}@{dataset['edition']}", "bold")
+        paper.line(f"{dataset['rows']:,} rows, {dataset['columns']} columns, serializer {document['serializer']}")
         runs = f"{document['runs']:,} {'run' if document['runs'] == 1 else 'runs'} of each answerer"
-        _line(console, f"{runs}, seed {document['seed']}, alpha {document['alpha']:g}")
-        _line(console)
-        _print_rates(console, dataset)
-        _print_idle(console, dataset)
-        _line(console)
+        paper.line(f"{runs}, seed {document['seed']}, alpha {document['alpha']:g}")
+        paper.line()
+        _print_rates(paper, dataset)
+        _print_idle(paper, dataset)
+        paper.line()
     for line in LEGEND:
-        _line(console, line)
+        paper.line(line)
 
 
-def _print_rates(console: "Console", dataset: Document) -> None:
+def _print_rates(paper: Paper, dataset: Document) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -54,7 +56,7 @@ def _print_rates(console: "Console", dataset: Document) -> None:
         power = line["power"] or {}
         table.add_row(Text(_name(line)), *cells, *(_found(power.get(share)) for share in shares))
     if lines:
-        console.print(table)
+        paper.console.print(table)
 
 
 def _name(line: Document) -> str:
@@ -69,23 +71,16 @@ def _found(rate: Document | None) -> str:
     return f"{rate['rate']:.0%}" if rate and rate["runs"] else NONE
 
 
-def _print_idle(console: "Console", dataset: Document) -> None:
+def _print_idle(paper: Paper, dataset: Document) -> None:
     """What is not asked, in all runs or in some, with the reason."""
     for line in dataset["tests"]:
         if line["not_asked"]:
             some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
-            _line(console, f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
-
-
-def _line(console: "Console", line: str = "", style: str = "") -> None:
-    from rich.text import Text
-
-    printable = visible(line, line=True).encode(console.encoding, "backslashreplace").decode(console.encoding)
-    console.print(Text(printable, style), soft_wrap=not console.is_terminal)
+            paper.line(f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
 
 
 def telling(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
-    """What tells on `stream` how many runs are done, once it takes longer than a moment."""
+    """A function that writes to `stream` how many runs are done, once they take longer than a moment."""
     began, last = clock(), float("-inf")
 
     def tell(done: int, runs: int) -> None:

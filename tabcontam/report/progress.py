@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, TextIO
 
-from tabcontam.asking.progress import Progress, Tell, Unheard
+from tabcontam.asking.progress import Progress, Tell
 from tabcontam.evidence.base import Reply
 from tabcontam.report.asked import Asked, Shrunk, counts, named, pace, printable, rest, short_names, state
 from tabcontam.report.bars import Row, drawn
@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-QUIET = 1.5  # seconds after which a plain line says again what is being done before and after the LLMs are asked
-SOON = 0.7  # seconds after which it is said first: a bad input, which is found before, is one line of its own
+QUIET = 1.5  # seconds after which a plain line repeats what is being done before and after the LLMs are asked
+SOON = 0.7  # seconds after which it is printed first: a bad input, which is found before, is one line of its own
 TICK = 0.25  # seconds between two looks at whether a plain line is due
+BEATING = "tabcontam progress"  # the thread that looks
 EVERY = 10.0  # seconds between plain lines about the LLMs that are asked
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
 MOST = 8  # LLMs with a line of their own
@@ -53,14 +54,14 @@ class _Step:
         return f"{self.what}{part}" + (f", {seconds} s" if seconds else "")
 
 
-class _Counting(Unheard):
+class _Counting(Progress):
     """What `Bar` and `Lines` share: they know what is being done, and keep count of every LLM."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
         self.llms: dict[str, Asked] = {}
         self._steps: list[_Step] = []
-        self._asking = False
+        self._asking = self._shown = False
 
     @abstractmethod
     def _start(self) -> None:
@@ -70,33 +71,35 @@ class _Counting(Unheard):
     def _stop(self) -> None:
         """There is nothing to show any more."""
 
+    def _show_or_stop(self) -> None:
+        """Begin or stop to show what is being done, where that has begun or ended."""
+        busy = bool(self._steps) or self._asking
+        if busy != self._shown:
+            self._shown = busy
+            (self._start if busy else self._stop)()
+
     @contextmanager
     def doing(self, what: str) -> Iterator[Tell]:
         """Show what is being done until the context ends; of several things the last that was begun."""
         step = _Step(what, self.clock())
-        idle = not self._steps and not self._asking
         self._steps.append(step)
-        if idle:
-            self._start()
+        self._show_or_stop()
         try:
             yield step.tell
         finally:
             self._steps.remove(step)
-            if not self._steps and not self._asking:
-                self._stop()
+            self._show_or_stop()
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM, in this order."""
         self.llms = {llm: Asked(llm, queries) for llm, queries in planned.items()}
         self._asking = True
-        if not self._steps:
-            self._start()
+        self._show_or_stop()
 
     def end(self) -> None:
         """Nothing more is asked."""
-        if self._asking and not self._steps:
-            self._stop()
         self._asking = False
+        self._show_or_stop()
 
     def known(self, llm: str, queries: int) -> None:
         """So many queries of this LLM were answered before."""
@@ -123,9 +126,7 @@ class _Counting(Unheard):
         self._of(llm).ended = True
 
     def _of(self, llm: str) -> Asked:
-        if llm not in self.llms:
-            self.llms[llm] = Asked(llm, 0)
-        return self.llms[llm]
+        return self.llms.setdefault(llm, Asked(llm, 0))
 
     def _under_way(self) -> list[Asked]:
         return [asked for asked in list(self.llms.values()) if asked.under_way]
@@ -149,7 +150,7 @@ class Bar(_Counting):
         self._live.start(refresh=True)
 
     def ended(self, llm: str, line: str) -> None:
-        """Say so above the bars, at once."""
+        """Print that above the bars, at once."""
         from rich.text import Text
 
         super().ended(llm, line)
@@ -194,16 +195,16 @@ class Lines(_Counting):
         self._beats = beats
         self._ended = Event()
         self._lock = RLock()
-        self._said: float | None = None  # when the last line was printed, whatever about
-        self._last = 0.0
-        self._told: dict[str, tuple[float, str | None, Shrunk | None]] = {}
+        self._line_printed: float | None = None  # when the last line was printed, whatever about
+        self._all_printed = 0.0
+        self._news_printed: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
     def _start(self) -> None:
-        if self._said is None:
-            self._said = self.clock() - QUIET + SOON
+        if self._line_printed is None:
+            self._line_printed = self.clock() - QUIET + SOON
         if self._beats:
             self._ended = Event()
-            Thread(target=self._beat_until, args=(self._ended,), daemon=True).start()
+            Thread(target=self._beat_until, args=(self._ended,), name=BEATING, daemon=True).start()
 
     def _stop(self) -> None:
         self._ended.set()
@@ -213,96 +214,92 @@ class Lines(_Counting):
             self.beat()
 
     def beat(self) -> None:
-        """Say what is due now."""
+        """Print what is due now."""
         now = self.clock()
         with self._lock:
-            self._tell_due(now)
+            self._print_due(now)
             for step in self._steps[-1:]:
-                if self._said is not None and now - self._said >= QUIET:
-                    self._say(step.line(now))
+                if self._line_printed is not None and now - self._line_printed >= QUIET:
+                    self._print(step.line(now))
 
     def begin(self, planned: Mapping[str, int]) -> None:
-        """Say how many queries are planned."""
-        self._last = self.clock()
+        """Print how many queries are planned."""
+        self._all_printed = self.clock()
         super().begin(planned)
-        self._say(f"{sum(planned.values())} queries planned")
+        self._print(f"{sum(planned.values())} queries planned")
 
     def known(self, llm: str, queries: int) -> None:
-        """Say how many had an answer before."""
+        """Print how many had an answer before."""
         super().known(llm, queries)
         if queries:
-            self._say(f"{llm}: {queries} of {self._of(llm).planned} answered already")
+            self._print(f"{llm}: {queries} of {self._of(llm).planned} answered already")
 
     def at(self, llm: str, dataset: str) -> None:
-        """Say what is asked now."""
+        """Print what is asked now."""
         super().at(llm, dataset)
-        self._say(f"{llm}: asked about {dataset}")
+        self._print(f"{llm}: asked about {dataset}")
 
     def answered(self, llm: str, reply: Reply) -> None:
-        """Count, and say so from time to time and after the last."""
+        """Count, and print the count from time to time and after the last."""
         super().answered(llm, reply)
         asked = self._of(llm)
         if asked.done == asked.planned:
-            self._say(f"{llm}: {', '.join(counts(asked))}")
-        self._tell(asked)
+            self._print(f"{llm}: {', '.join(counts(asked))}")
+        self._print_due_or_news(asked)
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
-        """Say what is waited for, where it is news."""
+        """Print what is waited for, where it is news."""
         super().waits(llm, kind, seconds)
-        self._tell(self._of(llm))
+        self._print_due_or_news(self._of(llm))
 
     def ended(self, llm: str, line: str) -> None:
-        """Say why."""
+        """Print why it is asked nothing more."""
         super().ended(llm, line)
-        self._say(named(llm, line))
+        self._print(named(llm, line))
 
-    def _tell(self, asked: Asked) -> None:
-        """Say what is due now."""
+    def _print_due_or_news(self, asked: Asked) -> None:
+        """Print what is due now."""
         now = self.clock()
         with self._lock:
-            if not self._tell_due(now) and asked.under_way:
-                self._tell_news(asked, now)
+            if not self._print_due(now) and asked.under_way:
+                self._print_news(asked, now)
 
-    def _tell_due(self, now: float) -> bool:
-        """Say what every LLM is at, if that is due."""
-        due = self._asking and now - self._last >= EVERY
-        if due:
-            self._last = now
-            self._tell_all(now)
-        return due
-
-    def _tell_all(self, now: float) -> None:
+    def _print_due(self, now: float) -> bool:
+        """Print what every LLM is at, if that is due."""
+        if not self._asking or now - self._all_printed < EVERY:
+            return False
+        self._all_printed = now
         under_way = self._under_way()
         for asked in under_way[:MOST]:
-            now_at = state(asked, now, " to ", settled=True)
-            facts = [*counts(asked), *pace(asked, now), *([now_at] if now_at else [])]
-            self._say(f"{asked.llm} {asked.dataset}: {', '.join(facts)}")
-            self._told[asked.llm] = (now, *_trouble(asked, now))
+            facts = [*counts(asked), *pace(asked, now), state(asked, now, " to ", settled=True)]
+            self._print(f"{asked.llm} {asked.dataset}: {', '.join(filter(None, facts))}")
+            self._news_printed[asked.llm] = (now, *_trouble(asked, now))
         if under_way[MOST:]:
-            self._say(rest(under_way[MOST:]))
+            self._print(rest(under_way[MOST:]))
+        return True
 
-    def _tell_news(self, asked: Asked, now: float) -> None:
-        """Say what an LLM waits for, if that is new; that the seconds run is not."""
+    def _print_news(self, asked: Asked, now: float) -> None:
+        """Print what an LLM waits for, if that is new; that the seconds run is not."""
         kind, shrunk = _trouble(asked, now)
-        moment, known_kind, known_shrunk = self._told.get(asked.llm, (-WAITS_EVERY, None, None))
+        moment, known_kind, known_shrunk = self._news_printed.get(asked.llm, (-WAITS_EVERY, None, None))
         if kind is None and known_kind is not None:  # the wait is over: another one is news again
-            self._told[asked.llm] = (moment, None, known_shrunk)
+            self._news_printed[asked.llm] = (moment, None, known_shrunk)
         news = (kind is not None and kind != known_kind) or (shrunk is not None and shrunk != known_shrunk)
         if news and now - moment >= WAITS_EVERY:
-            self._told[asked.llm] = (now, kind, shrunk)
-            self._say(f"{asked.llm}: {state(asked, now, ' to ')}")
+            self._news_printed[asked.llm] = (now, kind, shrunk)
+            self._print(f"{asked.llm}: {state(asked, now, ' to ')}")
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         file = self._file or sys.stderr
         with self._lock:
-            self._said = self.clock()
+            self._line_printed = self.clock()
             print(printable(line, file.encoding or "ascii"), file=file, flush=True)
 
 
 def progress(quiet: bool) -> Progress:
     """What suits standard error."""
     if quiet:
-        return Unheard()
+        return Progress()
     drawable = sys.stderr.isatty() and os.environ.get("TERM", "") not in ("dumb", "unknown")
     return Bar() if drawable else Lines(beats=True)
 

@@ -64,7 +64,7 @@ def marks(entry: str, dataset: str, test: str) -> tuple[Mark, ...]:
 @cache
 def sources() -> tuple[Source, ...]:
     """Everyone whose results are laid over ours."""
-    return tuple(_source(stated) for stated in _studies())
+    return tuple(source for source, _ in _studies())
 
 
 def agreement(view: RunResults) -> tuple[Agreement, ...]:
@@ -72,22 +72,15 @@ def agreement(view: RunResults) -> tuple[Agreement, ...]:
 
     A cell that a run has twice, of two editions or serializers, counts twice.
     """
-    return tuple(
-        Agreement(block.llm, source, counts[True], counts[False])
-        for block in view.blocks
-        if block.llm in view.run.catalogue
-        for source, counts in _compared(view, block.llm).items()
-    )
-
-
-def _compared(view: RunResults, llm: str) -> dict[Source, Counter[bool]]:
-    """By source, how many of the cells agree (True) and how many do not."""
-    entry, counted = view.run.catalogue[llm].name, {source: Counter[bool]() for source in sources()}
-    for cell in view.cells:
-        if cell.llm == llm and cell.verdict in DECIDED:
-            for mark in marks(entry, cell.dataset, cell.test):
-                counted[mark.source][mark.found == (cell.verdict is Verdict.CONTAMINATED)] += 1
-    return {source: counts for source, counts in counted.items() if counts}
+    lines: list[Agreement] = []
+    for block in view.blocks:
+        counted = {source: Counter[bool]() for source in sources()}  # how many cells agree (True), and how many do not
+        for cell in block.cells if block.llm in view.run.catalogue else ():
+            if cell.verdict in DECIDED:
+                for mark in marks(view.run.catalogue[cell.llm].name, cell.dataset, cell.test):
+                    counted[mark.source][mark.found == (cell.verdict is Verdict.CONTAMINATED)] += 1
+        lines += [Agreement(block.llm, source, own[True], own[False]) for source, own in counted.items() if own]
+    return tuple(lines)
 
 
 @cache
@@ -95,34 +88,28 @@ def _file() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
-def _studies() -> list[Mapping[str, Any]]:
-    return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]
-
-
-def _source(stated: Mapping[str, Any]) -> Source:
-    return Source(*(stated[key] for key in ("name", "citation", "address", "compares")))
+def _studies() -> list[tuple[Source, Mapping[str, Any]]]:
+    """Each source, and what it states of its LLMs."""
+    fields = ("name", "citation", "address", "compares")
+    studies = [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]
+    return [(Source(*(stated[field] for field in fields)), stated["llms"]) for stated in studies]
 
 
 @cache
 def _published() -> dict[tuple[str, str, str], tuple[Mark, ...]]:
     """Every mark by catalogue entry, name of the dataset, and test."""
+    # A dataset has the name of its card, and that of recorded answers.
+    datasets = [{_plain(name), _plain(_file()["recorded"].get(name, name))} for name in _file()["datasets"]]
     found: dict[tuple[str, str, str], tuple[Mark, ...]] = {}
-    for stated in _studies():
-        source = _source(stated)
-        for entry, rows in stated["llms"].items():
+    for source, llms in _studies():
+        for entry, rows in llms.items():
             checkpoint = rows.get("checkpoint", "")
             for test in rows.keys() - {"checkpoint"}:
-                for names, sign in zip(_datasets(), rows[test], strict=True):
+                for names, sign in zip(datasets, rows[test], strict=True):
                     if sign != ".":
                         mark = Mark(source, FOUND[sign], checkpoint)
                         found |= {(entry, name, test): (*found.get((entry, name, test), ()), mark) for name in names}
     return found
-
-
-def _datasets() -> list[set[str]]:
-    """The names of each dataset: its card's, and that of recorded answers."""
-    recorded = _file()["recorded"]
-    return [{_plain(name), _plain(recorded.get(name, name))} for name in _file()["datasets"]]
 
 
 def _plain(name: str) -> str:

@@ -5,7 +5,6 @@ Every text that leaves here has passed through `visible`; what is shortened says
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 from tabcontam.evidence.base import State
@@ -38,21 +37,18 @@ OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "
 
 @dataclass(frozen=True)
 class AskedCell:
-    """An asked cell of a row: its value in the table, what was read, and the guess about it, if there is one.
+    """An asked cell of a row: its value in the table, what was read, and the guesser's chance of what was read.
 
-    `state` is "right", "wrong", "missing" (the answer gives no value) or "blank" (nor does the table).
+    `state` is "right", "wrong", "missing" (the answer gives no value) or "blank" (nor does the table). `guessed` says
+    whether there is a guess to compare it with.
     """
 
     feature: str
     expected: str | None
     read: str | None
     state: str
-    guess: Guess | None
-
-    @cached_property
-    def chance(self) -> float | None:
-        """The guesser's chance of what was read."""
-        return None if self.read is None or self.state in ("missing", "blank") else _chance(self.guess, self.read)
+    chance: float | None
+    guessed: bool
 
     @property
     def bits(self) -> float:
@@ -86,11 +82,11 @@ def bits_of(trial: Trial) -> float:
     if isinstance(trial.get("expected"), Mapping):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
-        return sum(bits(chance) for word in said(trial) if (chance := _chance(_guess(trial, word), word)))
+        return sum(bits(chance) for word in words_read(trial) if (chance := _chance(_guess(trial, word), word)))
     return _choice_bits(trial) if trial.get("hit") is True else 0.0
 
 
-def said(trial: Trial) -> tuple[str, ...]:
+def words_read(trial: Trial) -> tuple[str, ...]:
     """The expected words that were read in an answer; nothing for other answers."""
     expected, rest = trial.get("expected"), text(trial.get("parsed"))
     found = []
@@ -106,17 +102,21 @@ def row_of(trial: Trial) -> list[AskedCell]:
     parsed, expected = trial.get("parsed"), trial.get("expected")
     given = parsed if isinstance(parsed, Mapping) else {}
     cells = expected.items() if isinstance(expected, Mapping) else ()
-    return [_cell(trial, text(name), _value(value), _value(given.get(name))) for name, value in cells]
+    return [_cell(trial, text(name), value, given.get(name)) for name, value in cells]
 
 
-def _cell(trial: Trial, feature: str, expected: str | None, read: str | None) -> AskedCell:
+def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> AskedCell:
+    expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
     if same_value(read, expected):
         state = "right"
     elif read is None or is_mark(read):
         state = "blank" if expected is None else "missing"
     else:
         state = "wrong"
-    return AskedCell(feature, expected, read, state, _guess(trial, feature))
+    guess, given = _guess(trial, feature), read is not None and state in ("right", "wrong")
+    chance = _chance(guess, read or "") if given else None
+    guessed = guess is not None and (chance is not None or state not in ("right", "wrong"))
+    return AskedCell(feature, expected, read, state, chance, guessed)
 
 
 def shown(trial: Trial) -> dict[str, Any]:
@@ -150,40 +150,35 @@ def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
 def _cell_shown(cell: AskedCell) -> list[str | None]:
     """Feature, expected, read, state, chance (None where there is no guess) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
-    unguessed = cell.guess is None or (cell.chance is None and cell.state in ("right", "wrong"))
-    chance = None if unguessed else percent(cell.chance)
-    weight = rounded("recalled_bits", cell.bits) if cell.state == "right" and not unguessed else ""
+    chance = percent(cell.chance) if cell.guessed else None
+    weight = rounded("recalled_bits", cell.bits) if cell.state == "right" and cell.guessed else ""
     return [one_line(cell.feature), expected, read, cell.state, chance, weight]
 
 
 def _words(trial: Trial) -> list[list[str]]:
     """Each expected word with how it was found ("right" or "missing") and its least chance, if it has one."""
-    expected = trial.get("expected")
-    found = set(said(trial))
+    expected, read = trial.get("expected"), words_read(trial)
     words = [text(word) for word in (expected if isinstance(expected, list) else ()) if word is not None]
-    return [
-        [one_line(word), "right", percent(_chance(_guess(trial, word), word))]
-        if word in found
-        else [one_line(word), "missing", ""]
-        for word in words
-    ]
+    chances = {word: percent(_chance(_guess(trial, word), word)) for word in read}
+    return [[one_line(word), "right" if word in read else "missing", chances.get(word, "")] for word in words]
 
 
 def _choice(trial: Trial) -> dict[str, Any]:
     """The labels, the chance of the one that was read, and what baselines would have said."""
     read, chance = trial.get("parsed"), trial.get("chance")
     named = chance if isinstance(chance, Mapping) else {}
-    baselines = {name: _likeliest(guess) for name in named if (guess := _guess(trial, name))}
-    said = None if read is None else one_line(text(read))
-    choice: dict[str, Any] = {"expected": one_line(_truth(trial)), "read": said}
-    if set(named) & set(_choices(trial)):
-        if read is not None:
-            choice["chance"] = percent(_choice_chance(trial))
-            choice["bits"] = rounded("recalled_bits", _choice_bits(trial)) if trial.get("hit") is True else ""
-    else:
+    choice: dict[str, Any] = {
+        "expected": one_line(_truth(trial)),
+        "read": None if read is None else one_line(text(read)),
+    }
+    if not set(named) & set(_choices(trial)):
+        baselines = {name: _likeliest(guess) for name in named if (guess := _guess(trial, name))}
         choice["baselines"] = [
             [one_line(name), one_line(answer)] for name, answer in baselines.items() if answer is not None
         ]
+    elif read is not None:
+        choice["chance"] = percent(_choice_chance(trial))
+        choice["bits"] = rounded("recalled_bits", _choice_bits(trial)) if trial.get("hit") is True else ""
     return choice
 
 
@@ -226,13 +221,10 @@ def _marks(trial: Trial, row: Sequence[AskedCell], answer: str) -> list[Mark]:
         values = [(visible(cell.feature), visible(cell.read or ""), cell.state) for cell in given]
         return of_row(answer, [visible(cell.feature) for cell in row], values)
     if _asks_words(trial):
-        return of_words(answer, map(visible, said(trial)), "right")
+        return of_words(answer, map(visible, words_read(trial)), "right")
     read = trial.get("parsed")
-    return of_words(answer, [visible(read)], _state(trial)) if isinstance(read, str) else []
-
-
-def _state(trial: Trial) -> str:
-    return "right" if trial.get("parsed") == _truth(trial) else "wrong"
+    state = "right" if read == _truth(trial) else "wrong"
+    return of_words(answer, [visible(read)], state) if isinstance(read, str) else []
 
 
 def _prompt(trial: Trial) -> list[list[str]]:
@@ -270,10 +262,6 @@ def percent(chance: float | None) -> str:
     if chance is None:
         return ""
     return f"{chance:.2g}" if chance < SMALL else f"{100 * chance:.2g}%" if chance < 0.995 else f"{chance:.0%}"
-
-
-def _value(cell: object) -> str | None:
-    return None if cell is None else text(cell)
 
 
 def one_line(value: str) -> str:

@@ -1,6 +1,6 @@
 """The ranking of the LLMs with its intervals, and the plot behind its claim: contamination against accuracy."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,45 +9,20 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase, rounded, visible
 
-TITLES = {"score": "Contamination", "membership": "Membership", "zero_shot": "0-shot", "one_shot": "1-shot"}
-IN_WORDS = {
-    "score": "contamination",
-    "membership": "membership",
-    "zero_shot": "0-shot accuracy",
-    "one_shot": "1-shot accuracy",
+TITLES: dict[str, str] = {
+    **{measure: measure.capitalize() for measure in MEASURES},
+    "score": "Contamination",
+    "zero_shot": "0-shot",
+    "one_shot": "1-shot",
 }
+IN_WORDS = {measure: title.lower() + " accuracy" * (measure in ACCURACIES) for measure, title in TITLES.items()}
+MEMBERSHIP = MEASURES[1]
 NAMED = 12  # points that are labelled by name; more are labelled by their number in the table
 LONGEST_LABEL = 20
 
 WIDTH, HEIGHT = 460, 330  # of a plot, in its own units; a letter is taken as 6.2 wide and 12 high
 LEFT, RIGHT, TOP, BOTTOM = 46, 14, 14, 44
 LETTER, LINE, POINT = 6.2, 12, 4
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A measure of one LLM, in [0, 1]; `beside` is "above", "below" or "like" the majority, or empty."""
-
-    value: float | None
-    interval: tuple[float, float] | None
-    majority: float | None
-
-    @property
-    def beside(self) -> str:
-        """Where the interval lies, seen from what always saying the largest class gets."""
-        if self.interval is None or self.majority is None:
-            return ""
-        low, high = self.interval
-        return "above" if low > self.majority else "below" if high < self.majority else "like"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One LLM of the table: its place, from 1, its name, and its figures by measure."""
-
-    place: int
-    name: str
-    figures: Mapping[str, Figure]
 
 
 @dataclass(frozen=True)
@@ -82,26 +57,29 @@ class Plot:
 
 def context(view: RunResults) -> dict[str, Any]:
     """What `ranking.html.jinja` needs beside `view`."""
-    shown = [measure for measure in MEASURES if any(rank.measures[measure] is not None for rank in view.ranks_in_order)]
-    rows = [_row(place, rank) for place, rank in enumerate(view.ranks_in_order, start=1)]
     return {
-        "ranked": rows,
-        "ranking_titles": {measure: TITLES[measure] for measure in shown},
+        "ranking_titles": {measure: TITLES[measure] for measure in measured(view)},
         "ranking_majorities": majorities(view.ranks_in_order),
-        "ranking_plots": [plot for plot in (_plot(view, rows, measure) for measure in ACCURACIES) if plot],
+        "ranking_plots": [plot for plot in (_plot(view, measure) for measure in ACCURACIES) if plot],
         "ranking_sentences": correlation_sentences(view),
         "ranking_about": about(view),
+        "beside_majority": beside_majority,
         "plot_box": {"width": WIDTH, "height": HEIGHT, "left": LEFT, "right": WIDTH - RIGHT, "top": TOP}
         | {"bottom": HEIGHT - BOTTOM},
     }
 
 
-def _row(place: int, rank: Rank) -> Row:
-    figures = {
-        str(measure): Figure(rank.measures[measure], rank.intervals.get(measure), rank.majorities.get(measure))
-        for measure in MEASURES
-    }
-    return Row(place, rank.llm, figures)
+def measured(view: RunResults) -> list[str]:
+    """The measures that at least one LLM has."""
+    return [measure for measure in MEASURES if any(rank.measures[measure] is not None for rank in view.ranks_in_order)]
+
+
+def beside_majority(rank: Rank, measure: str) -> str:
+    """Whether the interval lies "above" or "below" what always saying the largest class gets, or holds it: "like"."""
+    interval, majority = rank.intervals.get(measure), rank.majorities.get(measure)
+    if interval is None or majority is None:
+        return ""
+    return "above" if interval[0] > majority else "below" if interval[1] < majority else "like"
 
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
@@ -118,11 +96,10 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 def about(view: RunResults) -> str:
     """What the columns are means and shares of."""
     counted = "all" if view.run.rules == PAPER else "the decided"
-    of_auc = any(
-        view.facts[cell.test].measure == "membership" and cell.statistic and cell.statistic.name == "AUC"
+    by_auc = view.run.rules != PAPER and any(
+        view.facts[cell.test].measure == MEMBERSHIP and cell.statistic and cell.statistic.name == "AUC"
         for cell in view.cells
     )
-    by_auc = of_auc and view.run.rules != PAPER
     mean = "mean AUC" if by_auc else "mean share of rows told right"
     limits = (
         " In brackets 95% intervals: of the share, as if cells were independent, and of the means over these very "
@@ -136,20 +113,23 @@ def about(view: RunResults) -> str:
 
 def correlation_sentences(view: RunResults) -> list[str]:
     """How contamination goes together with the other measures over the LLMs, or why that cannot be said."""
-    said = [_correlation(view, found) for found in view.correlations if found.value is not None]
-    alike = [found for found in view.correlations if found.value is None and found.llms > 3]
-    said += [
-        f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {_words(found)}: nothing to correlate."
-        for found in alike
+    known = [_correlation(view, found) for found in view.correlations if found.value is not None]
+    alike = [
+        f"{found.llms} LLMs have the same {IN_WORDS[found.first]} or the same {IN_WORDS[found.second]}: nothing to "
+        "correlate."
+        for found in view.correlations
+        if found.value is None and found.llms > 3
     ]
     few: dict[int, list[str]] = {}
     for found in view.correlations:
         if found.value is None and 0 < found.llms <= 3:
-            few.setdefault(found.llms, []).append(_words(found))
-    for llms, measures in few.items():
-        number = "1 LLM is" if llms == 1 else f"{llms} LLMs are"
-        said.append(f"{number} too few to say whether contamination goes together with {phrase(measures, 'or')}.")
-    return said
+            few.setdefault(found.llms, []).append(IN_WORDS[found.second])
+    too_few = [
+        f"{'1 LLM is' if llms == 1 else f'{llms} LLMs are'} too few to say whether contamination goes together with "
+        f"{phrase(measures, 'or')}."
+        for llms, measures in few.items()
+    ]
+    return known + alike + too_few
 
 
 def _correlation(view: RunResults, found: Correlation) -> str:
@@ -158,22 +138,32 @@ def _correlation(view: RunResults, found: Correlation) -> str:
     left_out = len(view.ranks_in_order) - found.llms
     without = f" ({left_out} without both left out)" if left_out > 0 else ""
     return (
-        f"Over {found.llms} LLMs{without}, contamination and {_words(found)}: Spearman's rho {found.value:.2f} "
-        f"({low:.2f} to {high:.2f}){p_value}."
+        f"Over {found.llms} LLMs{without}, contamination and {IN_WORDS[found.second]}: Spearman's rho "
+        f"{found.value:.2f} ({low:.2f} to {high:.2f}){p_value}."
     )
 
 
-def _words(found: Correlation) -> str:
-    return IN_WORDS.get(found.second, found.second)
+def with_both(view: RunResults, measure: str) -> list[tuple[int, Rank, float, float]]:
+    """The LLMs that have a contamination score and this accuracy: each one's place, rank, score and accuracy."""
+    return [
+        (place, rank, rank.score, accuracy)
+        for place, rank in enumerate(view.ranks_in_order, start=1)
+        if rank.score is not None and (accuracy := rank.measures[measure]) is not None
+    ]
 
 
-def _plot(view: RunResults, rows: Sequence[Row], measure: str) -> Plot | None:
+def _plot(view: RunResults, measure: str) -> Plot | None:
     """None where no LLM has both measures."""
-    both = [row for row in rows if None not in (row.figures["score"].value, row.figures[measure].value)]
+    both = with_both(view, measure)
     if not both:
         return None
-    limits = [limit for row in both for limit in _limits(row.figures[measure])]
-    first = min(4, int(min(limits) * 5))  # the tick, in fifths, below everything that is shown
+    shown = [accuracy for *_, accuracy in both] + [
+        value
+        for _, rank, *_ in both
+        for value in (*rank.intervals.get(measure, ()), rank.majorities.get(measure))
+        if value is not None
+    ]
+    first = min(4, int(min(shown) * 5))  # the tick, in fifths, below everything that is shown
     least = first / 5
 
     def up(value: float) -> float:
@@ -182,22 +172,23 @@ def _plot(view: RunResults, rows: Sequence[Row], measure: str) -> Plot | None:
     def across(value: float) -> float:
         return round(LEFT + value * (WIDTH - LEFT - RIGHT), 1)
 
-    def ends(interval: tuple[float, float] | None, axis: Any) -> tuple[float, float] | None:
+    def ends(interval: tuple[float, float] | None, axis: Callable[[float], float]) -> tuple[float, float] | None:
         return None if interval is None else (axis(interval[0]), axis(interval[1]))
 
-    labels = _labels([(across(_value(row, "score")), up(_value(row, measure))) for row in both], _names(view, both))
+    names = [_name(view, rank) if len(both) <= NAMED else str(place) for place, rank, *_ in both]
+    labels = _labels([(across(score), up(accuracy)) for *_, score, accuracy in both], names)
     points = tuple(
         Point(
-            row.name,
-            across(_value(row, "score")),
-            up(_value(row, measure)),
-            ends(row.figures["score"].interval, across),
-            ends(row.figures[measure].interval, up),
-            None if (majority := row.figures[measure].majority) is None else up(majority),
+            rank.llm,
+            across(score),
+            up(accuracy),
+            ends(rank.intervals.get("score"), across),
+            ends(rank.intervals.get(measure), up),
+            None if (majority := rank.majorities.get(measure)) is None else up(majority),
             *label,
-            f"{row.name}: contamination {_value(row, 'score'):.2f}, {IN_WORDS[measure]} {_value(row, measure):.2f}",
+            f"{rank.llm}: contamination {score:.2f}, {IN_WORDS[measure]} {accuracy:.2f}",
         )
-        for row, label in zip(both, labels, strict=True)
+        for (_, rank, score, accuracy), label in zip(both, labels, strict=True)
     )
     lines = {point.majority for point in points}
     return Plot(
@@ -211,21 +202,10 @@ def _plot(view: RunResults, rows: Sequence[Row], measure: str) -> Plot | None:
     )
 
 
-def _limits(figure: Figure) -> list[float]:
-    known = (figure.value, figure.majority, *(figure.interval or ()))
-    return [value for value in known if value is not None]
-
-
-def _value(row: Row, measure: str) -> float:
-    return row.figures[measure].value or 0.0
-
-
-def _names(view: RunResults, rows: Sequence[Row]) -> list[str]:
-    """How the points are labelled: by what the catalogue calls an LLM, or its name; by numbers where they are many."""
-    if len(rows) > NAMED:
-        return [str(row.place) for row in rows]
-    titles = [visible(view.title(row.name) or row.name, line=True) for row in rows]
-    return [name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…" for name in titles]
+def _name(view: RunResults, rank: Rank) -> str:
+    """What the catalogue calls an LLM, or the name that the run gave it."""
+    name = visible(view.title(rank.llm) or rank.llm, line=True)
+    return name if len(name) <= LONGEST_LABEL else f"{name[: LONGEST_LABEL - 1]}…"
 
 
 Box = tuple[float, float, float, float]  # left, top, right, bottom
@@ -236,8 +216,8 @@ def _labels(places: Sequence[tuple[float, float]], names: Sequence[str]) -> list
     taken: list[Box] = [(x - POINT, y - POINT, x + POINT, y + POINT) for x, y in places]
     found = []
     for (x, y), name in zip(places, names, strict=True):
-        options = [_beside(x, y, name, far) for far in (0, 1, 2)]
-        label, box = min((each for option in options for each in option), key=lambda each: _covered(each[1], taken))
+        options = [option for far in (0, 1, 2) for option in _beside(x, y, name, far)]
+        label, box = min(options, key=lambda option: _covered(option[1], taken))
         taken.append(box)
         found.append(label)
     return found

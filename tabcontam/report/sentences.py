@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.report.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
 from tabcontam.verdicts.gate import Ruling, Tested, rulings
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
@@ -20,12 +21,13 @@ from tabcontam.verdicts.wording import phrase, rounded
 NAMES_SHOWN = 8  # in a clause
 SHARES_SHOWN = 3
 WAYS_NAMED = 2  # serializers of a table that are named; more are counted
-UNTOLD = {
+UNDECIDED_BECAUSE = {
     Verdict.UNINFORMATIVE: "asking could not have told memory from guessing",
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
 CUT_SHORT = "not asked to the end"
+REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {
     "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of an "
     "LLM (Benjamini-Hochberg)",
@@ -61,10 +63,12 @@ def scope(view: RunResults) -> str:
     llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
     tables = {(cell.dataset, cell.edition) for cell in subjects}
     serializers = {cell.serializer for cell in subjects}
-    queries = sum(cell.queries or 0 for cell in subjects)
+    queries = sum(cell.queries for cell in subjects)
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
-    counts += [_count(queries, *_queries(view))] * bool(queries)
+    # Where the run ended early, not all queries were asked.
+    names = ("planned query", "planned queries") if view.run.ended_early else ("query", "queries")
+    counts += [_count(queries, *names)] * bool(queries)
     counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
 
@@ -84,18 +88,15 @@ def sentences(view: RunResults, ruled: Mapping[Tested, Ruling] | None = None) ->
 
 def _sentence(view: RunResults, titles: Titles, block: Block, ruled: Mapping[Tested, Ruling]) -> Sentence:
     found = list(_together(standings(view, block, titles, ruled).values()))
-    said = {EXPOSED: _of_exposed, UNEXPOSED: _of_unexposed}.get(block.llm) if block.control else None
-    clauses = [*(said or _of_subject)(found), *_unasked(view, titles, block)]
+    of_control = {EXPOSED: _of_exposed, UNEXPOSED: _of_unexposed}.get(block.llm) if block.control else None
+    clauses = [*(of_control or _of_subject)(found), *_unasked(view, titles, block)]
     rest = f"{'; '.join(clause.text for clause in clauses)}."
     return Sentence(block.llm, titles.llm(block.llm), block.control, " " if clauses[0].verbal else ": ", rest)
 
 
 def _together(found: Iterable[Standing]) -> Iterator[Standing]:
     """Each table once, by the strongest that is said of it, where it was asked about in many ways or many records."""
-    tables: dict[tuple[str, str | None], list[Standing]] = {}
-    for one in found:
-        tables.setdefault((one.table, one.edition), []).append(one)
-    for own in tables.values():
+    for own in grouped(found, lambda one: (one.table, one.edition)).values():
         # A score says nothing of a table of which something was judged.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
         if len(ways) <= WAYS_NAMED and not any(one.source for one in own):
@@ -127,16 +128,16 @@ def _of_subject(found: Sequence[Standing]) -> Iterator[Clause]:
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
         yield Clause(f"nothing found on {_with_shares(group)}")
-    yield from _of_untold([one for one in rest if one.rows in UNTOLD])
+    yield from _of_undecided([one for one in rest if one.rows in UNDECIDED_BECAUSE])
     yield from _of_rows_unasked([one for one in rest if one.rows is None])
 
 
 def _of_known(found: Sequence[Standing]) -> Iterator[Clause]:
     for group in _by_power([one for one in found if one.rows is Verdict.NOT_DETECTED]):
         each = 1 < len(_by_percent(group)) <= SHARES_SHOWN
-        yield _knows(group, f"no rows found{f' on {_with_shares(group)}' if each else _seen(group)}")
-    if untold := [one for one in found if one.rows in UNTOLD]:
-        yield _knows(untold, "whether it recalls rows could not be told")
+        yield _knows(group, f"no rows found{f' on {_with_shares(group)}' if each else _detectable(group)}")
+    if undecided := [one for one in found if one.rows in UNDECIDED_BECAUSE]:
+        yield _knows(undecided, "whether it recalls rows could not be told")
     if unasked := [one for one in found if one.rows is None]:
         yield _knows(unasked, "no test of rows was run")
 
@@ -146,22 +147,22 @@ def _knows(group: Sequence[Standing], of_rows: str) -> Clause:
     return Clause(f"knows of {_names(group)}, which {page} is enough for ({of_rows})", verbal=True)
 
 
-def _of_untold(found: Sequence[Standing]) -> Iterator[Clause]:
-    for verdict in UNTOLD:
-        for group in filter(None, _by_end([one for one in found if one.rows is verdict])):
+def _of_undecided(found: Sequence[Standing]) -> Iterator[Clause]:
+    for verdict in UNDECIDED_BECAUSE:
+        for group in _by_end([one for one in found if one.rows is verdict]):
             yield Clause(f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}")
 
 
-def _by_end(found: Sequence[Standing]) -> tuple[list[Standing], list[Standing]]:
-    """Those that were asked to the end, and those that were not."""
-    return [one for one in found if not one.cut], [one for one in found if one.cut]
+def _by_end(found: Sequence[Standing]) -> Iterable[list[Standing]]:
+    """Those that were asked to the end, then those that were not."""
+    return grouped(sorted(found, key=lambda one: one.cut), lambda one: one.cut).values()
 
 
 def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[Clause]:
     if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
         yield Clause(f"no knowledge of {_names(clean)} found (no test of rows was run)")
-    for untold in filter(None, _by_end([one for one in found if one.knowledge in UNTOLD])):
-        yield Clause(f"nothing could be told about {_names(untold)}: {_reason(untold)}")
+    for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
+        yield Clause(f"nothing could be told about {_names(undecided)}: {_reason(undecided)}")
     if scored := [one for one in found if one.knowledge is None]:
         yield Clause(f"only scores on {_names(scored)}, on which nothing is decided")
 
@@ -172,7 +173,7 @@ def _of_exposed(found: Sequence[Standing]) -> Iterator[Clause]:
     if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
         whose = "whose rows it has read: there the row tests have no power"
         yield Clause(f"is missed on {_names(missed)}, {whose}", verbal=True)
-    yield from _of_control_untold(found)
+    yield from _of_undecided_control(found)
 
 
 def _of_unexposed(found: Sequence[Standing]) -> Iterator[Clause]:
@@ -183,11 +184,11 @@ def _of_unexposed(found: Sequence[Standing]) -> Iterator[Clause]:
         yield Clause(f"is flagged on {_names(flagged)}, {though}", verbal=True)
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
         yield Clause(f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows")
-    yield from _of_control_untold(found)
+    yield from _of_undecided_control(found)
 
 
-def _of_control_untold(found: Sequence[Standing]) -> Iterator[Clause]:
-    yield from _of_untold([one for one in found if one.rows in UNTOLD])
+def _of_undecided_control(found: Sequence[Standing]) -> Iterator[Clause]:
+    yield from _of_undecided([one for one in found if one.rows in UNDECIDED_BECAUSE])
     if unasked := [one for one in found if one.rows is None]:
         yield Clause(f"no test of rows was run on {_names(unasked)}")
 
@@ -202,10 +203,7 @@ def _unasked(view: RunResults, titles: Titles, block: Block) -> list[Clause]:
 
 def _by_void(found: Sequence[Standing]) -> list[tuple[tuple[str, ...], list[Standing]]]:
     """Tables with the row tests that a control voids for them; first those of which it voids none."""
-    groups: dict[tuple[str, ...], list[Standing]] = {}
-    for one in found:
-        groups.setdefault(one.void, []).append(one)
-    return sorted(groups.items(), key=lambda group: bool(group[0]))
+    return sorted(grouped(found, lambda one: one.void).items(), key=lambda group: bool(group[0]))
 
 
 def _flagged(void: Sequence[str], group: Sequence[Standing]) -> str:
@@ -217,47 +215,39 @@ def _its(group: Sequence[Standing]) -> str:
 
 
 def _by_power(found: Sequence[Standing]) -> Iterator[list[Standing]]:
-    """Tables on which nothing was found: those of which the same can be said of what would have been seen."""
-    groups: dict[tuple[object, ...], list[Standing]] = {}
-    for one in found:
-        groups.setdefault((one.unsure, one.void, one.share is None), []).append(one)
+    """Tables on which nothing was found: those of which the same can be said of what would have been found."""
+    groups = grouped(found, lambda one: (one.unsure, one.void, one.share is None))
     yield from (groups[key] for key in sorted(groups, key=lambda key: (key[0], bool(key[1]), key[2])))
 
 
 def _by_percent(group: Sequence[Standing]) -> dict[str, list[Standing]]:
-    """Tables by what is said of the share that would have been seen on them."""
-    if group[0].unsure or group[0].share is None:
-        return {"": list(group)}
-    percents: dict[str, list[Standing]] = {}
-    for one in group:
-        percents.setdefault(_percent(one.share or 0.0), []).append(one)
-    return percents
+    """Tables by the share of rows that an LLM must remember to be found there, in words."""
+    known = not group[0].unsure and group[0].share is not None
+    return grouped(group, lambda one: _percent(one.share or 0.0) if known else "")
 
 
 def _with_shares(group: Sequence[Standing]) -> str:
-    """Tables and what would have been seen on them: "A, where 4% of rows would have been seen, and B, where 26%"."""
+    """Tables, each with what would have been found there: "A, where an LLM that … 4% …, and B, where 26%"."""
     percents = _by_percent(group)
     if not 1 < len(percents) <= SHARES_SHOWN:
-        return _names(group) + _seen(group)
-    each = [f"{_names(own)}, where {percent}" for percent, own in percents.items()]
-    each[0] += " of rows would have been seen"
+        return _names(group) + _detectable(group)
+    first, *others = percents
+    each = [f"{_names(percents[first])}, where {REMEMBERING.format(first)}"]
+    each += [f"{_names(percents[percent])}, where {percent}" for percent in others]
     return f"{', '.join(each[:-1])}, and {each[-1]}{_missed(group)}"
 
 
-def _seen(group: Sequence[Standing]) -> str:
-    """What would have been seen on all these tables, and what may stand against it."""
+def _detectable(group: Sequence[Standing]) -> str:
+    """What would have been found on all these tables, and what may stand against it."""
     void, percents = group[0].void, list(_by_percent(group))
-    if group[0].unsure and void:
-        return f", but not for sure: {_missed_by(void, group)} as well"
     if group[0].unsure:
-        return " so far: not every row test was asked to the end"
-    if group[0].share is None:
-        return f", and how much would have been seen is not known{_missed(group)}"
+        missed = f", but not for sure: {_missed_by(void, group)} as well"
+        return missed if void else " so far: not every row test was asked to the end"
     shares = [one.share for one in group if one.share is not None]
-    least, most = _percent(min(shares)), _percent(max(shares))
-    return f", where {percents[0] if least == most else f'from {least} to {most}'} of rows would have been seen" + (
-        _missed(group)
-    )
+    if not shares:
+        return f", and how many rows an LLM must remember to be found is not known{_missed(group)}"
+    share = percents[0] if len(percents) == 1 else f"from {_percent(min(shares))} to {_percent(max(shares))}"
+    return f", where {REMEMBERING.format(share)}{_missed(group)}"
 
 
 def _missed(group: Sequence[Standing]) -> str:
@@ -273,8 +263,8 @@ def _percent(share: float) -> str:
 
 
 def _reason(group: Sequence[Standing]) -> str:
-    """Why nothing could be told of any of them, with the reason that they share."""
-    words = [CUT_SHORT if one.cut else UNTOLD.get(one.verdict or Verdict.CONTAMINATED) for one in group]
+    """Why nothing was decided on any of them, with the reason that they share."""
+    words = [CUT_SHORT if one.cut else UNDECIDED_BECAUSE.get(one.verdict or Verdict.CONTAMINATED) for one in group]
     verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}
     return " or ".join(verdicts) + (f" ({one})" if len(shared) == 1 and (one := shared.pop()) else "")
@@ -282,9 +272,8 @@ def _reason(group: Sequence[Standing]) -> str:
 
 def _names(group: Sequence[Standing]) -> str:
     """The tables; those of one dataset together."""
-    apart: dict[str, list[str]] = {}
-    for one in group:
-        apart.setdefault(one.table, []).append(one.apart)
+    by_table = grouped(group, lambda one: one.table)
+    apart = {table: [one.apart for one in own] for table, own in by_table.items()}
     return _listed([f"{table} ({_listed(marks)})" if any(marks) else table for table, marks in apart.items()])
 
 
@@ -301,11 +290,6 @@ def _listed(names: Sequence[str]) -> str:
 
 def _count(number: int, one: str, several: str = "") -> str:
     return f"{number:,} {one if number == 1 else several or f'{one}s'}"
-
-
-def _queries(view: RunResults) -> tuple[str, str]:
-    """What queries are called: where the run ended early, not all of them were asked."""
-    return ("planned query", "planned queries") if view.run.ended_early else ("query", "queries")
 
 
 def _day(view: RunResults) -> str:

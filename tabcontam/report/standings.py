@@ -1,10 +1,11 @@
 """What is known of each LLM and table, as the report's sentences and its overview say it."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
-from tabcontam.evidence.base import Family, Verdict
+from tabcontam.evidence.base import DECIDED, Family, Verdict
+from tabcontam.report.groups import grouped
 from tabcontam.verdicts.cells import Cell, TableVerdict
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
 from tabcontam.verdicts.names import TableName
@@ -20,7 +21,8 @@ class Standing:
 
     `apart` begins with `at`, the edition, where the dataset has several here.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
-    `share` is that of the rows which would have been seen, in [0, 1]; `why` says why the rows could not be told.
+    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found; `why` says why nothing was
+    decided on the rows.
     `void` has the row tests that a control voids, and `unsure` says that the gate cannot tell by what stands in `rows`.
     `cut` says that it was not asked to the end, `edition` which table it is, and `source` where answers were recorded.
     """
@@ -32,11 +34,11 @@ class Standing:
     knowledge: Verdict | None
     share: float | None
     why: str
-    void: tuple[str, ...] = ()
-    unsure: bool = False
-    cut: bool = False
-    edition: str | None = None
-    source: str | None = None
+    void: tuple[str, ...]
+    unsure: bool
+    cut: bool
+    edition: str | None
+    source: str | None
 
     @property
     def known(self) -> bool:
@@ -88,12 +90,9 @@ def standings(
     """What is known of each table of an LLM, by the table's label, in the order of the page; `ruled` by the gate."""
     titles, ruled = titles or Titles(view), rulings(view) if ruled is None else ruled
     tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
-    cells: dict[str, list[Cell]] = {}
-    for cell in block.cells:
-        cells.setdefault(view.label(cell), []).append(cell)
     return {
         label: _standing(titles, own, tables.get(label), ruled.get((block.llm, TableName.of(own[0]))))
-        for label, own in cells.items()
+        for label, own in grouped(block.cells, view.label).items()
     }
 
 
@@ -103,21 +102,28 @@ def _standing(titles: Titles, cells: Sequence[Cell], table: TableVerdict | None,
     found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
     verdict = Verdict.CONTAMINATED if found else table.verdict if table else strongest(cell.verdict for cell in rows)
     shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
-    share = table.detectable_share if table else min(shares, default=None)
+    share, unsure = table.detectable_share if table else min(shares, default=None), False
+    void: tuple[str, ...] = ()
     # Of what the row tests do not show, only knowledge of the data is claimed, by tests 1 to 6 and others like them.
     others = [cell for cell in cells if view.facts[cell.test].family is Family.KNOWLEDGE]
     judged = rows or others
-    title, at, apart = titles.dataset(cells[0].dataset), view.edition(cells[0]), titles.apart(cells[0])
-    standing = Standing(
-        title, at, apart, verdict, strongest(cell.verdict for cell in others), share, _why(judged, verdict)
+    if ruling and table and verdict in DECIDED:
+        share, void = ruling.share, ruling.void
+        unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or verdict is Verdict.NOT_DETECTED)
+    return Standing(
+        table=titles.dataset(cells[0].dataset),
+        at=view.edition(cells[0]),
+        apart=titles.apart(cells[0]),
+        rows=verdict,
+        knowledge=strongest(cell.verdict for cell in others),
+        share=share,
+        why=_why(judged, verdict),
+        void=void,
+        unsure=unsure,
+        cut=view.run.ended_early and any(cut_short(cell) for cell in judged),
+        edition=cells[0].edition,
+        source=cells[0].source,
     )
-    cut = view.run.ended_early and any(cut_short(cell) for cell in judged)
-    standing = replace(standing, cut=cut, edition=cells[0].edition, source=cells[0].source)
-    if ruling is None or table is None or verdict not in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED):
-        return standing
-    void, found = ruling.void, verdict is Verdict.CONTAMINATED
-    unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or not found)
-    return replace(standing, share=ruling.share, void=void, unsure=unsure)
 
 
 def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:

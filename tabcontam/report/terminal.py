@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report import comparisons
+from tabcontam.report.groups import grouped
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.ranking import correlation_sentences, majorities
 from tabcontam.report.trials import question, telling
@@ -120,13 +121,10 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
     for label, (_, cells) in zip(labels, _lines(view), strict=True):
         letters = [(cell.letter, STYLES[cell.outcome]) for cell, _ in cells]
         progress = cells[-1][1]
-        start = widest + 1
-        if start + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
+        head = label + " " * (widest + 1 - cell_len(label))
+        if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
             paper.line(label)
-            start = 2
-            head = " " * start
-        else:
-            head = label + " " * (start - cell_len(label))
+            head = "  "
         parts = [(head, ""), *letters]
         paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
     paper.line()
@@ -135,15 +133,12 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
 def _print_cells(paper: Paper, view: RunResults) -> None:
     for column, cells in _lines(view):
         for cell, progress in cells:
-            name = f"{column.llm} {column.label} {cell.test} "
             score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
-            other = f" (paper: {cell.paper_verdict})" if cell.differs else ""
-            q_value = "" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}"
             parts = [
-                (name, ""),
+                (f"{column.llm} {column.label} {cell.test} ", ""),
                 (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
-                (q_value, ""),
-                (other, "yellow"),
+                ("" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}", ""),
+                (f" (paper: {cell.paper_verdict})" if cell.differs else "", "yellow"),
             ]
             paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
@@ -153,12 +148,8 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
 def _print_evidence(
     paper: Paper, view: RunResults, trials: Iterable[Mapping[str, Any]], *, with_controls: bool
 ) -> None:
-    flagged = [
-        cell
-        for block in view.blocks
-        for cell in block.cells
-        if cell.verdict is Verdict.CONTAMINATED and (with_controls or not cell.control)
-    ]
+    cells = [cell for block in view.blocks for cell in block.cells] if with_controls else view.subjects
+    flagged = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     if not flagged:
         return
     shown = flagged if with_controls else flagged[:CELLS_SHOWN]
@@ -196,12 +187,10 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
 
 
 def _figures(table: TableVerdict) -> str:
-    """What a table's verdict rests on; numbers where there is one; a guesser earns bits, too."""
-    names = {} if table.verdict in UNDECIDED else dict(TABLE_NUMBERS)
-    if table.verdict is Verdict.NOT_DETECTED:
-        names.pop("recalled_bits")
-    known = table.numbers
-    numbers = [name.format(rounded(key, known[key])) for key, name in names.items() if key in known]
+    """What a table's verdict rests on; the bits of a finding alone, since a guesser earns some, too."""
+    shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
+    known = [key for key in shown.get(table.verdict, ()) if key in table.numbers]
+    numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
@@ -292,17 +281,16 @@ def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
 
 
 def _print_summary(paper: Paper, view: RunResults, letters: str) -> None:
-    outcomes = (
-        [] if "N" in letters else [SUMMARY[letter] for letter in ("".join(SUMMARY) if "A" in letters else letters)]
-    )
-    subjects = view.subjects
-    listed = {outcome: [cell for cell in subjects if cell.verdict is outcome] for outcome in outcomes}
+    letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
+    listed = {
+        SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
+    }
     if not any(listed.values()):
         return
     paper.rule("short summary info", "cyan")
     for outcome, cells in listed.items():
         if outcome in UNDECIDED:  # by their reasons
-            for (word, why), group in _by_reason(cells).items():
+            for (word, why), group in grouped(cells, lambda cell: (cell.outcome, cell.why)).items():
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
             continue
@@ -311,23 +299,14 @@ def _print_summary(paper: Paper, view: RunResults, letters: str) -> None:
             paper.parts([(cell.outcome.upper(), STYLES[cell.outcome]), (place, "")])
 
 
-def _by_reason(cells: list[Cell]) -> dict[tuple[str, str], list[Cell]]:
-    groups: dict[tuple[str, str], list[Cell]] = {}
-    for cell in cells:
-        groups.setdefault((cell.outcome, cell.why), []).append(cell)
-    return groups
-
-
 def _places(view: RunResults, cells: list[Cell]) -> str:
     """What a group of cells has in common, named by what is few: `gpt-4o iris, wine membership`."""
-    llms = dict.fromkeys(cell.llm for cell in cells)
-    columns = dict.fromkeys(view.label(cell) for cell in cells)
-    tests = dict.fromkeys(cell.test for cell in cells)
-    return " ".join(_few(names, kind) for names, kind in ((llms, "LLMs"), (columns, "datasets"), (tests, "tests")))
-
-
-def _few(names: Mapping[str, None], kind: str) -> str:
-    return ", ".join(names) if len(names) <= 3 else f"({len(names)} {kind})"
+    found = {
+        "LLMs": dict.fromkeys(cell.llm for cell in cells),
+        "datasets": dict.fromkeys(view.label(cell) for cell in cells),
+        "tests": dict.fromkeys(cell.test for cell in cells),
+    }
+    return " ".join(", ".join(names) if len(names) <= 3 else f"({len(names)} {kind})" for kind, names in found.items())
 
 
 def _print_last_line(paper: Paper, view: RunResults) -> None:

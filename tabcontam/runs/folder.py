@@ -20,13 +20,12 @@ from tabcontam.asking.trials import (
     judged,
     line_key,
     open_folder,
-    replace_file,
     trial_of,
 )
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Trial
 from tabcontam.evidence.registry import by_id
-from tabcontam.reading.words import Dictionary, english
+from tabcontam.paths import replace_file
+from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.tables.serializers import Serializer
@@ -121,19 +120,29 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
     templates = {item.name: Serializer(about="", **asdict(item)) for item in run.serializers}
-    cells, lines = [], {}
-    for cell, own in _by_cell(folder, past.cells):
+    asked: dict[Key, list[Line]] = {}
+    for line in last_lines(folder, past.cells):
+        asked.setdefault(line_key(line)[:-1], []).append(line)
+    cells = []
+    trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
+    newest = {line_key(line): number for number, line in enumerate(trials_file)}
+    for cell in past.cells:
+        own = asked.get(cell.key, [])
         try:
-            trials = [_read(cell, line, templates[cell.serializer or ""], dictionary) for line in own]
-            judged_again = _judged_again(cell, trials, run) if trials else cell
+            trials = [
+                read_trial(by_id()[cell.test], trial_of(line), templates[cell.serializer or ""], dictionary)
+                for line in own
+            ]
+            if trials:
+                again = result(CellName.of(cell), trials, cell.queries or 0, run.rules, run.level or 0.0)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        cells.append(judged_again)
+        cells.append(again if trials else cell)
         for line, trial in zip(own, trials, strict=True):
-            lines[line_key(line)] = line | judged(trial, run.rules == PAPER)
-    replace_file(folder / TRIALS, _rewritten(folder, lines))
+            trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
+    replace_file(folder / TRIALS, as_lines(trials_file))
     return record(folder, results(run, cells))
 
 
@@ -186,6 +195,10 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     named = {llm.spec for run in runs for llm in run.llms if not llm.control}
     llms = _last((llm for run in runs for llm in run.llms), lambda llm: llm.spec)
     notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]
+    merged: list[MergedRun] = []
+    for name, run in zip(names, runs, strict=True):
+        own = MergedRun(folder=name, version=run.version, seed=run.seed, command=run.command, started=run.started)
+        merged += run.runs or (own,)
     return replace(
         runs[-1],
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
@@ -199,18 +212,12 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
         notes=_last(notes, lambda note: note),
-        runs=tuple(part for name, run in zip(names, runs, strict=True) for part in _merged_runs(name, run)),
+        runs=tuple(merged),
     )
 
 
-def _merged_runs(name: str, run: RunFacts) -> tuple[MergedRun, ...]:
-    """What was merged: the run itself, or what it was merged from before."""
-    own = MergedRun(folder=name, version=run.version, seed=run.seed, command=run.command, started=run.started)
-    return run.runs or (own,)
-
-
 def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part, ...]:
-    """Each thing once, where it stood first, as it was told last."""
+    """Each thing once: at the place of the first that has its key, as the last one has it."""
     return tuple({key(part): part for part in parts}.values())
 
 
@@ -253,30 +260,6 @@ def record_replay(out: Path, found: RunResults) -> None:
     if (open_folder(out) / TRIALS).exists():
         raise UsageError(f"{out} holds a run; choose another folder with --out")
     record(out, found, shown=replace(found, cells=one_cell_a_square(found.cells)))
-
-
-def _by_cell(folder: Path, cells: Sequence[Cell]) -> list[tuple[Cell, list[Line]]]:
-    own: dict[Key, list[Line]] = {}
-    for line in last_lines(folder, cells):
-        own.setdefault(line_key(line)[:-1], []).append(line)
-    return [(cell, own.get(cell.key, [])) for cell in cells]
-
-
-def _read(cell: Cell, line: Line, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    return read_trial(by_id()[cell.test], trial_of(line), serializer, dictionary)
-
-
-def _judged_again(cell: Cell, trials: Sequence[Trial], run: RunFacts) -> Cell:
-    return result(CellName.of(cell), trials, cell.queries or 0, run.rules, run.level or 0.0)
-
-
-def _rewritten(folder: Path, lines: dict[Key, Line]) -> str:
-    """trials.jsonl with its judged fields renewed; no line is dropped."""
-    kept = list(Journal(folder).lines())
-    newest = {line_key(line): number for number, line in enumerate(kept)}
-    for key, line in lines.items():
-        kept[newest[key]] = line
-    return as_lines(kept)
 
 
 def _number(query: str) -> list[int]:

@@ -9,7 +9,6 @@ from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from importlib import metadata
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -18,35 +17,33 @@ from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
 from tabcontam.asking.preparing import prepare_tables
-from tabcontam.asking.progress import Progress, Unheard
-from tabcontam.asking.replies import NoStore, ReplyStore, Store
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder, replace_file
+from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import Unavailable, UsageError
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.selection import selected
+from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
+from tabcontam.runs.about import describe
 from tabcontam.runs.folder import load, new_folder, record
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices, price_of
-from tabcontam.subjects.registry import CONTROLS, Settings, resolve
-from tabcontam.subjects.resolution import Found
+from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
-from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, RunFacts, SerializerFacts, catalogued
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 DATASETS = ("iris", "wine")
-LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 
 
 @dataclass(frozen=True)
-class Request:
+class RunOrder:
     """What the command line asks for; `began` is when, by `time.monotonic`."""
 
     llms: tuple[str, ...] = ()
@@ -71,7 +68,7 @@ class Request:
 class Run:
     """A run that was planned: its subjects, tables and cells; `resolved` has what a name of an LLM stands for."""
 
-    request: Request
+    order: RunOrder
     subjects: tuple[Subject, ...]
     tables: tuple[Table, ...]
     serializers: tuple[Serializer, ...]
@@ -100,42 +97,43 @@ class NothingSelectedError(UsageError):
     code = 5
 
 
-def prepare(request: Request, progress: Progress | None = None) -> Run:
-    """Open what the request names and plan every query. Raises `UsageError` before anything is sent or written."""
-    progress = progress or Unheard()
-    tests = selected(TESTS, request.expression)
+def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
+    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
+    progress = progress or Progress()
+    tests = selected(all_tests(), order.expression)
     if not tests:
-        raise NothingSelectedError(f"no test matches -k {request.expression!r}; known: {', '.join(BY_ID)}")
-    serializers = tuple(load_serializer(name) for name in dict.fromkeys(request.serializers or (DEFAULT,)))
-    prices = load_prices(request.prices)
+        raise NothingSelectedError(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
+    serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
+    prices = load_prices(order.prices)
     settings = Settings(
-        request.options.connections or CEILING,
+        order.options.connections or CEILING,
         serializers,
-        request.batch_size,
-        request.form,
+        order.batch_size,
+        order.form,
         needs=frozenset().union(*(test.needs for test in tests)),
-        seed=request.options.seed,
+        seed=order.options.seed,
     )
+    named = tuple(dict.fromkeys(order.llms or CONTROLS))
+    joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
     with progress.doing("looking up the LLMs"):
-        opened = {spec: _opened(spec, settings) for spec in _specs(request)}
-    named = request.llms or CONTROLS
-    subjects = tuple(Subject(model, joined=spec not in named) for spec, (model, _) in opened.items())
-    if request.options.most_dollars is not None:
+        opened = {spec: _opened(spec, settings) for spec in (*joined, *named)}
+    subjects = tuple(Subject(model, joined=spec in joined) for spec, (model, _) in opened.items())
+    if order.options.most_dollars is not None:
         _check_prices(subjects, prices)
-    tables = _tables(request, progress)
+    tables = _tables(order, progress)
     _tell_apart(tables, serializers)
     with progress.doing("preparing guesses of new tables") as tell:
-        prepare_tables(tables, serializers[0], tests, request.options, tell)
+        prepare_tables(tables, serializers[0], tests, order.options, tell)
     with progress.doing("preparing guesses") as tell:
-        cells = tuple(plan(subjects, tables, serializers, tests, request.options, tell))
+        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    return Run(request, subjects, tables, serializers, cells, english(), prices, found)
+    return Run(order, subjects, tables, serializers, cells, english(), prices, found)
 
 
-def _tables(request: Request, progress: Progress) -> tuple[Table, ...]:
+def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
     """The tables as they are named, each once; one that is given as it is has its target and name."""
-    named = {each if isinstance(each, str) else id(each): each for each in request.datasets or DATASETS}
-    if request.target or request.name:
+    named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
+    if order.target or order.name:
         for table in named.values():
             if not isinstance(table, str):
                 raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
@@ -143,15 +141,9 @@ def _tables(request: Request, progress: Progress) -> tuple[Table, ...]:
     for each in named.values():
         if isinstance(each, str):
             with progress.doing(f"reading {each}"):
-                each = load_table(each, target=request.target, name=request.name)
+                each = load_table(each, target=order.target, name=order.name)
         tables.append(each)
     return tuple(tables)
-
-
-def _specs(request: Request) -> tuple[str, ...]:
-    """The LLMs of the run as they are named, the controls that join it first."""
-    named = tuple(dict.fromkeys(request.llms or CONTROLS))
-    return (*(spec for spec in CONTROLS if request.controls and spec not in named), *named)
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
@@ -160,7 +152,7 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
         resolved = resolve(spec)
     except Unavailable as error:
         return MissingModel(spec, error), None
-    return resolved.open(settings), resolved.found
+    return resolved.open(settings), resolved
 
 
 def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
@@ -183,7 +175,7 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> N
 def check_rows_may_leave(run: Run) -> None:
     """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
     for (llm, dataset), rows in rows_shown(run.cells).items():
-        if not run.request.send_rows:
+        if not run.order.send_rows:
             raise UsageError(f"{dataset}: {rows} rows would be shown to {llm}; add --send-rows if they may leave")
 
 
@@ -191,7 +183,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     """Ask everything and record it. Raises `UsageError`; never loses an answer."""
     check_rows_may_leave(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
-    folder = run.request.out or new_folder(started)
+    folder = run.order.out or new_folder(started)
     _check_same_run(folder, run)
     session = _session(run, Journal(folder), progress)
 
@@ -217,13 +209,13 @@ def execute(run: Run, progress: Progress) -> Outcome:
 
 def _passed(run: Run) -> float:
     """The seconds since the user asked for the run."""
-    return round(time.monotonic() - run.request.began, 2)
+    return round(time.monotonic() - run.order.began, 2)
 
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
-    progress = progress or Unheard()
-    session = _session(run, Journal(run.request.out or new_folder(datetime.now(UTC))), progress)
+    progress = progress or Progress()
+    session = _session(run, Journal(run.order.out or new_folder(datetime.now(UTC))), progress)
 
     async def look() -> list[Estimate]:
         try:
@@ -240,8 +232,8 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
 
 
 def _session(run: Run, journal: Journal, progress: Progress) -> Session:
-    store: Store = ReplyStore.open() if run.request.cache else NoStore()
-    return Session(run.cells, run.request.options, run.dictionary, journal, progress, store, run.prices)
+    store = Store.open() if run.order.cache else Store()
+    return Session(run.cells, run.order.options, run.dictionary, journal, progress, store, run.prices)
 
 
 def _completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
@@ -326,7 +318,7 @@ def _check_same_run(folder: Path, run: Run) -> None:
     if not (folder / RESULTS).exists():
         return
     held = load(folder)
-    if held.run.seed != run.request.options.seed:
+    if held.run.seed != run.order.options.seed:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
     if held.run.version != __version__:
         raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
@@ -354,63 +346,3 @@ def _check_same_versions(folder: Path, session: Session) -> None:
             raise UsageError(
                 f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
             )
-
-
-def describe(run: Run, started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
-    """The facts of a run; `used` has what was sent to each LLM so far."""
-    options = run.request.options
-    return RunFacts(
-        version=__version__,
-        versions=versions(),
-        command=run.request.command,
-        started=started.isoformat(timespec="seconds"),
-        seed=options.seed,
-        rules=PAPER if options.rules == PAPER else CALIBRATED,
-        alpha=options.alpha,
-        level=run.cells[0].level,
-        dictionary=run.dictionary.name,
-        llms=tuple(_llm(run, subject, used) for subject in run.subjects),
-        catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
-        datasets=tuple(
-            DatasetFacts(
-                name=table.name,
-                title=table.title,
-                edition=table.edition,
-                sha256=table.sha256,
-                rows=len(table.rows),
-                columns=len(table.columns),
-                features=tuple(table.columns),
-                order=table.order,
-            )
-            for table in run.tables
-        ),
-        serializers=tuple(
-            SerializerFacts(
-                name=item.name,
-                specifier=item.specifier,
-                value_separator=item.value_separator,
-                feature_separator=item.feature_separator,
-            )
-            for item in run.serializers
-        ),
-    )
-
-
-def _llm(run: Run, subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts:
-    spec, found = subject.model.spec, run.resolved.get(subject.model.spec)
-    return replace(
-        used.get(spec) or LlmFacts(spec=spec),
-        resolved=spec if found is None else str(found),
-        stands_for=spec if found is None else f"{found.provider}:{found.model}",
-        version=subject.model.version,
-        control=subject.joined,
-    )
-
-
-def versions() -> dict[str, str]:
-    """Python and the libraries that can change a result."""
-    found = {"python": sys.version.split()[0]}
-    for name in LIBRARIES:
-        with contextlib.suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found

@@ -57,10 +57,7 @@ def poisson_binomial_tail(chances: Sequence[float], hits: int) -> float:
 
 
 def poisson_binomial(chances: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    """The probability of each number of successes, to 15 decimals: the transform of the characteristic function.
-
-    Fast, for powers and intervals; a small tail needs `poisson_binomial_tail`.
-    """
+    """The probability of each number of successes, fast, to 15 decimals; a small tail needs `poisson_binomial_tail`."""
     turns = np.exp(2j * np.pi * np.arange(len(chances) + 1) / (len(chances) + 1)) - 1
     transform = np.prod(1 + np.multiply.outer(np.asarray(chances, dtype=np.float64), turns), axis=0)
     return np.asarray(np.clip(np.fft.fft(transform).real / len(turns), 0.0, 1.0))
@@ -76,10 +73,7 @@ def hypergeometric_tail(hits: int, drawn: int, marked: int, total: int) -> float
 
 
 def clopper_pearson(hits: int, trials: int, confidence: float = 0.95) -> tuple[float, float]:
-    """The exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials.
-
-    Raises ValueError where there are more hits than trials.
-    """
+    """The exact interval of a binomial share (Clopper and Pearson 1934); 0 to 1 without trials. Raises ValueError."""
     if not 0 <= hits <= trials:
         raise ValueError(f"{hits} hits in {trials} trials")
     level = (1 - confidence) / 2
@@ -117,10 +111,7 @@ def _rise(excess: Callable[[float], float]) -> float:
 
 @dataclass(frozen=True)
 class Discrimination:
-    """How well yes/no answers tell two kinds apart, and how much they lean to yes: the four counts of signal detection.
-
-    A rate without trials is a half.
-    """
+    """How well yes/no answers tell two kinds apart: four counts. A rate without trials is a half."""
 
     hits: int
     misses: int
@@ -128,35 +119,17 @@ class Discrimination:
     correct_rejections: int
 
     @property
-    def hit_rate(self) -> float:
-        """The share of yes where yes is right."""
-        return _rate(self.hits, self.misses)
-
-    @property
-    def false_alarm_rate(self) -> float:
-        """The share of yes where no is right."""
-        return _rate(self.false_alarms, self.correct_rejections)
-
-    @property
     def auc(self) -> float:
         """The area under the two lines through the one operating point: (H + 1 - F) / 2, whatever the bias."""
-        return (self.hit_rate + 1 - self.false_alarm_rate) / 2
+        return (_rate(self.hits, self.misses) + 1 - _rate(self.false_alarms, self.correct_rejections)) / 2
 
     @property
     def d_prime(self) -> float:
         """Sensitivity in standard deviations, with the log-linear correction (Hautus 1995); 0 tells nothing apart."""
         return _probit(self.hits, self.misses) - _probit(self.false_alarms, self.correct_rejections)
 
-    @property
-    def criterion(self) -> float:
-        """Bias c, with the same correction: below 0 the answers lean to yes, above 0 to no."""
-        return -(_probit(self.hits, self.misses) + _probit(self.false_alarms, self.correct_rejections)) / 2
-
     def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """The exact interval of the AUC: each tail inverted where it is widest over the hit rate (Buehler 1957).
-
-        Its coverage holds for every pair of rates, up to the fineness of the grid of rates.
-        """
+        """The exact interval of the AUC: each tail inverted where it is widest over a grid of rates (Buehler 1957)."""
         level = (1 - confidence) / 2
         low = _least_auc((self.hits, self.misses), (self.correct_rejections, self.false_alarms), level)
         high = _least_auc((self.misses, self.hits), (self.false_alarms, self.correct_rejections), level)
@@ -201,9 +174,7 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
     """The q-value of each p-value: the smallest false discovery rate at which it is a discovery."""
     from scipy.stats import false_discovery_control
 
-    if not p_values:
-        return []
-    return [float(q) for q in false_discovery_control(p_values, method="bh")]
+    return [float(q) for q in false_discovery_control(p_values, method="bh")] if p_values else []
 
 
 def any_dependence(p_values: Sequence[float]) -> float:
@@ -218,7 +189,6 @@ def mean_interval(
 
     The distances from each value to its limits are added as standard errors are (Zou and Donner 2008), so that lopsided
     intervals make a lopsided one. It says how sure the mean of these very values is, not that of others to come.
-    Raises ValueError where the sequences differ in length.
     """
     weighed = list(zip(values, intervals, weights, strict=True))
     mean = sum(weight * value for value, _, weight in weighed)
@@ -228,10 +198,7 @@ def mean_interval(
 
 
 def mcnemar(first_only: int, second_only: int) -> float:
-    """The two-sided p-value of McNemar's exact test: trials in pairs, those that one side alone got right.
-
-    The null: of a pair that one side alone got right, either side is as likely to be that one. 1 where there is none.
-    """
+    """The two-sided p-value of McNemar's exact test on the pairs that one side alone got right: either as likely."""
     from scipy.stats import binomtest
 
     discordant = first_only + second_only
@@ -275,13 +242,10 @@ def spearman(first: Sequence[float], second: Sequence[float]) -> RankCorrelation
     found = permutation_test(
         ranks[:1], coefficient, permutation_type="pairings", vectorized=True, n_resamples=ORDERS, random_state=0
     )
-    value = min(1.0, max(-1.0, float(found.statistic)))
-    return RankCorrelation(value, _correlation_interval(value, len(first)), float(found.pvalue))
-
-
-def _correlation_interval(value: float, pairs: int) -> tuple[float, float]:
+    value, pairs = min(1.0, max(-1.0, float(found.statistic))), len(first)
     most = 1 - 6 / (pairs * (pairs**2 - 1))  # half a step of Spearman's coefficient below 1
     inner = min(most, max(-most, value))
     error = float(special.ndtri(0.975)) * ((1 + inner**2 / 2) / (pairs - 3)) ** 0.5
     low, high = np.tanh([np.arctanh(inner) - error, np.arctanh(inner) + error]).tolist()
-    return (-1.0 if value <= -most else low), (1.0 if value >= most else high)
+    interval = (-1.0 if value <= -most else low), (1.0 if value >= most else high)
+    return RankCorrelation(value, interval, float(found.pvalue))

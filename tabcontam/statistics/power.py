@@ -8,6 +8,7 @@ cent: powers and shares err to the careful side. The p-value of a verdict is nev
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,15 +25,11 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Odds:
-    """An asked cell, seen after the fact.
+    """An asked cell, seen after the fact."""
 
-    `known` is the guesser's chance of the true value, None where the cell is missing in the table; `guessed` is that
-    of the likeliest value, and `guess_right` says whether the likeliest is the true one.
-    """
-
-    known: float | None
-    guessed: float
-    guess_right: bool
+    known: float | None  # the guesser's chance of the true value; None where the cell is missing in the table
+    guessed: float  # the guesser's chance of the value that it thinks likeliest
+    guess_right: bool  # whether that is the true one
 
 
 def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int = RUNS, seed: int = 0) -> float:
@@ -65,8 +62,7 @@ def detectable_share(
 ) -> float | None:
     """The smallest share of remembered rows, in hundredths, that reaches p <= level in at least `target` of the runs.
 
-    The other rows are guessed. None where not even a model that remembers all reaches it. Raises ValueError at a
-    chance of 0.
+    The other rows are guessed. None where not even a model that remembers all reaches it.
     """
     known = [[(odds.known, True) for odds in row if odds.known is not None] for row in rows]
     guessed = [[(odds.guessed, odds.guess_right) for odds in row] for row in rows]
@@ -135,21 +131,17 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
 
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
     """The probability, exactly, of p <= level where each choice is known with probability `share`, else guessed."""
-    return _choice_power(chances, share, _needed(chances, level))
+    right = share + (1 - share) * np.array(chances)
+    return min(1.0, float(poisson_binomial(right)[_needed(tuple(chances), level) :].sum()))
 
 
 def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET) -> float | None:
     """The smallest share of known choices, in hundredths, with power `target`; None where knowing all has less."""
-    needed = _needed(chances, level)
-    return _smallest(lambda share: _choice_power(chances, share, needed) >= target)
+    return _smallest(lambda share: choice_power(chances, share, level) >= target)
 
 
-def _choice_power(chances: Sequence[float], share: float, needed: int) -> float:
-    right = share + (1 - share) * np.array(chances)
-    return min(1.0, float(poisson_binomial(right)[needed:].sum()))
-
-
-def _needed(chances: Sequence[float], level: float) -> int:
+@lru_cache(maxsize=64)
+def _needed(chances: tuple[float, ...], level: float) -> int:
     """The fewest right choices with p <= level: one more than there are where none have."""
     hits = range(len(chances) + 1)
     return bisect_left(hits, True, key=lambda count: poisson_binomial_tail(chances, count) <= level)

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from tabcontam.evidence.base import Capability, Prompt, Query, Reply
+from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply
 from tabcontam.subjects.form import Form as Form
 
 if TYPE_CHECKING:
@@ -49,8 +49,15 @@ class SpentError(Exception):
     """One more request would go beyond a limit that the user set. Its text is one line."""
 
 
-def _free() -> None:
-    """No limit is set."""
+def without_system(messages: Sequence[Message]) -> list[Message]:
+    """A chat for a model that takes no system text: the text stands at the head of what the user says first."""
+    system = "\n\n".join(message.content for message in messages if message.role == "system")
+    turns = [message for message in messages if message.role != "system"]
+    if not system:
+        return turns
+    if turns and turns[0].role == "user":
+        return [Message("user", f"{system}\n\n{turns[0].content}"), *turns[1:]]
+    return [Message("user", system), *turns]
 
 
 @dataclass(frozen=True)
@@ -63,7 +70,7 @@ class Request:
 
     prompt: Prompt
     max_tokens: int
-    again: Callable[[], None] = field(default=_free, compare=False)
+    again: Callable[[], None] = field(default=lambda: None, compare=False)
 
 
 class Model(Protocol):
@@ -79,6 +86,9 @@ class Model(Protocol):
     version: str = ""  # what the server states: a version or digest; "" where it states none
     connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.spec}>"
 
     @property
     def form(self) -> Form:

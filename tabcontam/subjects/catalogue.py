@@ -99,15 +99,12 @@ def standing_for(spec: str) -> Entry | None:
         return None
     name, at, _ = model.partition("@http")
     # A server of one's own is an Ollama more often than not, which has names of its own: its mistral is not ours.
-    if (provider == "ollama" or at) and (tagged := _tagged(name)):
-        return tagged
+    if provider == "ollama" or at:
+        tag = name.casefold().removesuffix(":latest")
+        for entry in load_catalogue().values():
+            if tag in map(str.casefold, entry.ollama):
+                return entry
     return find_entry(name) if provider != "ollama" else None
-
-
-def _tagged(tag: str) -> Entry | None:
-    """The entry that Ollama has under this tag."""
-    wanted = tag.casefold().removesuffix(":latest")
-    return next((entry for entry in load_catalogue().values() if wanted in map(str.casefold, entry.ollama)), None)
 
 
 def successor(entry: Entry, today: date) -> Entry:

@@ -17,9 +17,6 @@ class MissingModel(Model):
         self.spec = spec
         self._error = error
 
-    def __repr__(self) -> str:
-        return f"<MissingModel {self.spec}>"
-
     async def connect(self) -> None:
         """Raise what is missing."""
         raise self._error
@@ -27,6 +24,3 @@ class MissingModel(Model):
     async def generate(self, request: Request) -> Reply:
         """Never reached, since it does not connect."""
         raise FatalError(str(self._error))
-
-    async def close(self) -> None:
-        """Nothing to give back."""

@@ -1,7 +1,7 @@
 """What a provider says of itself. It stands in the provider's folder; the registry has the list of folders."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import Capability
@@ -42,15 +42,6 @@ class Offer:
     ways: tuple[str, ...] = ()
 
 
-def _no_offer(entry: "Entry") -> Offer:
-    """The catalogue has no names for this provider."""
-    return Offer()
-
-
-def _no_details() -> str:
-    return ""
-
-
 @dataclass(frozen=True)
 class Provider:
     """A way to reach LLMs, called `name`. To make one imports nothing heavy; to open a model may.
@@ -63,6 +54,6 @@ class Provider:
     name: str
     spellings: Mapping[str, str]
     open: Callable[[str, Settings], Model]
-    offer: Callable[["Entry"], Offer] = _no_offer
-    details: Callable[[], str] = _no_details
+    offer: Callable[["Entry"], Offer] = field(default=lambda entry: Offer())
+    details: Callable[[], str] = field(default=lambda: "")
     address: str = ""

@@ -1,19 +1,27 @@
-"""An LLM as named on the command line to a `Model`: the providers, built in and of other packages."""
+"""What the user typed behind `--llm` to a `Model`: `PROVIDER:MODEL`, or a name of the catalogue.
+
+The providers are those of this package, and entry points of the group `tabcontam.providers` in others. The name of an
+entry point is the provider, its object a function of what follows the colon and of the run's `Settings` that gives a
+`Model`. A package is imported when its provider is asked for; what is wrong with one never keeps the others from
+working.
+"""
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from datetime import UTC, date, datetime
 from functools import partial
 from importlib.metadata import EntryPoint
 from typing import Any
 
-from tabcontam.errors import UsageError
+from tabcontam.entry_points import described, offered, reported
+from tabcontam.errors import Unavailable, UsageError, near, unknown
 from tabcontam.subjects.base import Model
-from tabcontam.subjects.plugins import GROUP, load, open_plugin, plugins
-from tabcontam.subjects.provider import Provider, Settings
-from tabcontam.subjects.resolution import Found, find
+from tabcontam.subjects.catalogue import Entry, find_entry, load_catalogue, plain, successor
+from tabcontam.subjects.provider import Provider
+from tabcontam.subjects.provider import Settings as Settings
 
-__all__ = ["BUILT_IN", "CONTROLS", "Resolved", "Settings", "loaded", "open_model", "others", "resolve", "spellings"]
-
+GROUP = "tabcontam.providers"
 # The providers of this package, a line each, as an entry point names one of another package.
 LINES = (
     "tabcontam.subjects.known:CONTROL",
@@ -35,51 +43,124 @@ BUILT_IN = _built_in()
 
 
 @dataclass(frozen=True)
-class Resolved:
-    """An LLM that was found, and its provider."""
+class Found:
+    """An LLM as it was typed, and who is asked for what. `note` says where that is not quite what was named."""
 
-    found: Found
+    spec: str
     provider: Provider
+    model: str
+    note: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.provider.name}:{self.model}" + (f" ({self.note})" if self.note else "")
 
     def open(self, settings: Settings) -> Model:
         """The LLM. Raises `UsageError`."""
-        return self.provider.open(self.found.model, replace(settings, spec=self.found.spec))
+        return self.provider.open(self.model, replace(settings, spec=self.spec))
+
+
+def open_model(spec: str, settings: Settings) -> Model:
+    """The LLM that `spec` names. Raises `UsageError`."""
+    return resolve(spec).open(settings)
+
+
+def resolve(spec: str) -> Found:
+    """Who is asked for what, among all providers. Raises as `find` does."""
+    known = dict(BUILT_IN)
+    provider, colon, _ = spec.partition(":")
+    if colon and provider not in known:
+        known |= {name: Provider(name, {}, partial(_open_plugin, point)) for name, point in others().items()}
+    return find(spec, known)
+
+
+def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> Found:
+    """Who is asked for what. Raises `Unavailable` with one line that says what is missing and how to get it.
+
+    A name that means nothing is a plain `UsageError`.
+    """
+    provider, colon, model = spec.partition(":")
+    if provider in providers and not model:
+        raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
+    if not colon:
+        return _named(spec, providers, today or datetime.now(UTC).date())
+    if provider in providers:
+        return Found(spec, providers[provider], model)
+    entry = find_entry(provider)
+    if entry is not None and entry.ollama:  # `llama3:8b` is how Ollama writes a model
+        raise UsageError(f"unknown provider {provider!r}; did you mean ollama:{spec}?")
+    raise unknown("provider", provider, providers)
+
+
+def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
+    """By the first provider that serves the entry here."""
+    entry = find_entry(name)
+    if entry is None:
+        raise _unknown_name(name)
+    if entry.gone(today):
+        raise _retired(entry, today)
+    ways: list[str] = []
+    for provider in providers.values():
+        offer = provider.offer(entry)
+        if offer.model:
+            return Found(name, provider, offer.model, offer.note)
+        ways += offer.ways
+    if entry.hf:
+        ways.append(f"serve it and write openai:{entry.hf}@http://HOST:PORT/v1")
+    raise Unavailable(f"nothing here serves {entry.title}: {'; or '.join(ways)}")
+
+
+def _retired(entry: Entry, today: date) -> Unavailable:
+    after = successor(entry, today).name
+    return Unavailable(
+        f"{entry.title} was retired on {entry.retired}; its successor is {after}: write --llm {after} "
+        f"(or {entry.served[0]} to ask for it all the same)"
+    )
+
+
+def _unknown_name(name: str) -> UsageError:
+    """With the nearest names; else how any LLM is written."""
+    owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
+    if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
+        return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
+    return UsageError(
+        f"unknown LLM {name!r}; see list llms, or write PROVIDER:MODEL, for example "
+        f"openai:{name}@http://127.0.0.1:11434/v1 for a server"
+    )
 
 
 def others() -> dict[str, EntryPoint]:
     """The providers of other packages, none of which is imported by this. One left out is a line on standard error."""
-    found, complaints = plugins(BUILT_IN)
+    found, complaints = offered(GROUP, "provider", BUILT_IN)
     for complaint in complaints:
         print(f"tabcontam: {complaint}", file=sys.stderr)
     return found
 
 
 def loaded() -> list[tuple[EntryPoint, Any]]:
-    """Those that can be imported. One that cannot is a line on standard error."""
+    """Those that can be imported, with their functions. One that cannot is a line on standard error."""
     there: list[tuple[EntryPoint, Any]] = []
     for point in others().values():
         try:
-            there.append((point, load(point)))
+            there.append((point, _load(point)))
         except UsageError as error:
             print(f"tabcontam: {error}", file=sys.stderr)
     return there
 
 
-def spellings() -> dict[str, str]:
-    """How an LLM is written with its provider, and what that is."""
-    return {spelling: about for provider in BUILT_IN.values() for spelling, about in provider.spellings.items()}
+def _load(point: EntryPoint) -> Any:
+    """The function of another package's provider. Raises `UsageError` in one line, whatever its import raises."""
+    with reported(point, "provider"):
+        opener = point.load()
+    if not callable(opener):
+        raise UsageError(f"{described(point, 'provider')} cannot be loaded: {point.value} is no function")
+    return opener
 
 
-def resolve(spec: str) -> Resolved:
-    """Who is asked for what. Raises `UsageError`."""
-    known = dict(BUILT_IN)
-    provider, colon, _ = spec.partition(":")
-    if colon and provider not in known:
-        known |= {name: Provider(name, {}, partial(open_plugin, point)) for name, point in others().items()}
-    found = find(spec, known)
-    return Resolved(found, known[found.provider])
-
-
-def open_model(spec: str, settings: Settings) -> Model:
-    """The LLM that `spec` names. Raises `UsageError`."""
-    return resolve(spec).open(settings)
+def _open_plugin(point: EntryPoint, model: str, settings: Settings) -> Any:
+    """The LLM that it gives. Raises `UsageError` in one line, whatever it raises."""
+    opener = _load(point)
+    with reported(point, "provider", "failed", passing=(UsageError,)):
+        opened = opener(model, settings)
+    if not hasattr(opened, "generate"):
+        raise UsageError(f"{described(point, 'provider')} failed: it gave no model")
+    return opened

@@ -5,7 +5,6 @@ lies in a folder that TABCONTAM_PATH names. No two cards share a name.
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -13,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.paths import shipped
-from tabcontam.tables.toml_files import SUFFIX, checked, other_kind, own_files, read_toml, texts
+from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, texts, with_own
 
 KIND = "datasets"
 SHORT = 12  # digits of a SHA-256 that tell one file of the user's own from another
@@ -116,24 +114,15 @@ class Card:
         return stated[: -SHORT - 1] if self.source else stated
 
 
-def load_cards() -> dict[str, Card]:
+@cache
+def load_cards() -> Mapping[str, Card]:
     """Every shipped card by its short name; raises `UsageError` for a card that breaks the schema."""
-    return dict(_shipped())
-
-
-def card_names() -> list[str]:
-    """The short names of the shipped cards."""
-    return list(_shipped())
+    return {card.name: card for card in map(_read, shipped_files(KIND))}
 
 
 def all_cards() -> dict[str, Card]:
     """The shipped cards and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as `load_card` does."""
-    cards = dict(_shipped())
-    for path in own_files(KIND):
-        card = load_card(path)
-        if (other := cards.setdefault(card.name, card)) != card:
-            raise UsageError(f"two dataset cards are named {card.name!r}: {other.source} and {path}; rename one")
-    return cards
+    return with_own(KIND, load_cards(), load_card)
 
 
 def split_edition(spec: str) -> tuple[str, str | None]:
@@ -159,40 +148,21 @@ def mistaken_card(name: str) -> Card | None:
 
 
 def load_card(path: Path) -> Card:
-    """The card in a file. Raises `UsageError`, which names the file and the key at fault."""
-    raw = read_toml(path, "dataset card")
-    if option := other_kind(raw, KIND):
-        raise UsageError(f"{path} is no dataset card; give it with {option}")
-    card = _parsed({"public": False, **raw}, str(path), str(path.resolve()))
-    if other := _named(card.name, _shipped()):
+    """The card in a user's own file. Raises `UsageError`, which names the file and the key at fault."""
+    card = _read(path, str(path.resolve()))
+    if other := _named(card.name, load_cards()):
         if other == replace(card, public=True, source=""):  # the shipped file itself, or a copy of it
             return other
-        where = shipped(KIND) / f"{other.name}{SUFFIX}"
-        raise UsageError(f"dataset card {path} has the name {card.name!r}, which the shipped {where} has; rename yours")
+        raise name_taken(KIND, path, card.name, other.name)
     return card
 
 
-def parse_card(text: str, source: str) -> Card:
-    """A card from the text of its TOML file; raises `UsageError`, which names `source` and the key at fault."""
+def _read(path: Path, source: str = "") -> Card:
+    """The card in a file, which is public unless it says otherwise, or is a user's own (which `source` then names)."""
     try:
-        raw = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"dataset card {source} cannot be read: {error}") from error
-    return _parsed(raw, source)
-
-
-def _parsed(raw: Mapping[str, Any], source: str, own: str = "") -> Card:
-    try:
-        return _card(dict(raw), own)
+        return _card({"public": not source, **read_toml(path, KIND)}, source)
     except ValueError as error:
-        raise UsageError(f"dataset card {source} cannot be read: {error}") from error
-
-
-@cache
-def _shipped() -> Mapping[str, Card]:
-    paths = sorted(shipped(KIND).glob(f"*{SUFFIX}"))
-    cards = [parse_card(path.read_text(encoding="utf-8"), path.name) for path in paths]
-    return {card.name: card for card in cards}
+        raise UsageError(f"dataset card {path} cannot be read: {error}") from error
 
 
 def _named(name: str, cards: Mapping[str, Card]) -> Card | None:
@@ -206,7 +176,7 @@ def _plain(name: str) -> str:
     return " ".join(name.casefold().replace("-", " ").replace("_", " ").split())
 
 
-def _card(raw: dict[str, Any], own: str) -> Card:
+def _card(raw: dict[str, Any], source: str) -> Card:
     # What a card says of target, question, missing marks and hints holds for each edition that does not say otherwise.
     shared: dict[str, Any] = {key: raw.pop(key) for key in ("target", "question", "missing", "hints") if key in raw}
     listed = raw.pop("editions", None)
@@ -214,7 +184,7 @@ def _card(raw: dict[str, Any], own: str) -> Card:
         raise ValueError("no [[editions]]")
     about = checked(Card, raw, "the card", ("editions", "source"))
     editions = tuple(_edition(dict(edition), shared) for edition in listed)
-    card = Card(**about, editions=editions, source=own)
+    card = Card(**about, editions=editions, source=source)
     _check("name", card.name, NAME.fullmatch(card.name), "a-z, 0-9, - and _")
     for text in (card.title, *card.aliases, *card.not_aliases):
         _check("names", text, text.strip() and text.isprintable(), "a text of one line")

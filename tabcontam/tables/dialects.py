@@ -41,15 +41,15 @@ class Dialect:
 
 def find_dialects(text: str) -> list[Dialect]:
     """The dialects that split the sample's lines into columns, best first."""
-    found = [_judged(delimiter, text) for delimiter in DELIMITERS]
-    ranked = sorted((item for item in found if item is not None), key=lambda item: item[0], reverse=True)
-    if not ranked or ranked[0][0][0] < 1:
+    found = list(filter(None, (_judged(delimiter, text) for delimiter in DELIMITERS)))
+    best = max(found, key=lambda judged: judged[0][0], default=[])
+    if not best or best[0][0][0] < 1:
         blanks = _judged(" ", text)
         # Prose has blanks as well, so that anything but a perfect split says nothing.
-        if blanks is not None and blanks[0][0] == 1:
-            ranked.insert(0, blanks)
+        if blanks and blanks[0][0][0] == 1:
+            best = blanks
     # The whole file may break a quoting that the sample keeps; a worse delimiter would only hide the true fault.
-    return ranked[0][1] if ranked else []
+    return [dialect for _, dialect in best]
 
 
 def usual_width(records: Iterable[Sequence[str]]) -> int:
@@ -58,25 +58,20 @@ def usual_width(records: Iterable[Sequence[str]]) -> int:
     return max(widths, key=lambda width: (widths[width], width)) if widths else 0
 
 
-def _judged(delimiter: str, text: str) -> tuple[tuple[float, int], list[Dialect]] | None:
-    """How well a delimiter splits the sample (share of records as wide as most, that width), with its dialects."""
-    if delimiter not in text:
-        return None
-    spaces = (False,) if delimiter == " " else (False, True)
-    judged: list[tuple[tuple[float, int], Dialect]] = []
+def _judged(delimiter: str, text: str) -> list[tuple[tuple[float, int], Dialect]]:
+    """The dialects of a delimiter that split the sample, each with its score, the best first."""
+    judged = []
     for quoting in ("doubled", "escaped", "none") if '\\"' in text else ("doubled", "none"):
-        for skip in spaces:
+        for skip in (False,) if delimiter == " " else (False, True):
             dialect = Dialect(delimiter, quoting, skip)
-            score = _score(dialect, text)
-            if score is not None:
+            if delimiter in text and (score := _score(dialect, text)) is not None:
                 judged.append((score, dialect))
-    if not judged:
-        return None
     judged.sort(key=lambda item: item[0][0], reverse=True)  # stable: standard quoting first where equal
-    return judged[0][0], [dialect for _, dialect in judged]
+    return judged
 
 
 def _score(dialect: Dialect, text: str) -> tuple[float, int] | None:
+    """The share of the sample's records that are as wide as most, and that width; None where it is not split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
     except csv.Error:

@@ -5,17 +5,19 @@ import io
 import os
 import sys
 import tarfile
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from contextlib import suppress
 from http.client import HTTPException
 from importlib.metadata import version
+from itertools import chain
 from pathlib import Path
 from urllib.parse import quote, urlsplit
 from urllib.request import Request, urlopen
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, one_line
+from tabcontam.paths import replace_file
 from tabcontam.tables.cards import Card, Edition, load_cards
 
 TIMEOUT_SECONDS = 30.0
@@ -25,21 +27,15 @@ ARCHIVE_LIMIT = 64 * 1024 * 1024  # the largest archive among the cards' address
 _BROKEN_ARCHIVE = (zipfile.BadZipFile, tarfile.TarError, zlib.error, EOFError, KeyError, RuntimeError)
 
 
-class _MismatchError(Exception):
-    """Bytes were found where the edition should be, and they are others; holds their SHA-256."""
-
-
 def edition_bytes(card: Card, edition: Edition) -> bytes:
     """The edition's own bytes, from the first place that has them.
 
     Looks beside a user's own card, under TABCONTAM_DATA, in the cache folder, in scikit-learn, then at the card's
     addresses. Raises `UsageError` where none has them: a hash mismatch, or no way to fetch them.
     """
-    if card.source and (found := _if_the_same(_beside(card, edition), edition)) is not None:
-        return found
     folders = [folder for folder in (data_folder(), cache_folder()) if folder is not None]
-    for folder in folders:
-        if (found := _in_folder(folder, edition)) is not None:
+    for path in chain(_beside(card, edition), *map(_files, folders)):
+        if (found := _if_the_same(path, edition)) is not None:
             return found
     if edition.loader is not None and (made := _from_scikit_learn(card, edition)) is not None:
         return made
@@ -47,13 +43,16 @@ def edition_bytes(card: Card, edition: Edition) -> bytes:
     for address in edition.addresses:
         try:
             content = _fetched(address, edition)
-        except _MismatchError as mismatch:
-            failures.append(f"hash mismatch at {address}: SHA-256 {mismatch} instead of {edition.sha256}")
         except (OSError, HTTPException, ValueError, *_BROKEN_ARCHIVE) as error:
-            failures.append(f"{address} cannot be fetched ({_first_line(error)})")
-        else:
+            reason = one_line(error).removeprefix("<urlopen error ").removesuffix(">")
+            failures.append(f"{address} cannot be fetched ({reason})")
+            continue
+        if (digest := _sha256(content)) == edition.sha256:
             _keep(card, edition, content)
             return content
+        if len(content) > edition.bytes and "!" not in address:
+            digest = "unknown (the file is too large)"
+        failures.append(f"hash mismatch at {address}: SHA-256 {digest} instead of {edition.sha256}")
     raise _not_found(card, edition, folders, failures)
 
 
@@ -72,14 +71,9 @@ def cache_folder() -> Path:
     return Path(base) / "tabcontam" / "datasets"
 
 
-def _beside(card: Card, edition: Edition) -> Path:
+def _beside(card: Card, edition: Edition) -> list[Path]:
     """Where the file of a user's own card is expected: the card's folder, or a path from there."""
-    return Path(card.source).parent / edition.file
-
-
-def _in_folder(folder: Path, edition: Edition) -> bytes | None:
-    found = (_if_the_same(path, edition) for path in _files(folder))
-    return next((content for content in found if content is not None), None)
+    return [Path(card.source).parent / edition.file] if card.source else []
 
 
 def _if_the_same(path: Path, edition: Edition) -> bytes | None:
@@ -121,6 +115,7 @@ def _from_scikit_learn(card: Card, edition: Edition) -> bytes | None:
 
 
 def _fetched(address: str, edition: Edition) -> bytes:
+    """What lies at an address, cut where it is longer than it should be."""
     url, *members = address.split("!")
     if urlsplit(url).scheme not in ("http", "https"):
         raise ValueError("not an http address")
@@ -130,8 +125,6 @@ def _fetched(address: str, edition: Edition) -> bytes:
         content: bytes = response.read(limit + 1)
     for member in members:
         content = _member(content, member)
-    if _sha256(content) != edition.sha256:
-        raise _MismatchError(_sha256(content) if len(content) <= limit else "unknown (the file is too large)")
     return content
 
 
@@ -150,40 +143,27 @@ def _member(archive: bytes, name: str) -> bytes:
 def _keep(card: Card, edition: Edition, content: bytes) -> None:
     """Write fetched bytes into the cache folder, whole or not at all."""
     path = cache_folder() / card.name / edition.name / Path(edition.file).name
-    try:
+    with suppress(OSError):  # a cache that cannot be written costs a second download, not the run
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
-            try:
-                file.write(content)
-                file.close()
-                os.replace(file.name, path)
-            except OSError:
-                file.close()
-                Path(file.name).unlink(missing_ok=True)
-    except OSError:
-        return  # a cache that cannot be written costs a second download, not the run
+        replace_file(path, content)
 
 
 def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:
     what = f"{card.name}@{edition.name}"
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
     files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
-    wrong += _wrong_copies([*files, _beside(card, edition)] if card.source else files, card, edition)
+    known = {other.sha256 for each in (card, *load_cards().values()) for other in each.editions}
+    for path in [*files, *_beside(card, edition)]:
+        with suppress(OSError), path.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+            if digest not in known:  # a file of the same name (`train.csv`) may be another edition
+                wrong.append(f"hash mismatch: {path} has SHA-256 {digest} instead of {edition.sha256}")
     if wrong:
         return UsageError(f"{what}: {wrong[-1]}; {_by_hand(card, edition)}")
     data = data_folder()
     hint = f" (TABCONTAM_DATA names no folder: {data})" if data is not None and not data.is_dir() else ""
     reason = "; ".join(failures) or "it has no public address"
     return UsageError(f"{what} is not on this machine{hint} and {reason}; {_by_hand(card, edition)}")
-
-
-def _wrong_copies(files: Iterable[Path], card: Card, edition: Edition) -> Iterator[str]:
-    """Files of the edition's name that have other bytes, unless they are another edition (`train.csv`)."""
-    others = {other.sha256 for known in (card, *load_cards().values()) for other in known.editions}
-    for path in files:
-        found = _file_sha256(path)
-        if found is not None and found not in others:
-            yield f"hash mismatch: {path} has SHA-256 {found} instead of {edition.sha256}"
 
 
 def _by_hand(card: Card, edition: Edition) -> str:
@@ -194,16 +174,3 @@ def _by_hand(card: Card, edition: Edition) -> str:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _file_sha256(path: Path) -> str | None:
-    try:
-        with path.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError:
-        return None
-
-
-def _first_line(error: BaseException) -> str:
-    text = str(error).removeprefix("<urlopen error ").removesuffix(">")
-    return (text.splitlines() or [type(error).__name__])[0]

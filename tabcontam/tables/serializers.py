@@ -8,14 +8,13 @@ is written as a JSON string. A missing value is written as nothing.
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.paths import shipped
 from tabcontam.tables.table import Cell
-from tabcontam.tables.toml_files import SUFFIX, other_kind, own_files, read_toml
+from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
 
 KIND = "serializers"
 DEFAULT = "is"
@@ -142,20 +141,15 @@ def quoted(text: str) -> str:
 
 
 @cache
-def load_serializers() -> dict[str, Serializer]:
+def load_serializers() -> Mapping[str, Serializer]:
     """The shipped serializers by name, the default first."""
-    found = [from_file(path) for path in sorted(shipped(KIND).glob(f"*{SUFFIX}"))]
+    found = map(from_file, shipped_files(KIND))
     return {item.name: item for item in sorted(found, key=lambda item: (item.name != DEFAULT, item.name))}
 
 
 def all_serializers() -> dict[str, Serializer]:
     """The shipped serializers and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
-    known = dict(load_serializers())
-    for path in own_files(KIND):
-        own = _own(path)
-        if (other := known.setdefault(own.name, own)) != own:
-            raise UsageError(f"two serializers are named {own.name!r}: {other.source} and {path}; rename one")
-    return known
+    return with_own(KIND, load_serializers(), _own)
 
 
 def load_serializer(spec: str) -> Serializer:
@@ -173,27 +167,21 @@ def _own(path: Path) -> Serializer:
     own = from_file(path)
     other = load_serializers().get(own.name)
     if other is not None and replace(other, about=own.about) != own:
-        where = shipped(KIND) / f"{other.name}{SUFFIX}"
-        raise UsageError(f"serializer {path} has the name {own.name!r}, which the shipped {where} has; rename yours")
+        raise name_taken(KIND, path, own.name, other.name)
     return other or replace(own, source=str(path.resolve()))
 
 
 def from_file(path: Path) -> Serializer:
     """The serializer in a TOML file. Raises `UsageError` where it is none."""
-    raw = read_toml(path, "serializer")
-    if option := other_kind(raw, KIND):
-        raise UsageError(f"{path} is no serializer; give it with {option}")
-    _check(path, raw)
-    return Serializer(**{"name": path.stem, "about": "", "specifier": "", **raw})
-
-
-def _check(path: Path, raw: Mapping[str, object]) -> None:
-    known = [item.name for item in fields(Serializer) if item.name != "source"]
-    if extra := sorted(set(raw) - set(known)):
-        raise UsageError(f"serializer {path}: unknown key {extra[0]!r}; known: {', '.join(sorted(known))}")
-    for key, value in raw.items():
-        if not isinstance(value, str) or LINE_BREAK.search(value):
-            raise UsageError(f"serializer {path}: {key} must be a text of one line")
-    for key in ("value_separator", "feature_separator"):
-        if not str(raw.get(key, "")).strip():
-            raise UsageError(f"serializer {path}: {key} must hold more than spaces")
+    raw = {"name": path.stem, "about": "", "specifier": "", **read_toml(path, KIND)}
+    where = f"serializer {path}"
+    try:
+        texts: dict[str, str] = checked(Serializer, raw, where, given=("source",), blank=True)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    for key, text in texts.items():
+        if LINE_BREAK.search(text):
+            raise UsageError(f"{where}: {key} must be a text of one line")
+        if key.endswith("_separator") and not text.strip():
+            raise UsageError(f"{where}: {key} must hold more than spaces")
+    return Serializer(**texts)

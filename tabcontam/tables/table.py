@@ -5,40 +5,27 @@ import hashlib
 import io
 import os
 from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, unknown
-from tabcontam.tables.cards import (
-    SHORT,
-    Card,
-    Edition,
-    Question,
-    all_cards,
-    card_names,
-    find_card,
-    load_cards,
-    mistaken_card,
-    split_edition,
-)
+from tabcontam.tables.cards import SHORT, Card, Edition, Question, all_cards, find_card, mistaken_card, split_edition
 from tabcontam.tables.editions import edition_bytes
+from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
 
-__all__ = ["SHORT", "Card", "Cell", "Edition", "Question", "Table", "card_names", "load_cards", "load_table"]
-
 Cell = str | None  # None: missing. An empty CSV field is missing; an empty string can only come from Parquet.
 
 MOST_CATEGORIES = 30
 MOST_ANSWERS = 10  # a target of a FILE with more distinct values has no classification question
-
-_Fact = TypeVar("_Fact")
 
 
 @dataclass(frozen=True)
@@ -49,7 +36,7 @@ class Table:
     recognition accepts (title, aliases; long ones first), `not_names` what must not count (Wine Quality for Wine).
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
-    card that does not state that they are public.
+    card that does not state that they are public. `facts` is what `cached_fact` has found out about the table.
     """
 
     name: str
@@ -66,7 +53,7 @@ class Table:
     order: str = "kept"
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
-    _facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
+    facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
     def from_frame(cls, frame: "Frame", *, name: str, target: str | None = None) -> "Table":
@@ -92,11 +79,11 @@ class Table:
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of one column, in row order."""
+        return self._cells[name]
 
-        def cells() -> Mapping[str, tuple[Cell, ...]]:
-            return dict(zip(self.columns, zip(*self.rows, strict=True) if self.rows else repeat(()), strict=False))
-
-        return self._fact("columns", "", cells)[name]
+    @cached_property
+    def _cells(self) -> Mapping[str, tuple[Cell, ...]]:
+        return dict(zip(self.columns, zip(*self.rows, strict=True) if self.rows else repeat(()), strict=False))
 
     def is_missing(self, cell: Cell) -> bool:
         """Whether a cell is None or one of the edition's missing marks."""
@@ -109,12 +96,12 @@ class Table:
             counts = Counter(self.column(column)).most_common()
             return tuple(cell for cell, _ in counts if cell is not None and cell not in self.missing)
 
-        return self._fact("distinct", column, values)
+        return cached_fact(self, ("distinct", column), values)
 
     def is_numeric(self, column: str) -> bool:
         """Whether every cell of a column that is not missing is a finite number, and there is one."""
         values = self.distinct(column)
-        return self._fact("numeric", column, lambda: bool(values) and all(map(is_number, values)))
+        return cached_fact(self, ("numeric", column), lambda: bool(values) and all(map(is_number, values)))
 
     def is_categorical(self, column: str) -> bool:
         """Whether a column has few enough values to choose from: no numbers, or the target."""
@@ -131,13 +118,6 @@ class Table:
             if combinations > len(self.rows):  # so many cannot all occur
                 return False
         return varied > 1 and combinations == len(set(zip(*features, strict=True)))
-
-    def _fact(self, kind: str, column: str, found: Callable[[], _Fact]) -> _Fact:
-        """A fact of a column, found once."""
-        key = (kind, column)
-        if key not in self._facts:
-            self._facts[key] = found()
-        return cast("_Fact", self._facts[key])
 
 
 def load_table(spec: str, *, target: str | None = None, name: str | None = None) -> Table:
@@ -232,18 +212,31 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
 
 
 def _file_table(path: Path, target: str | None, name: str | None) -> Table:
+    from tabcontam.tables.parquet_files import MAGIC, read_parquet
+
     content = check_file(path)
-    columns, rows = _read(path, content)
+    is_parquet = content.startswith(MAGIC) or path.suffix.lower() in (".parquet", ".pq")
+    columns, rows = (read_parquet if is_parquet else read_delimited)(content, path.name)
     title = (name or "").strip() or path.stem
     return _own_table(path.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
 
 
 def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha256: str, target: str | None) -> Table:
     """A table that has no card: a FILE or a frame."""
-    _check_shape(name, columns, rows)
+    if len(columns) < 2:
+        raise UsageError(f"{name} has one column; give a table with two or more")
+    if len(rows) < 2:
+        count = "one row" if rows else "no row"
+        raise UsageError(f"{name} has {count} below its header; give a table with two or more")
     if target is not None and target not in columns:
         raise unknown(f"target column of {name}", target, columns)
-    missing = missing_marks(list(zip(*rows, strict=True)))
+    cells = dict(zip(columns, zip(*rows, strict=True), strict=True))
+    missing = missing_marks(list(cells.values()))
+    question = None
+    if target is not None:
+        answers = sorted(value for value in set(cells[target]) - missing if value is not None)
+        if 2 <= len(answers) <= MOST_ANSWERS:
+            question = Question(f"What is the value of {target}?", {value: value for value in answers})
     return Table(
         name=name,
         title=title,
@@ -253,36 +246,7 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         rows=rows,
         names=(title,),
         target=target,
-        question=_file_question(columns, rows, target, missing),
+        question=question,
         missing=missing,
         private=True,
     )
-
-
-def _read(path: Path, content: bytes) -> tuple[tuple[str, ...], Rows]:
-    from tabcontam.tables.parquet_files import MAGIC, read_parquet
-
-    if content.startswith(MAGIC) or path.suffix.lower() in (".parquet", ".pq"):
-        return read_parquet(content, path.name)
-    return read_delimited(content, path.name)
-
-
-def _check_shape(name: str, columns: tuple[str, ...], rows: Rows) -> None:
-    if len(columns) < 2:
-        raise UsageError(f"{name} has one column; give a table with two or more")
-    if len(rows) < 2:
-        count = "one row" if rows else "no row"
-        raise UsageError(f"{name} has {count} below its header; give a table with two or more")
-
-
-def _file_question(
-    columns: tuple[str, ...], rows: Rows, target: str | None, missing: frozenset[str]
-) -> Question | None:
-    if target is None:
-        return None
-    index = columns.index(target)
-    values = {row[index] for row in rows} - missing
-    answers = sorted(value for value in values if value is not None)
-    if not 2 <= len(answers) <= MOST_ANSWERS:
-        return None
-    return Question(f"What is the value of {target}?", {value: value for value in answers})

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.dialects import SAMPLE_RECORDS, find_dialects, usual_width
 
 Rows = tuple[tuple[str | None, ...], ...]
 
@@ -184,29 +184,23 @@ def _check_kind(text: str, name: str) -> None:
 
 
 def _records(text: str, name: str) -> list[list[str]]:
-    """The file's records, all of one width."""
-    problem: UsageError | None = None
+    """The file's records, all of one width, split by the best dialect that splits them so."""
+    problem = ""
     for dialect in find_dialects(text):
         try:
-            return _regular(dialect, text, name)
+            numbered = list(dialect.records(text))
         except csv.Error as error:
-            problem = problem or UsageError(f"{name} cannot be read as a table: {error}")
-        except UsageError as error:
-            problem = problem or error
-    raise problem or UsageError(
-        f"{name} has one column (no comma, semicolon, tab or bar splits its lines alike); give a table with two or more"
-    )
-
-
-def _regular(dialect: Dialect, text: str, name: str) -> list[list[str]]:
-    numbered = list(dialect.records(text))
-    width = usual_width(record for _, record in numbered)
-    for line, record in numbered:
-        if len(record) != width:
-            raise UsageError(
-                f"{name}, line {line}: {len(record)} fields where other lines have {width}; mend or remove the line"
-            )
-    return [record for _, record in numbered]
+            problem = problem or f"{name} cannot be read as a table: {error}"
+            continue
+        width = usual_width(record for _, record in numbered)
+        odd = [(line, len(record)) for line, record in numbered if len(record) != width]
+        if not odd:
+            return [record for _, record in numbered]
+        line, fields = odd[0]
+        wrong = f"{fields} fields where other lines have {width}; mend or remove the line"
+        problem = problem or f"{name}, line {line}: {wrong}"
+    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike); give a table with two or more"
+    raise UsageError(problem or f"{name} {alone}")
 
 
 def _is_missing(cell: str) -> bool:

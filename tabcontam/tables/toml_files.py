@@ -2,41 +2,78 @@
 
 import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, fields
 from datetime import datetime
 from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any, NamedTuple, TypeVar, get_type_hints
 
 from tabcontam.errors import UsageError, one_line
+from tabcontam.paths import shipped
 
 VARIABLE = "TABCONTAM_PATH"
 SUFFIX = ".toml"
 TEXTS = (tuple[str, ...], tuple[str, ...] | None)
-# What a file holds that lies in such a folder itself, and in no folder of a kind: the keys of one kind.
-KEYS = {
-    "datasets": frozenset({"editions", "released"}),
-    "serializers": frozenset({"value_separator", "feature_separator"}),
+
+
+class Kind(NamedTuple):
+    """What a kind of file is called, the option that takes one, and the keys that only files of this kind have."""
+
+    title: str
+    option: str
+    keys: frozenset[str]
+
+
+KINDS = {
+    "datasets": Kind("dataset card", "--dataset", frozenset({"editions", "released"})),
+    "serializers": Kind("serializer", "--serializer", frozenset({"value_separator", "feature_separator"})),
 }
-OPTIONS = {"datasets": "--dataset", "serializers": "--serializer"}
 
 
-def own_files(kind: str) -> list[Path]:
-    """The user's own files of a kind ("datasets" or "serializers") in the folders that TABCONTAM_PATH names.
+Item = TypeVar("Item")  # a `Card` or a `Serializer`
 
-    They lie in a subfolder of that name or in the folder itself. Raises `UsageError` for a folder that is not there.
+
+def shipped_files(kind: str) -> list[Path]:
+    """The shipped files of a kind ("datasets" or "serializers"), by name."""
+    return sorted(shipped(kind).glob(f"*{SUFFIX}"))
+
+
+def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> dict[str, Item]:
+    """What the shipped files define (`known`), and what `load` reads from the user's own files, by name.
+
+    The user's own files lie in the folders that TABCONTAM_PATH names, or in their subfolders named as the kind.
+    Raises `UsageError` for a folder that is not there, and for two files that define different things of one name.
     """
-    found: list[Path] = []
+    found: dict[str, Any] = dict(known)
     for folder in _folders():
-        loose = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if kind_of(read_toml(path, "file")) == kind]
-        found += [*loose, *sorted((folder / kind).glob(f"*{SUFFIX}"))]
+        loose = [path for path in sorted(folder.glob(f"*{SUFFIX}")) if _kind(_parsed(path, "file")) == kind]
+        for path in [*loose, *sorted((folder / kind).glob(f"*{SUFFIX}"))]:
+            own: Any = load(path)
+            if (other := found.setdefault(own.name, own)) != own:
+                title = KINDS[kind].title
+                raise UsageError(f"two {title}s are named {own.name!r}: {other.source} and {path}; rename one")
     return found
 
 
+def name_taken(kind: str, path: Path, name: str, holder: str) -> UsageError:
+    """The error for a user's own file with the name of another thing, which the shipped file of `holder` defines."""
+    where = shipped(kind) / f"{holder}{SUFFIX}"
+    return UsageError(f"{KINDS[kind].title} {path} has the name {name!r}, which the shipped {where} has; rename yours")
+
+
+def read_toml(path: Path, kind: str) -> dict[str, Any]:
+    """The keys of a file of this kind. Raises `UsageError` where it is no TOML, or a file of another kind."""
+    title = KINDS[kind].title
+    raw = _parsed(path, title)
+    if (found := _kind(raw)) not in (None, kind):
+        raise UsageError(f"{path} is no {title}; give it with {KINDS[str(found)].option}")
+    return raw
+
+
 def _folders() -> list[Path]:
-    """Each folder once, in the order of the variable."""
-    named = filter(None, os.environ.get("TABCONTAM_PATH", "").split(os.pathsep))
+    """Each folder of the variable once, in its order."""
+    named = filter(None, os.environ.get(VARIABLE, "").split(os.pathsep))
     folders = {Path(os.path.expanduser(part)).resolve(): part for part in named}
     for folder, part in folders.items():
         if not folder.is_dir():
@@ -44,25 +81,17 @@ def _folders() -> list[Path]:
     return list(folders)
 
 
-def kind_of(raw: Mapping[str, object]) -> str | None:
+def _kind(raw: Mapping[str, object]) -> str | None:
     """The kind of a file, by its keys; None for any other file."""
-    return next((kind for kind, keys in KEYS.items() if keys & raw.keys()), None)
+    return next((name for name, kind in KINDS.items() if kind.keys & raw.keys()), None)
 
 
-def read_toml(path: Path, what: str) -> dict[str, Any]:
-    """The keys of a file that should be `what` ("dataset card", …). Raises `UsageError` where it is no TOML."""
+def _parsed(path: Path, title: str) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
-    except OSError as error:
-        raise UsageError(f"cannot read {what} {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:  # a TOMLDecodeError and a UnicodeDecodeError are ValueErrors
-        raise UsageError(f"cannot read {what} {path}: {one_line(error)}") from error
-
-
-def other_kind(raw: Mapping[str, object], kind: str) -> str | None:
-    """The option that takes this file, where it is of another kind than this."""
-    found = kind_of(raw)
-    return OPTIONS[found] if found not in (None, kind) else None
+    except (OSError, ValueError, RecursionError) as error:  # what is no TOML or no UTF-8 raises a ValueError
+        reason = (isinstance(error, OSError) and error.strerror) or one_line(error)
+        raise UsageError(f"{title} {path} cannot be read: {reason}") from error
 
 
 def checked(

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 from statistics import quantiles
@@ -30,11 +30,8 @@ def twin(table: Table) -> Table:
     """
     if table.enumerates_domain():
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
-    rows, real = _mixed(table, few=FEW), set(table.rows)
-    kept = tuple(row for row in rows if row not in real)
-    if len(kept) < 2 or 2 * len(kept) < len(table.rows):
-        raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
-    return replace(table, rows=kept)
+    kept = _apart_from(table, enumerate(_mixed(table, few=FEW)))
+    return replace(table, rows=tuple(row for _, row in kept))
 
 
 def twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
@@ -56,12 +53,17 @@ def _twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
         columns=tuple(table.columns[index] for index in order),
         rows=tuple(tuple(table.rows[place][index] for index in order) for place in places),
     )
-    real = set(table.rows)
     back = sorted(range(len(order)), key=order.__getitem__)
     mixed = [tuple(row[index] for index in back) for row in _mixed(sample)]
-    kept = [(place, row) for place, row in zip(places, mixed, strict=True) if row not in real]
-    if len(kept) < 2 or 2 * len(kept) < len(places):
-        raise Skip(f"a shuffled twin of {table.name} shares {len(places) - len(kept)} of {len(places)} rows with it")
+    return _apart_from(table, zip(places, mixed, strict=True))
+
+
+def _apart_from(table: Table, mixed: Iterable[tuple[int, tuple[Cell, ...]]]) -> list[tuple[int, tuple[Cell, ...]]]:
+    """The mixed rows that are none of the table's. Raises `Skip` where less than half of them are left."""
+    rows, real = list(mixed), set(table.rows)
+    kept = [(place, row) for place, row in rows if row not in real]
+    if len(kept) < 2 or 2 * len(kept) < len(rows):
+        raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
     return kept
 
 

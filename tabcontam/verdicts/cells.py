@@ -70,6 +70,11 @@ class InTable:
     serializer: str | None = None
     """How rows are written as text. In recorded answers the template of a serializer study, null for main runs."""
 
+    @cached_property
+    def numbers(self) -> Mapping[str, float]:
+        """Those of its numbers that are known, by their names."""
+        return {name: value for name in NUMBERS if (value := getattr(self, name, None)) is not None}
+
 
 @dataclass(frozen=True, kw_only=True)
 class InCell(InTable):
@@ -110,7 +115,7 @@ class Cell(InCell):
     """How many a guesser would get."""
     answered: Count | None = 0
     """How many answers could be read."""
-    queries: Count | None = 0
+    queries: Count = 0
     """How many queries were planned; in recorded answers how many are recorded."""
     statistic: Statistic | None = None
     """What the calibrated rules weigh; null where nothing was measured."""
@@ -137,11 +142,6 @@ class Cell(InCell):
     def place(self) -> tuple[str, ...]:
         """What its trials share with it; of recorded answers also the file."""
         return self.llm, self.dataset, self.edition or "", self.serializer or "", self.source or "", self.test
-
-    @cached_property
-    def numbers(self) -> Mapping[str, float]:
-        """Those of its numbers that are known, by their names."""
-        return {name: value for name in NUMBERS if (value := getattr(self, name)) is not None}
 
     @property
     def outcome(self) -> str:
@@ -193,12 +193,6 @@ class TableVerdict(InTable):
     """What the verdict rests on."""
 
     source = None  # of recorded answers, on whose tables there is no verdict
-
-    @cached_property
-    def numbers(self) -> Mapping[str, float]:
-        """Those of its numbers that are known, by their names."""
-        names = ("p_value", "q_value", "recalled_bits", "detectable_share")
-        return {name: value for name in names if (value := getattr(self, name)) is not None}
 
     @property
     def outcome(self) -> str:

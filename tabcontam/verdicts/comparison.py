@@ -215,12 +215,8 @@ def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
     for llm, dataset, edition, serializer, test in sides:
         if serializer:
             alike.setdefault((llm, dataset, edition, test), []).append(serializer)
-
-    def side(key: Key, serializer: str) -> Side:
-        return sides[(*key[:3], serializer, key[3])]
-
     return [
-        Pair(SERIALIZERS, one, other, (side(key, one), side(key, other)), by_id)
+        Pair(SERIALIZERS, one, other, (sides[*key[:3], one, key[3]], sides[*key[:3], other, key[3]]), by_id)
         for key, serializers in alike.items()
         for one, other in combinations(serializers, 2)
     ]
@@ -239,10 +235,7 @@ def _comparison(pair: Pair, found: Difference, q_value: float | None, alpha: flo
         test=first.test,
         first_verdict=first.verdict,
         second_verdict=second.verdict,
-        first_share=found.first_share,
-        second_share=found.second_share,
-        queries=found.queries,
-        p_value=found.p_value,
+        **vars(found),
         q_value=q_value,
         beyond_chance=q_value is not None and q_value <= alpha,
         change=change(first.verdict, second.verdict),
@@ -279,6 +272,6 @@ def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
         editions.setdefault(fact.name, {})[fact.edition] = None
     for dataset, own in editions.items():
         if len(own) > 1:
-            said = f"the runs have different editions of {dataset} ({', '.join(own)}), which are not compared"
-            notes.append(Note(NoteKind.EDITIONS, said))
+            text = f"the runs have different editions of {dataset} ({', '.join(own)}), which are not compared"
+            notes.append(Note(NoteKind.EDITIONS, text))
     return notes

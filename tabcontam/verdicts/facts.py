@@ -6,13 +6,11 @@ from functools import cache
 from typing import Literal
 
 from tabcontam.evidence.base import Facts, Test, facts_of
-from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.registry import RECORDED_ALONE, all_tests
 from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
-from tabcontam.verdicts.recorded import SINGLE
-from tabcontam.verdicts.rules import CALIBRATED
 
 
 def known_tests() -> dict[str, Facts]:
@@ -23,8 +21,8 @@ def known_tests() -> dict[str, Facts]:
 @cache
 def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
     known = [facts_of(test) for test in tests]
-    place = next((number for number, one in enumerate(known, 1) if SINGLE.id.startswith(one.id)), len(known))
-    return {one.id: one for one in (*known[:place], SINGLE, *known[place:])}
+    place = next((number for number, one in enumerate(known, 1) if RECORDED_ALONE.id.startswith(one.id)), len(known))
+    return {one.id: one for one in (*known[:place], RECORDED_ALONE, *known[place:])}
 
 
 def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
@@ -51,7 +49,7 @@ class LlmFacts:
     resolved: str = ""
     """What that name stands for here, with a note where that is not quite what was named."""
     stands_for: str = ""
-    """The same without the note: PROVIDER:MODEL."""
+    """What that name stands for, without the note: PROVIDER:MODEL."""
     version: str | None = None
     """The version or digest that the server states; null where it states none."""
     control: Truth = False
@@ -182,7 +180,7 @@ class RunFacts:
     """How long the answers of each cell took that were asked now."""
     seed: int | str | None = None
     """The seed; of merged runs all of theirs, divided by commas."""
-    rules: Literal["calibrated", "paper"] = CALIBRATED
+    rules: Literal["calibrated", "paper"]
     """How answers became verdicts."""
     alpha: Level | None = None
     """The share of an LLM's contaminated cells that may be false, on average."""

@@ -35,7 +35,7 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
 from tabcontam.verdicts.wording import rounded, shorten, visible
 
-NAMED = 3  # findings in the one line
+NAMED = 3  # findings that the one line names
 LONGEST = 240  # characters of a finding there
 Tested = tuple[str, TableName]  # an LLM and a table
 
@@ -101,7 +101,8 @@ class Ruling:
     """What the gate says of one (LLM, table), for those who put it in words of their own.
 
     `void` has the row tests that a control shows to be worth nothing for what was found, or for finding nothing;
-    `share` is that of the rows, in [0, 1], which the others would have seen: None where that is not known.
+    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found by the others; None where
+    that is not known.
     """
 
     conclusion: Conclusion
@@ -152,7 +153,7 @@ def check_whole(view: RunResults) -> None:
 
 
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
-    """What the project never writes, and the gate would pass over."""
+    """What no run writes, and the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     subjects = {(cell.llm, TableName.of(cell)) for cell in view.cells if cell.test in view.row_tests}
     llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
@@ -267,7 +268,12 @@ class _Gate:
         table = self._tables.get((llm, place))
         if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
             return table.reason
-        if self._paper or not table or table.p_value is None or table.verdict is not Verdict.CONTAMINATED:
+        if (
+            self.view.run.rules == PAPER
+            or not table
+            or table.p_value is None
+            or table.verdict is not Verdict.CONTAMINATED
+        ):
             return f"found by {', '.join(flagged)}"
         return f"found by {', '.join(flagged)}, p = {rounded('p_value', table.p_value)} together"
 
@@ -283,14 +289,14 @@ class _Gate:
         share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
-        seen = "" if share is None else f", and {share:.0%} of the rows would have been seen"
+        power = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
         tests = ", ".join(cell.test for cell in counted)
-        return Conclusion.CLEAN, f"not found by {tests}{seen}" + (f"; {also}" if void else "")
+        return Conclusion.CLEAN, f"not found by {tests}{power}" + (f"; {also}" if void else "")
 
     def _share(self, missed: Sequence[Cell]) -> float | None:
-        """The least share of remembered rows that these cells would have seen; not known of the published rules."""
+        """The least share of remembered rows that would have been found; not known under the published rules."""
         shares = [cell.detectable_share for cell in missed if cell.detectable_share is not None]
-        return None if self._paper else min(shares, default=None)
+        return None if self.view.run.rules == PAPER else min(shares, default=None)
 
     def _unsure(self, llm: str, place: TableName) -> str:
         """Why it cannot be told that the dataset is not known; empty where it can."""
@@ -335,10 +341,6 @@ class _Gate:
         return self._without(EXPOSED)
 
     @cached_property
-    def _paper(self) -> bool:
-        return self.view.run.rules == PAPER
-
-    @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
         return _verdicts(self.view.tables)
 
@@ -379,4 +381,4 @@ def cut_short(cell: Cell) -> bool:
 def _weak(share: float | None, wanted: float) -> str:
     if share is None:
         return f"no one can say what would have been found, and {wanted:.0%} of the rows are asked for"
-    return f"{share:.0%} of the rows are the least that would have been seen, and {wanted:.0%} are asked for"
+    return f"only an LLM that remembers {share:.0%} of the rows would have been found, and {wanted:.0%} are asked for"

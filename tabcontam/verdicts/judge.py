@@ -183,7 +183,7 @@ def _concluded(cell: Cell, finding: bool) -> Cell:
     if finding:
         reason = None if own is Verdict.NOT_DETECTED else cell.reason
         return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
-    reason = _seen(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
+    reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
     return replace(cell, verdict=own, otherwise=None, reason=reason)
 
 
@@ -194,8 +194,8 @@ def surely_found(cell: Cell, rules: str, at: float) -> bool:
     return cell.p_value is not None and cell.p_value <= at
 
 
-def _seen(share: float | None) -> str | None:
-    return None if share is None else f"{share:.0%} of the rows would have been seen"
+def _would_find(share: float | None) -> str | None:
+    return None if share is None else f"an LLM that remembers {share:.0%} of the rows would have been found"
 
 
 def results(run: RunFacts, cells: Sequence[Cell]) -> RunResults:
@@ -253,6 +253,6 @@ def _concluded_table(table: TableVerdict, finding: bool) -> TableVerdict:
         reason = f"the row tests together: p = {table.p_value:.2g}"
         return replace(table, verdict=Verdict.CONTAMINATED, reason=reason)
     if table.verdict in DECIDED:
-        seen = _seen(table.detectable_share)
-        return replace(table, verdict=Verdict.NOT_DETECTED, reason=seen or "the row tests together find nothing")
+        power = _would_find(table.detectable_share)
+        return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
     return table

@@ -8,8 +8,7 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
-from tabcontam.tables.cards import Card, find_card, split_edition
-from tabcontam.tables.table import SHORT
+from tabcontam.tables.cards import SHORT, find_card, split_edition
 from tabcontam.tables.text_files import check_file
 from tabcontam.verdicts.cells import Cell, TableVerdict
 from tabcontam.verdicts.results import RunResults
@@ -66,7 +65,9 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     labels = {TableName.of(cell): view.label(cell) for cell in view.cells}
     base, edition = split_edition(name)
     card = find_card(base)
-    found = [place for place, label in labels.items() if name in (label, place.dataset, _full(place))]
+    found = [
+        place for place, label in labels.items() if name in (label, place.dataset, f"{place.dataset}@{place.edition}")
+    ]
     if not found and card is not None:
         places = [place for place in labels if place.dataset == card.name]
         found = [place for place in places if edition in (None, card.named(place.edition or ""))]
@@ -74,31 +75,14 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
         found = [place for place in labels if place.dataset == Path(name).name]
     if not found:
         raise unknown("dataset of these results", name, dict.fromkeys(labels.values()))
-    if card is None:
-        return _unchanged(name, found)
-    return _as_carded(card, name, found) if card.source else found
-
-
-def _as_carded(card: Card, name: str, found: list[TableName]) -> list[TableName]:
-    """Those of the tables that a user's own card describes as it is now."""
-    editions = [card.stated(edition) for edition in card.editions]
-    same = [place for place in found if place.edition in editions]
-    if not same:
-        raise UsageError(f"{name} is not the table that was tested: its card has changed since; run the tests again")
-    return same
-
-
-def _full(place: TableName) -> str:
-    return f"{place.dataset}@{place.edition}"
-
-
-def _unchanged(name: str, found: list[TableName]) -> list[TableName]:
-    """Those of the tables that are the FILE as it is now, where there is one."""
     path = os.path.expanduser(name)
-    if not os.path.isfile(path):
+    if card is not None and card.source:
+        now, changed = [card.stated(edition) for edition in card.editions], "the table that was tested: its card"
+    elif card is None and os.path.isfile(path):
+        now, changed = [sha256(check_file(Path(path))).hexdigest()[:SHORT]], "the file that was tested: it"
+    else:
         return found
-    edition = sha256(check_file(Path(path))).hexdigest()[:SHORT]
-    same = [place for place in found if place.edition == edition]
-    if not same:
-        raise UsageError(f"{name} is not the file that was tested: it has changed since; run the tests again")
-    return same
+    found = [place for place in found if place.edition in now]
+    if not found:
+        raise UsageError(f"{name} is not {changed} has changed since; run the tests again")
+    return found

@@ -61,12 +61,12 @@ def of_controls(cells: Iterable[Labelled], row_tests: frozenset[str]) -> list[No
     """
     measured = [one for one in cells if one[1].verdict not in (None, Verdict.SKIPPED, Verdict.UNINFORMATIVE)]
     exposed, unexposed = ([one for one in measured if one[1].llm == llm] for llm in (EXPOSED, UNEXPOSED))
-    missed, silent = _called(exposed, Verdict.NOT_DETECTED), _called(exposed, Verdict.NO_ANSWER)
+    missed, silent = _with_verdict(exposed, Verdict.NOT_DETECTED), _with_verdict(exposed, Verdict.NO_ANSWER)
     known = [one for one in missed if one[1].test not in row_tests]
     exposed, unexposed, missed = (
         [one for one in own if one[1].test in row_tests] for own in (exposed, unexposed, missed)
     )
-    flagged = _called(unexposed, Verdict.CONTAMINATED)
+    flagged = _with_verdict(unexposed, Verdict.CONTAMINATED)
     return [
         *_by_test(NoteKind.NO_POWER, f"{EXPOSED}, which has the table, was missed by", missed),
         *_by_test(NoteKind.NOT_KNOWN, f"{EXPOSED} gave no readable answer to", silent),
@@ -77,7 +77,7 @@ def of_controls(cells: Iterable[Labelled], row_tests: frozenset[str]) -> list[No
     ]
 
 
-def _called(cells: Iterable[Labelled], verdict: Verdict) -> list[Labelled]:
+def _with_verdict(cells: Iterable[Labelled], verdict: Verdict) -> list[Labelled]:
     return [one for one in cells if one[1].verdict is verdict]
 
 
@@ -93,6 +93,6 @@ def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]
 
 
 def _found(what: str, cells: Sequence[Labelled]) -> list[Note]:
-    found = len(_called(cells, Verdict.CONTAMINATED))
-    said = f"{what} by the row tests in {found} of {len(cells)} measured cells"
-    return [Note(NoteKind.CONTROLS, said)] if cells else []
+    found = len(_with_verdict(cells, Verdict.CONTAMINATED))
+    text = f"{what} by the row tests in {found} of {len(cells)} measured cells"
+    return [Note(NoteKind.CONTROLS, text)] if cells else []

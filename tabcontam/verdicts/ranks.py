@@ -3,18 +3,17 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Literal
+from typing import get_args
 
-from tabcontam.evidence.base import DECIDED, Facts, Verdict
+from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
 from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
 from tabcontam.verdicts.cells import Cell
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.rules import PAPER
 
-Measure = Literal["score", "membership", "zero_shot", "one_shot"]
-ACCURACIES: tuple[Measure, ...] = ("zero_shot", "one_shot")
-MEASURES: tuple[Measure, ...] = ("score", "membership", *ACCURACIES)
+MEASURES: tuple[Measure, ...] = get_args(Measure)
+ACCURACIES = MEASURES[2:]
 Limits = tuple[float, float]
 
 

@@ -1,22 +1,10 @@
-"""What results.json holds of recorded answers alone: where they disagree, and the test that only they have."""
+"""What results.json holds of recorded answers alone: where they disagree."""
 
 from dataclasses import dataclass
 from typing import Literal
 
-from tabcontam.evidence.base import Facts, Family, Kind, Verdict
+from tabcontam.evidence.base import Verdict
 from tabcontam.verdicts.checked import Count, Truth
-
-SINGLE = Facts(
-    id="incomplete_completion_single",
-    title="Incomplete completion, single",
-    number=None,
-    kind=Kind.MEMORIZATION,
-    family=Family.ROWS,
-    row_test=True,
-    decides=True,
-    shows_rows=True,
-    measure="",
-)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -150,8 +150,8 @@ class RunResults:
 
     def label(self, of: Cell | TableVerdict) -> str:
         """The dataset, and what tells it from another column: edition, serializer, source."""
-        parts = [of.serializer if self._many_serializers else "", of.source if self._many_sources else ""]
-        return " ".join([of.dataset + self.edition(of), *filter(None, parts)])
+        told_apart = [getattr(of, name) for name in ("serializer", "source") if len(self._differing[name]) > 1]
+        return " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
 
     def edition(self, of: Cell | TableVerdict) -> str:
         """`@EDITION` where the dataset has several here; else empty."""
@@ -165,12 +165,8 @@ class RunResults:
         return editions
 
     @cached_property
-    def _many_serializers(self) -> bool:
-        return len({cell.serializer for cell in self.cells}) > 1
-
-    @cached_property
-    def _many_sources(self) -> bool:
-        return len({cell.source for cell in self.cells}) > 1
+    def _differing(self) -> dict[str, set[str | None]]:
+        return {name: {getattr(cell, name) for cell in self.cells} for name in ("serializer", "source")}
 
     @cached_property
     def subjects(self) -> list[Cell]:
@@ -193,7 +189,7 @@ class RunResults:
 
     @cached_property
     def seconds(self) -> dict[tuple[str, ...], float]:
-        """The same for each cell by its key, in the order of the run."""
+        """How long the answers of each cell that was asked now took, by the cell's key, in the order of the run."""
         return {took.key: took.seconds for took in self.run.durations}
 
     def title(self, llm: str) -> str:
@@ -208,7 +204,7 @@ class RunResults:
     @property
     def notes(self) -> list[Note]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
-        run, again = self.run, "the same command with this --out continues the run"
+        run = self.run
         notes = [Note(NoteKind.RULES, self._rules), *run.notes] if self.calibrated else [*run.notes]
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
@@ -216,12 +212,10 @@ class RunResults:
         for llm in run.llms:
             if llm.ended and llm.ended != run.limit:
                 notes.append(Note(NoteKind.ENDED, f"{llm.spec} was asked nothing more: {llm.ended}"))
-        if run.limit:
-            return notes
-        if run.interrupted:
-            notes.append(Note(NoteKind.INTERRUPTED, f"not every query was asked; {again}"))
-        elif not run.finished:
-            notes.append(Note(NoteKind.NOT_FINISHED, f"not every query was asked; {again}"))
+        if not run.limit and (run.interrupted or not run.finished):
+            kind = NoteKind.INTERRUPTED if run.interrupted else NoteKind.NOT_FINISHED
+            again = "not every query was asked; the same command with this --out continues the run"
+            notes.append(Note(kind, again))
         return notes
 
     @property

@@ -43,21 +43,19 @@ def _cell(cell: Mapping[str, Any], tests: Mapping[str, Facts]) -> dict[str, Any]
     unasked = verdict in UNASKED and cell.get("statistic") is None
     known = tests.get(str(cell.get("test")))
     kind = known.kind if known else Kind.MEMORIZATION
-    return {"kind": kind, **cell, "cut_short": bool(cell.get("queries")) and (ended or unasked)}
+    queries = cell.get("queries") or 0
+    return {"kind": kind, **cell, "queries": queries, "cut_short": bool(queries) and (ended or unasked)}
 
 
 def _run(run: Mapping[str, Any], cells: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    changed: dict[str, Any] = {"recorded": "llms" not in run, "tests": _tests(cells)}
+    found = {test: cell.get("kind") for cell in cells if isinstance(test := cell.get("test"), str)}
+    tests = in_order(known_tests().get(test) or _foreign(test, kind) for test, kind in found.items())
+    changed: dict[str, Any] = {"recorded": "llms" not in run, "tests": tests}
     if isinstance(notes := run.get("notes"), list):
         changed["notes"] = [_note(note) for note in notes]
     if isinstance(llms := run.get("llms"), list):
         changed["llms"] = [_llm(llm) if isinstance(llm, Mapping) else llm for llm in llms]
     return {**_known(run), **changed}
-
-
-def _tests(cells: Iterable[Mapping[str, Any]]) -> tuple[Facts, ...]:
-    found = {test: cell.get("kind") for cell in cells if isinstance(test := cell.get("test"), str)}
-    return in_order(known_tests().get(test) or _foreign(test, kind) for test, kind in found.items())
 
 
 def _foreign(test: str, kind: object) -> Facts:

@@ -6,14 +6,13 @@ from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
-from tenacity import AsyncRetrying, RetryCallState, wait_none
 
 from tabcontam.asking import asker as module
-from tabcontam.asking.asker import BACKOFF, DEAD, MOST_WAIT, TRIES, Asker, StoppedError
+from tabcontam.asking.asker import DEAD, MOST_BACKOFF, MOST_WAIT, TRIES, Asker, StoppedError, backoff
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import prompt_tokens
 from tabcontam.asking.limiter import Limiter
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Model, Request, SpentError, TransientError
 from tabcontam.subjects.prices import Price
@@ -62,7 +61,7 @@ class Thorough(Scripted):
         return await super().generate(request)
 
 
-class Told(Unheard):
+class Told(Progress):
     """What a session was told."""
 
     def __init__(self) -> None:
@@ -78,7 +77,7 @@ class Told(Unheard):
 
 @pytest.fixture(autouse=True)
 def hurried(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BACKOFF", wait_none())
+    monkeypatch.setattr(module, "MOST_BACKOFF", 0)
 
 
 @pytest.fixture
@@ -149,21 +148,16 @@ def test_an_answer_after_many_failures_counts(told: Told, failures: int) -> None
 
 
 def test_between_tries_it_waits_longer_and_longer_and_not_always_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "BACKOFF", BACKOFF)
+    monkeypatch.setattr(module, "MOST_BACKOFF", MOST_BACKOFF)
     longest = []
-    for attempt in (1, 3, 5, TRIES):
-        found = []
-        for _ in range(200):
-            told = Told()
-            patience = module._Patience(asking(told))
-            state = RetryCallState(AsyncRetrying(), None, (), {})
-            state.attempt_number = attempt
-            state.set_exception((TransientError, BROKEN, None))
-            found.append(patience.seconds(state))
+    for before in (0, 2, 4, TRIES, 10_000):
+        found = [backoff(before) for _ in range(200)]
         assert len(set(found)) > 100
         longest.append(max(found))
-    assert longest == sorted(longest)
-    assert longest[-1] <= 60
+    assert longest[:3] == sorted(longest[:3])
+    assert longest[0] <= 1
+    assert 40 < longest[3] <= 60
+    assert longest[4] <= 60
 
 
 def test_the_wait_that_a_server_asks_for_is_never_cut_short(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ from tabcontam.asking import preparing
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.asking.preparing import _job, _table, prepare_tables
 from tabcontam.evidence import base
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.guesser import guesser
 from tabcontam.guesser.kept import folder_of
 from tabcontam.tables.cards import Question
@@ -25,7 +25,7 @@ from tabcontam.tables.table import Table, load_table
 from tests import made_tables as tables
 
 IS = load_serializers()["is"]
-TEST = BY_ID["feature_completion"]
+TEST = by_id()["feature_completion"]
 SCRIPT = """
 import tabcontam
 print("once")
@@ -57,7 +57,7 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
 
 def facts(table: Table) -> list[tuple[object, ...]]:
     """What makes the queries of a table the same as another's."""
-    queries = sheet_of(TEST, table, IS, Options(seed=3)).queries
+    queries = sheet_of(TEST, table, IS, Options(seed=3)).written
     return [(query.id, query.prompt, query.expected, query.chance) for query in queries]
 
 
@@ -96,7 +96,7 @@ def test_no_process_is_started_where_it_does_not_pay(monkeypatch: pytest.MonkeyP
     facts(known)  # which leaves what is found out on disk
     prepared([ships(0)])
     prepared([ships(0), known])
-    prepared([ships(0), ships(1)], [BY_ID["feature_list_informed"], BY_ID["membership"]])
+    prepared([ships(0), ships(1)], [by_id()["feature_list_informed"], by_id()["membership"]])
     monkeypatch.setattr(preparing, "_processors", lambda: 1)
     prepared([ships(0), ships(1)])
     monkeypatch.setattr(preparing, "_processors", lambda: 2)
@@ -112,9 +112,9 @@ def test_no_process_is_started_where_nothing_can_be_kept(monkeypatch: pytest.Mon
 
 def test_a_table_that_nothing_is_kept_of_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [replace(ships(seed), rows=ships(seed).rows[:2], target=None) for seed in (0, 1)]
-    assert len(prepared(both, [BY_ID["matched_membership"]])) == 2
+    assert len(prepared(both, [by_id()["matched_membership"]])) == 2
     monkeypatch.setattr(subprocess, "Popen", no_process)
-    assert prepared(both, [BY_ID["matched_membership"]]) == []
+    assert prepared(both, [by_id()["matched_membership"]]) == []
 
 
 def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -145,7 +145,7 @@ TABLES: Mapping[str, Table] = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_process_gets_the_whole_table(table: Table) -> None:
-    job = _job(table, IS, TESTS, Options())
+    job = _job(table, IS, all_tests(), Options())
     assert b"\n" not in job
     known = _table(json.loads(job)["table"])
     assert known == table

@@ -21,7 +21,7 @@ from typing import Any
 import pytest
 
 from tabcontam.asking import replies, reply_file
-from tabcontam.asking.replies import NoStore, ReplyStore, Store, key
+from tabcontam.asking.replies import Store, key
 from tabcontam.asking.reply_file import SIDE_FILES
 from tabcontam.evidence.base import Message, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import Form
@@ -42,7 +42,7 @@ KEY = key_of(0)
 def fill(path: Path, number: int) -> list[str]:
     """A file with so many replies of some size; the keys."""
     keys = [key_of(each) for each in range(number)]
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         for each in keys:
             store.put(each, LLM, Reply("x" * 300, State.OK))
     return keys
@@ -58,7 +58,7 @@ def python(code: str, *arguments: object) -> subprocess.Popen[str]:
         import sys
         from contextlib import closing
         from pathlib import Path
-        from tabcontam.asking.replies import ReplyStore
+        from tabcontam.asking.replies import Store
         from tests.asking.test_replies import LLM, REPLY, key_of
         path, arguments = Path(sys.argv[1]), sys.argv[2:]
     """
@@ -78,8 +78,8 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[ReplyStore]:
-    with closing(ReplyStore.open(path)) as store:
+def store(path: Path) -> Iterator[Store]:
+    with closing(Store.open(path)) as store:
         yield store
 
 
@@ -137,13 +137,13 @@ def test_only_a_completion_is_determined_by_its_stop_strings() -> None:
         Reply('half \ud800, "quotes", \x00 and \x1b[31m, 汉字\n', State.OK, "\udfff"),
     ],
 )
-def test_a_reply_comes_back_whole(path: Path, store: ReplyStore, reply: Reply) -> None:
+def test_a_reply_comes_back_whole(path: Path, store: Store, reply: Reply) -> None:
     store.put(KEY, LLM, reply)
-    with closing(ReplyStore.open(path)) as later:
+    with closing(Store.open(path)) as later:
         assert later.get([key_of(1), KEY, KEY]) == {KEY: reply}
 
 
-def test_a_failed_reply_is_not_kept_and_drops_none(store: ReplyStore) -> None:
+def test_a_failed_reply_is_not_kept_and_drops_none(store: Store) -> None:
     store.put(KEY, LLM, Reply("", State.FAILED, "no answer"))
     assert store.get([KEY]) == {}
     store.put(KEY, LLM, REPLY)
@@ -151,7 +151,7 @@ def test_a_failed_reply_is_not_kept_and_drops_none(store: ReplyStore) -> None:
     assert store.get([KEY]) == {KEY: REPLY}
 
 
-def test_the_newest_reply_stands(store: ReplyStore) -> None:
+def test_the_newest_reply_stands(store: Store) -> None:
     store.put(KEY, LLM, Reply("", State.REFUSED))
     store.put(KEY, LLM, REPLY)
     assert store.get([KEY]) == {KEY: REPLY}
@@ -160,22 +160,22 @@ def test_the_newest_reply_stands(store: ReplyStore) -> None:
 
 def test_many_keys_are_read_at_once(path: Path) -> None:
     keys = fill(path, 1201)
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         assert list(store.get([])) == []
         assert set(store.get([*keys, key_of(5000)])) == set(keys)
 
 
-def test_the_form_of_a_server_is_known_by_what_it_is(path: Path, store: ReplyStore) -> None:
+def test_the_form_of_a_server_is_known_by_what_it_is(path: Path, store: Store) -> None:
     assert store.form(IDENTITY, "1") is None
     store.note_form(IDENTITY, "1", Form.CHAT)
     store.note_form(IDENTITY, "1", Form.COMPLETION)
-    with closing(ReplyStore.open(path)) as later:
+    with closing(Store.open(path)) as later:
         assert later.form(IDENTITY, "1") is Form.COMPLETION
         assert later.form(IDENTITY, "2") is None
         assert later.form(IDENTITY | {"model": "large"}, "1") is None
 
 
-def test_facts_count_replies_by_llm(path: Path, store: ReplyStore) -> None:
+def test_facts_count_replies_by_llm(path: Path, store: Store) -> None:
     for number in range(3):
         store.put(key_of(number), LLM, REPLY)
     store.put(key_of(3), "gemini:half \ud800", REPLY)
@@ -189,7 +189,7 @@ def test_facts_count_replies_by_llm(path: Path, store: ReplyStore) -> None:
 def test_the_file_is_private_and_holds_neither_prompt_nor_address(path: Path) -> None:
     old = os.umask(0)
     try:
-        store = ReplyStore.open(path)
+        store = Store.open(path)
         store.put(KEY, LLM, REPLY)
         store.note_form(IDENTITY, "", Form.CHAT)
         files = sorted(path.parent.iterdir())
@@ -205,7 +205,7 @@ def test_the_file_is_private_and_holds_neither_prompt_nor_address(path: Path) ->
 def test_a_file_that_others_can_read_is_made_private(path: Path) -> None:
     fill(path, 1)
     path.chmod(0o644)
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         store.put(KEY, LLM, REPLY)
         assert {stat.S_IMODE(file.stat().st_mode) for file in path.parent.iterdir()} == {0o600}
 
@@ -213,13 +213,13 @@ def test_a_file_that_others_can_read_is_made_private(path: Path) -> None:
 def test_without_a_path_it_stands_in_the_users_cache_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
-    with closing(ReplyStore.open()) as store:
+    with closing(Store.open()) as store:
         assert store.path == tmp_path / "tabcontam" / "replies.sqlite"
         assert store.path.exists()
 
 
 def test_no_store_keeps_nothing() -> None:
-    none: Store = NoStore()
+    none = Store()
     none.put(KEY, LLM, REPLY)
     none.note_form(IDENTITY, "", Form.CHAT)
     assert none.get([KEY]) == {}
@@ -233,7 +233,7 @@ def test_no_store_keeps_nothing() -> None:
 
 def test_clear_drops_all_and_shrinks_the_file(path: Path) -> None:
     keys = fill(path, 2000)
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         store.note_form(IDENTITY, "", Form.CHAT)
         before = store.facts()["size"]
         assert store.clear() == 2000
@@ -243,18 +243,18 @@ def test_clear_drops_all_and_shrinks_the_file(path: Path) -> None:
         assert store.clear() == 0
 
 
-def test_clear_leaves_another_runs_store_usable(path: Path, store: ReplyStore) -> None:
+def test_clear_leaves_another_runs_store_usable(path: Path, store: Store) -> None:
     fill(path, 500)
     assert len(store.get([key_of(1)])) == 1
-    clearing = python("with closing(ReplyStore.open(path)) as store: print(store.clear())", path)
+    clearing = python("with closing(Store.open(path)) as store: print(store.clear())", path)
     assert finished(clearing) == ("500\n", "")
     assert store.get([key_of(1)]) == {}
     store.put(KEY, LLM, REPLY)
-    with closing(ReplyStore.open(path)) as later:
+    with closing(Store.open(path)) as later:
         assert later.get([KEY]) == {KEY: REPLY}
 
 
-def test_clear_makes_room_on_a_full_disk(path: Path, store: ReplyStore, capsys: pytest.CaptureFixture[str]) -> None:
+def test_clear_makes_room_on_a_full_disk(path: Path, store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     class Full(sqlite3.Connection):
         """A connection to a file that cannot grow."""
 
@@ -281,7 +281,7 @@ def test_clear_makes_room_on_a_full_disk(path: Path, store: ReplyStore, capsys: 
 def test_two_runs_write_and_read_at_once(path: Path) -> None:
     code = """
         own, other = int(arguments[0]), int(arguments[1])
-        with closing(ReplyStore.open(path)) as store:
+        with closing(Store.open(path)) as store:
             for number in range(2000):
                 store.put(key_of(own + number), LLM, REPLY)
                 if number % 100 == 0:
@@ -289,7 +289,7 @@ def test_two_runs_write_and_read_at_once(path: Path) -> None:
     """
     writers = [python(code, path, 0, 10000), python(code, path, 10000, 0)]
     assert [finished(writer) for writer in writers] == [("", ""), ("", "")]
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         keys = [key_of(first + number) for first in (0, 10000) for number in range(2000)]
         assert store.get(keys) == dict.fromkeys(keys, REPLY)
 
@@ -299,19 +299,19 @@ def test_a_file_that_several_processes_make_at_once_is_one(path: Path) -> None:
     code = """
         import time
         time.sleep(max(0, float(arguments[1]) - time.time()))
-        with closing(ReplyStore.open(path)) as store:
+        with closing(Store.open(path)) as store:
             store.put(key_of(int(arguments[0])), LLM, REPLY)
     """
     makers = [python(code, path, number, moment) for number in range(6)]
     assert [finished(maker) for maker in makers] == [("", "")] * 6
     assert aside(path) == []
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         assert len(store.get(map(key_of, range(6)))) == 6
 
 
 def test_a_killed_run_leaves_every_reply_that_it_put(path: Path) -> None:
     code = """
-        store = ReplyStore.open(path)
+        store = Store.open(path)
         for number in range(10**6):
             store.put(key_of(number), LLM, REPLY)
             print(number, flush=True)
@@ -322,7 +322,7 @@ def test_a_killed_run_leaves_every_reply_that_it_put(path: Path) -> None:
         last = int(writer.stdout.readline())
     writer.send_signal(signal.SIGKILL)
     writer.communicate()
-    with closing(ReplyStore.open(path)) as store, closing(sqlite3.connect(path)) as file:
+    with closing(Store.open(path)) as store, closing(sqlite3.connect(path)) as file:
         assert len(store.get(map(key_of, range(last + 1)))) == last + 1
         assert file.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     assert aside(path) == []
@@ -334,7 +334,7 @@ def test_a_killed_run_leaves_every_reply_that_it_put(path: Path) -> None:
 def test_garbage_is_set_aside_and_a_new_file_begun(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     garbage = random.Random(0).randbytes(9000)
     path.write_bytes(garbage)
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         store.put(KEY, LLM, REPLY)
         assert store.get([KEY]) == {KEY: REPLY}
     (name,) = aside(path)
@@ -348,7 +348,7 @@ def test_a_foreign_file_is_set_aside(path: Path) -> None:
     with closing(sqlite3.connect(path)) as file:
         file.execute("CREATE TABLE replies (other)")
         file.execute("PRAGMA user_version = 1")
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         store.put(KEY, LLM, REPLY)
         assert store.get([KEY]) == {KEY: REPLY}
     assert len(aside(path)) == 1
@@ -358,7 +358,7 @@ def test_a_foreign_file_is_set_aside(path: Path) -> None:
 def test_a_truncated_file_never_stops_a_run(path: Path, length: int, capsys: pytest.CaptureFixture[str]) -> None:
     keys = fill(path, 1000)
     os.truncate(path, length)
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         known = store.get(keys)
         for each in keys:
             store.put(each, LLM, REPLY)
@@ -376,7 +376,7 @@ def test_a_page_damaged_in_the_middle_is_found_later(
         for page in range(8, path.stat().st_size // 4096):
             file.seek(page * 4096)
             file.write(b"\xff" * 100)
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         assert capsys.readouterr().err == ""
         if read:
             store.get(keys)
@@ -395,7 +395,7 @@ def test_a_row_that_does_not_read_is_as_if_absent(path: Path, column: str, capsy
     with closing(sqlite3.connect(path)) as file:
         file.execute(f"UPDATE replies SET {column} WHERE key = ?", [bytes.fromhex(KEY)])
         file.commit()
-    with closing(ReplyStore.open(path)) as store:
+    with closing(Store.open(path)) as store:
         assert set(store.get([KEY, key_of(1)])) == {key_of(1)}
         store.put(KEY, LLM, REPLY)
         assert store.get([KEY]) == {KEY: REPLY}
@@ -409,20 +409,20 @@ def test_a_row_with_a_right_checksum_and_other_json_is_as_if_absent(path: Path) 
         with closing(sqlite3.connect(path)) as file:
             file.execute("UPDATE replies SET reply = ?, checksum = ?", row)
             file.commit()
-        with closing(ReplyStore.open(path)) as store:
+        with closing(Store.open(path)) as store:
             assert store.get([KEY]) == {}
 
 
 def test_two_runs_that_find_the_damage_set_aside_one_file(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_bytes(b"garbage" * 1000)
     with ThreadPoolExecutor(4) as pool:
-        list(pool.map(lambda _: ReplyStore.open(path).close(), range(4)))
+        list(pool.map(lambda _: Store.open(path).close(), range(4)))
     assert len(aside(path)) == 1
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_run_that_finds_the_damage_too_late_leaves_the_new_file(path: Path, store: ReplyStore) -> None:
-    with closing(ReplyStore.open(path)) as quicker:
+def test_a_run_that_finds_the_damage_too_late_leaves_the_new_file(path: Path, store: Store) -> None:
+    with closing(Store.open(path)) as quicker:
         quicker._begin(quicker._set_aside)
         quicker.put(KEY, LLM, REPLY)
         store._begin(store._set_aside)  # it found the old file damaged
@@ -430,32 +430,32 @@ def test_a_run_that_finds_the_damage_too_late_leaves_the_new_file(path: Path, st
     assert len([name for name in aside(path) if name.endswith(".sqlite")]) == 1
 
 
-def test_a_run_whose_file_was_set_aside_goes_over_to_the_new_one(path: Path, store: ReplyStore) -> None:
+def test_a_run_whose_file_was_set_aside_goes_over_to_the_new_one(path: Path, store: Store) -> None:
     fill(path, 10)
     other = python(
-        "import tabcontam.asking.replies; store = ReplyStore.open(path); store._set_aside(); store._begin()", path
+        "import tabcontam.asking.replies; store = Store.open(path); store._set_aside(); store._begin()", path
     )
     assert "set aside" in finished(other)[1]
     name, *sides = aside(path)
     assert sides == [name + side for side in sorted(SIDE_FILES)]
     store.put(KEY, LLM, REPLY)
-    with closing(ReplyStore.open(path)) as later:
+    with closing(Store.open(path)) as later:
         assert later.get([KEY, key_of(1)]) == {KEY: REPLY}
 
 
-def test_a_deleted_file_is_made_anew(path: Path, store: ReplyStore) -> None:
+def test_a_deleted_file_is_made_anew(path: Path, store: Store) -> None:
     store.put(KEY, LLM, REPLY)
     path.unlink()
     assert store.get([KEY]) == {}
     store.put(KEY, LLM, REPLY)
-    with closing(ReplyStore.open(path)) as later:
+    with closing(Store.open(path)) as later:
         assert later.get([KEY]) == {KEY: REPLY}
 
 
 # --- where it cannot be used ---
 
 
-def check_off(store: ReplyStore, capsys: pytest.CaptureFixture[str], reason: str) -> None:
+def check_off(store: Store, capsys: pytest.CaptureFixture[str], reason: str) -> None:
     """The store gives nothing, and has said so once."""
     with closing(store):
         for _ in range(3):
@@ -475,18 +475,18 @@ def test_a_newer_file_is_left_alone(path: Path, capsys: pytest.CaptureFixture[st
     with closing(sqlite3.connect(path)) as file:
         file.execute("PRAGMA user_version = 99")
     before = path.read_bytes()
-    check_off(ReplyStore.open(path), capsys, "schema 99")
+    check_off(Store.open(path), capsys, "schema 99")
     assert path.read_bytes() == before
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "file").touch()
-    check_off(ReplyStore.open(tmp_path / "file" / "replies.sqlite"), capsys, "File exists")
+    check_off(Store.open(tmp_path / "file" / "replies.sqlite"), capsys, "File exists")
 
 
 def test_a_folder_in_its_place_is_one_line_and_stays_as_it_is(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.mkdir(mode=0o755)
-    check_off(ReplyStore.open(path), capsys, "unable to open")
+    check_off(Store.open(path), capsys, "unable to open")
     assert stat.S_IMODE(path.stat().st_mode) == 0o755
 
 
@@ -511,7 +511,7 @@ def deprive(folder: Path) -> None:
 
 def test_a_read_only_folder_is_one_line(unprivileged: Path, capsys: pytest.CaptureFixture[str]) -> None:
     deprive(unprivileged)
-    check_off(ReplyStore.open(unprivileged / "replies.sqlite"), capsys, "Permission denied")
+    check_off(Store.open(unprivileged / "replies.sqlite"), capsys, "Permission denied")
 
 
 def test_a_read_only_file_is_one_line(unprivileged: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -519,7 +519,7 @@ def test_a_read_only_file_is_one_line(unprivileged: Path, capsys: pytest.Capture
     fill(path, 1)
     path.chmod(0o400)
     deprive(unprivileged)
-    check_off(ReplyStore.open(path), capsys, "replies are not stored")
+    check_off(Store.open(path), capsys, "replies are not stored")
 
 
 def test_damage_that_cannot_be_set_aside_is_one_line(unprivileged: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -527,11 +527,11 @@ def test_damage_that_cannot_be_set_aside_is_one_line(unprivileged: Path, capsys:
     path.write_bytes(b"garbage" * 1000)
     path.chmod(0o666)
     deprive(unprivileged)
-    check_off(ReplyStore.open(path), capsys, "replies are not stored")
+    check_off(Store.open(path), capsys, "replies are not stored")
 
 
 def test_a_full_disk_is_one_line_and_leaves_the_file_whole(
-    path: Path, store: ReplyStore, capsys: pytest.CaptureFixture[str]
+    path: Path, store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:
     store.put(KEY, LLM, REPLY)
     assert store._connection is not None
@@ -541,7 +541,7 @@ def test_a_full_disk_is_one_line_and_leaves_the_file_whole(
     message = capsys.readouterr().err
     assert message.count("\n") == 1
     assert "disk is full" in message
-    with closing(ReplyStore.open(path)) as later:
+    with closing(Store.open(path)) as later:
         assert later.get([KEY]) == {KEY: REPLY}
 
 
@@ -549,7 +549,7 @@ def test_a_lock_that_does_not_end_is_one_line(
     path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(replies, "BUSY_SECONDS", 0.1)
-    with closing(ReplyStore.open(path)) as store, closing(sqlite3.connect(path)) as holder:
+    with closing(Store.open(path)) as store, closing(sqlite3.connect(path)) as holder:
         holder.execute("BEGIN EXCLUSIVE")
         for number in range(3):
             store.put(key_of(number), LLM, REPLY)
@@ -564,7 +564,7 @@ def test_a_folder_that_is_held_for_ever_is_one_line(
     pytest.importorskip("fcntl")
     monkeypatch.setattr(reply_file, "BUSY_SECONDS", 0.1)
     with reply_file.held(path.parent):
-        check_off(ReplyStore.open(path), capsys, "another run holds it")
+        check_off(Store.open(path), capsys, "another run holds it")
 
 
 def test_a_user_without_a_home_is_one_line(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -572,4 +572,4 @@ def test_a_user_without_a_home_is_one_line(capsys: pytest.CaptureFixture[str], m
         raise RuntimeError("Could not determine home directory.")
 
     monkeypatch.setattr(replies, "cache_folder", nowhere)
-    check_off(ReplyStore.open(), capsys, "home directory")
+    check_off(Store.open(), capsys, "home directory")

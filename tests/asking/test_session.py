@@ -14,13 +14,13 @@ from pathlib import Path
 import pytest
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
-from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import NoStore, ReplyStore, Store
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import TRIALS, Journal
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, State, Usage
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
 from tabcontam.subjects.known.simulated import open_simulated
@@ -31,7 +31,7 @@ from tabcontam.verdicts.facts import LlmFacts
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
-COMPLETION = [BY_ID["incomplete_completion"], BY_ID["full_completion"]]
+COMPLETION = [by_id()["incomplete_completion"], by_id()["full_completion"]]
 EACH = 5  # queries of each of the two tests: enough for what they ask to be informative
 ALL = 2 * EACH
 few = partial(Options, queries=EACH)
@@ -78,8 +78,8 @@ def session(
     store: Store | None = None,
     prices: Mapping[str, Price] | None = None,
 ) -> Session:
-    journal, kept = Journal(folder), store or NoStore()
-    return Session(cells, options or few(), english(), journal, Unheard(), kept, prices or {})
+    journal, kept = Journal(folder), store or Store()
+    return Session(cells, options or few(), english(), journal, Progress(), kept, prices or {})
 
 
 def answer(running: Session) -> None:
@@ -98,20 +98,20 @@ def planned(model: Model, options: Options | None = None, table: Table | None = 
 
 
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([Subject(Spy()), Subject(open_simulated("oracle"))], [ships()], [IS], TESTS, Options())
+    cells = plan([Subject(Spy()), Subject(open_simulated("oracle"))], [ships()], [IS], all_tests(), Options())
     half = len(cells) // 2
     assert [cell.queries for cell in cells[:half]] == [cell.queries for cell in cells[half:]]
 
 
 def test_what_is_planned_for_a_test_does_not_depend_on_the_other_tests() -> None:
-    alone = plan([Subject(Spy())], [ships()], [IS], [BY_ID["membership"]], Options())
-    among = plan([Subject(Spy())], [ships()], [IS], TESTS, Options())
+    alone = plan([Subject(Spy())], [ships()], [IS], [by_id()["membership"]], Options())
+    among = plan([Subject(Spy())], [ships()], [IS], all_tests(), Options())
     assert alone[0].queries == next(cell for cell in among if cell.test.id == "membership").queries
 
 
 def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
     both = list(load_serializers().values())[:2]
-    cells = plan([Subject(Spy())], [ships()], both, TESTS, Options())
+    cells = plan([Subject(Spy())], [ships()], both, all_tests(), Options())
     assert sum(cell.test.id == "feature_list_informed" for cell in cells) == 1
     assert sum(cell.test.id == "full_completion" for cell in cells) == 2
 
@@ -119,7 +119,7 @@ def test_tests_without_rows_are_asked_under_one_serializer_only() -> None:
 def test_a_model_that_lacks_a_capability_is_skipped_with_that_reason() -> None:
     spy = Spy()
     spy.capabilities = frozenset({Capability.GENERATE})
-    cells = plan([Subject(spy)], [ships()], [IS], [BY_ID["membership"]], Options())
+    cells = plan([Subject(spy)], [ships()], [IS], [by_id()["membership"]], Options())
     assert cells[0].skip == "spy:one cannot take part: the test needs instructions"
 
 
@@ -173,7 +173,7 @@ def test_a_line_that_a_crash_cut_off_is_asked_again(tmp_path: Path) -> None:
 
 def test_no_more_requests_at_a_time_than_allowed(tmp_path: Path) -> None:
     spy, options = Spy(), few(connections=3)
-    cells = plan([Subject(spy)], [ships()], [IS], TESTS, options)
+    cells = plan([Subject(spy)], [ships()], [IS], all_tests(), options)
     answer(session(cells, tmp_path, options))
     assert spy.most == 3
     assert spy.closed
@@ -291,8 +291,8 @@ class Served(Spy):
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[ReplyStore]:
-    with closing(ReplyStore.open(tmp_path / "replies.sqlite")) as opened:
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store.open(tmp_path / "replies.sqlite")) as opened:
         yield opened
 
 
@@ -309,7 +309,7 @@ def asked_after(first: Model, second: Spy, tmp_path: Path, store: Store, options
     return len(second.asked)
 
 
-def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, store: ReplyStore) -> None:
+def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, store: Store) -> None:
     assert asked_after(Served(), Served(), tmp_path, store) == 0
     first, second = (list(Journal(tmp_path / name).lines()) for name in ("first", "second"))
     assert len(second) == len(first) == ALL
@@ -323,7 +323,7 @@ def test_stored_replies_are_found_by_a_run_in_another_folder(tmp_path: Path, sto
 
 
 def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_folder(
-    tmp_path: Path, store: ReplyStore
+    tmp_path: Path, store: Store
 ) -> None:
     asked_after(Served(), Served(), tmp_path, store)
     again = session(planned(Served()), tmp_path / "second")
@@ -336,11 +336,11 @@ def test_what_was_found_in_the_store_is_not_asked_by_a_third_run_in_the_same_fol
     Served(address="http://b/v1"),
     Served(form=Form.COMPLETION),
 ])  # fmt: skip
-def test_another_llm_is_not_answered_by_stored_replies(tmp_path: Path, store: ReplyStore, other: Served) -> None:
+def test_another_llm_is_not_answered_by_stored_replies(tmp_path: Path, store: Store, other: Served) -> None:
     assert asked_after(Served(), other, tmp_path, store) == ALL
 
 
-def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: ReplyStore) -> None:
+def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: Store) -> None:
     answer(session(planned(Served()), folder(tmp_path, "first"), None, store))
     second = Served()
     cells = [
@@ -360,17 +360,15 @@ def test_another_limit_on_the_answer_is_another_query(tmp_path: Path, store: Rep
     (State.EMPTY, True, ALL),
     (State.OK, True, 0),
 ])  # fmt: skip
-def test_what_of_the_stored_is_asked_again(
-    tmp_path: Path, store: ReplyStore, state: State, retry: bool, asked: int
-) -> None:
+def test_what_of_the_stored_is_asked_again(tmp_path: Path, store: Store, state: State, retry: bool, asked: int) -> None:
     assert asked_after(Served(state), Served(), tmp_path, store, few(retry_unanswered=retry)) == asked
 
 
 def test_without_a_store_every_run_asks(tmp_path: Path) -> None:
-    assert asked_after(Served(), Served(), tmp_path, NoStore()) == ALL
+    assert asked_after(Served(), Served(), tmp_path, Store()) == ALL
 
 
-def test_a_model_without_an_identity_is_not_stored(tmp_path: Path, store: ReplyStore) -> None:
+def test_a_model_without_an_identity_is_not_stored(tmp_path: Path, store: Store) -> None:
     class Unnamed(Spy):
         identity = None
 
@@ -394,7 +392,7 @@ class Wavering(Served):
         return reply
 
 
-def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, store: ReplyStore) -> None:
+def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, store: Store) -> None:
     second = Wavering()
     assert asked_after(Wavering(), second, tmp_path, store) == 0
     assert (second.form, second.settled) == (Form.COMPLETION, True)
@@ -402,7 +400,7 @@ def test_a_model_that_settled_for_completions_is_found_again(tmp_path: Path, sto
     assert all(isinstance(prompt, str) for prompt in prompts)
 
 
-def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path: Path, store: ReplyStore) -> None:
+def test_a_model_that_settled_is_found_by_one_told_to_send_completions(tmp_path: Path, store: Store) -> None:
     assert asked_after(Wavering(), Served(form=Form.COMPLETION), tmp_path, store) == 0
 
 

@@ -21,16 +21,16 @@ from random import Random
 from typing import Any
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, sent
 from tabcontam.evidence.base import Capability, Query, Reply, State
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.simulated import open_simulated
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.cells import Cell
@@ -68,7 +68,7 @@ def planned() -> tuple[tuple[PlannedCell, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
-    cells = plan([Subject(open_simulated("oracle"))], tables, serializers, TESTS, Options())
+    cells = plan([Subject(open_simulated("oracle"))], tables, serializers, all_tests(), Options())
     spent = time.process_time() - start
     return tuple(cells), 1000 * spent / sum(len(cell.queries) for cell in cells)
 
@@ -87,10 +87,7 @@ def cells_for(model: Model, most: int) -> list[PlannedCell]:
     chosen: dict[CellName, tuple[PlannedCell, list[Query]]] = {}
     for cell, query in (places[number * len(places) // most] for number in range(most)):
         chosen.setdefault(cell.name, (cell, []))[1].append(query)
-    return [
-        replace(cell, name=replace(cell.name, llm=model.spec), subject=subject, written=tuple(queries))
-        for cell, queries in chosen.values()
-    ]
+    return [replace(cell, subject=subject, written=tuple(queries)) for cell, queries in chosen.values()]
 
 
 def as_text(query: Query) -> str:
@@ -101,8 +98,8 @@ def as_text(query: Query) -> str:
 def made(cells: Sequence[PlannedCell], folder: Path, connections: int | None) -> Session:
     """A session with its journal and its store, as a run has them."""
     options = Options(connections=connections)
-    store = ReplyStore.open(folder / "replies.sqlite")
-    return Session(cells, options, english(), Journal(folder), Unheard(), store)
+    store = Store.open(folder / "replies.sqlite")
+    return Session(cells, options, english(), Journal(folder), Progress(), store)
 
 
 def asked(session: Session) -> float:
@@ -124,7 +121,7 @@ def asked(session: Session) -> float:
 
 def run(url: str, queries: int, connections: int | None = None) -> tuple[Session, float]:
     """A session of so many queries at this server, and the seconds that it asked."""
-    model = open_openai("model", url, max_connections=connections or 256, spec=SPEC)
+    model = OpenAIModel("model", url, max_connections=connections or 256, spec=SPEC)
     with tempfile.TemporaryDirectory() as folder:
         session = made(cells_for(model, queries), Path(folder), connections)
         return session, asked(session)
@@ -316,7 +313,7 @@ def own() -> None:
     asking = planning + processor_time(cells)
     say("own", f"{asking:.2f} ms of processor time a query but for the wire; limit 2 ms", asking <= 2)
     with served() as url:
-        model = open_openai("model", url, max_connections=CONNECTIONS, spec=SPEC)
+        model = OpenAIModel("model", url, max_connections=CONNECTIONS, spec=SPEC)
         wired = planning + processor_time(cells_for(model, QUERIES))
     print(f"{'own':8} {wired:.2f} ms with the OpenAI provider and its wire ({planning:.2f} ms of each is planning)")
 

@@ -23,7 +23,7 @@ from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.table import PREVIOUS, guessed, least_sure
 from tabcontam.reading.reading import same_value
-from tabcontam.tables.cards import card_names
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.draws import by_content, pool
 from tabcontam.tables.table import Table, load_table
 
@@ -131,7 +131,7 @@ def main() -> None:
     details = "-v" in sys.argv
     whole: dict[bool, dict[str, list[Trial]]] = {False: defaultdict(list), True: defaultdict(list)}
     print(f"{'expected, hits, z of':24}likeliest | most frequent | drawn | nearest | mean of three")
-    for dataset in [name for name in sys.argv[1:] if name != "-v"] or card_names():
+    for dataset in [name for name in sys.argv[1:] if name != "-v"] or load_cards():
         table = load_table(dataset)
         print(f"{dataset}: {needed(table):.2f} s for tests 7 to 9; limit {MOST_TIME} s", flush=True)
         for previous in (False, True):

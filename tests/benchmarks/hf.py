@@ -17,9 +17,9 @@ from typing import Any
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Prompt
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.hf.provider import open_hf
+from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.tables.serializers import Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.subjects.hf import tiny
@@ -130,7 +130,7 @@ def compared(plain: Plain, model: Model, requests: Sequence[Request]) -> tuple[S
 def suite(tables: Sequence[Table], serializer: Serializer) -> Iterator[Request]:
     """Every query of every test, in the order in which a session asks."""
     for table in tables:
-        for test in TESTS:
+        for test in all_tests():
             try:
                 queries = test.queries(table, serializer, Random(f"0 {table.sha256} {test.id}"))
             except Skip:
@@ -168,7 +168,7 @@ def main() -> None:
     lines += [request.prompt.seq2seq for request in kinds["suite"][0]]
     with tempfile.TemporaryDirectory() as folder:
         made(Path(folder), lines, device)
-        model = open_hf(folder)
+        model = HFModel(folder)
         asyncio.run(model.connect())
         print(f"{device}, {torch.get_num_threads()} threads; prompts of {' and '.join(names)}, in chat form")
         print(HEADER)

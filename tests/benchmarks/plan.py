@@ -15,13 +15,13 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
-from tabcontam.asking.replies import ReplyStore
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
 
@@ -40,7 +40,7 @@ def peak_memory() -> float:
 def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     """The cells of as many seeds as it takes."""
     subjects, serializers = (
-        [Subject(open_openai("model", "http://127.0.0.1:9/v1", form="chat"))],
+        [Subject(OpenAIModel("model", "http://127.0.0.1:9/v1", form="chat"))],
         list(load_serializers().values()),
     )
     cells: list[PlannedCell] = []
@@ -48,7 +48,7 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
     for seed in count():
         if queries >= QUERIES:
             break
-        more = plan(subjects, tables, serializers, TESTS, Options(seed=seed))
+        more = plan(subjects, tables, serializers, all_tests(), Options(seed=seed))
         queries += sum(len(cell.queries) for cell in more)
         cells += more
     return cells
@@ -56,8 +56,8 @@ def planned(tables: Sequence[Table]) -> list[PlannedCell]:
 
 def look_up(cells: Sequence[PlannedCell], folder: Path) -> None:
     """Do what a session does before its first call: write each prompt, and look for its reply."""
-    store = ReplyStore.open(folder / "replies.sqlite")
-    session = Session(cells, Options(), english(), Journal(folder), Unheard(), store)
+    store = Store.open(folder / "replies.sqlite")
+    session = Session(cells, Options(), english(), Journal(folder), Progress(), store)
     session.recall()
     store.close()
 

@@ -11,7 +11,7 @@ from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.evidence.base import Query, Reply, State
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
@@ -62,10 +62,10 @@ def main() -> None:
     """Mean and longest milliseconds of each test and way to answer, and the mean over all queries."""
     tables = [load_table(name) for name in sys.argv[1:] or ["iris", "wine"]]
     subjects = [Subject(open_simulated("oracle"))]
-    cells = plan(subjects, tables, list(load_serializers().values()), TESTS, Options())
+    cells = plan(subjects, tables, list(load_serializers().values()), all_tests(), Options())
     taken = {way: list(readings(cells, answer)) for way, answer in ANSWERS.items()}
     print(f"{'mean/longest ms':25}" + "".join(f"{way:>13}" for way in ANSWERS))
-    for test in TESTS:
+    for test in all_tests():
         own = [[time for name, time in times if name == test.id] or [0.0] for times in taken.values()]
         print(f"{test.id:25}" + "".join(f"{f'{fmean(times):.2f}/{max(times):.1f}':>13}" for times in own))
     means = {way: fmean(time for _, time in times) for way, times in taken.items()}

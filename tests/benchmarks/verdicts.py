@@ -31,11 +31,12 @@ from tabcontam.calibration.power import (
 )
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, State, Trial, Verdict
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.known.control import open_control
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.tables.table import card_names, load_table
+from tabcontam.tables.table import load_table
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.rules import ALPHA
 
@@ -49,7 +50,7 @@ ANSWERERS = (*IGNORANT, EXPERT, CONSTANT, *POWER, *SILENT, "oracle", "formatter"
 CONTROLS = ("exposed", "unexposed")
 NOT_ASKED = (Verdict.UNINFORMATIVE, Verdict.SKIPPED)
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
-DECIDED = [test for test in TESTS if test.decides]
+DECIDED = [test for test in all_tests() if test.decides]
 ROWS = [test for test in DECIDED if test.of_rows]
 TAKEN = [test for test in ROWS if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
 
@@ -191,7 +192,7 @@ def error_table(results: Sequence[Counts]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for test in [*(test.id for test in DECIDED), TOGETHER]:
-        of_rows = test == TOGETHER or BY_ID[test].of_rows
+        of_rows = test == TOGETHER or by_id()[test].of_rows
         ignorant = (*IGNORANT, CONSTANT, *((EXPERT,) if of_rows else ()))
         asked = sum(test in counts.queries for counts in results)
         queries = max((counts.queries.get(test, 0) for counts in results), default=0)
@@ -227,7 +228,7 @@ def uninformative(results: Sequence[Counts]) -> list[str]:
         f"{counts.dataset} {test}: {reason}"
         for counts in results
         for test, reason in counts.idle.items()
-        if test not in counts.queries and (test == TOGETHER or BY_ID[test].of_rows)
+        if test not in counts.queries and (test == TOGETHER or by_id()[test].of_rows)
     ]
 
 
@@ -297,7 +298,7 @@ def side_by_side(jobs: Mapping[str, tuple[Callable[..., object], tuple[object, .
 def at_hand() -> list[str]:
     """The shipped tables whose file is on this machine."""
     names = []
-    for name in card_names():
+    for name in load_cards():
         try:
             load_table(name)
         except UsageError:

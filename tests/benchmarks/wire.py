@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from tabcontam.evidence.base import Message, Prompt, State
 from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 
 QUERIES = 3000
 ROWS = "\n".join(f"age = {number}, workclass = Private, education = HS-grad, income = <=50K" for number in range(30))
@@ -41,7 +41,7 @@ async def _ask(model: Model, numbers: range, connections: int) -> None:
 
 async def _measure(url: str, connections: int) -> tuple[float, float]:
     """Milliseconds of processor time a query, and queries a second."""
-    model = open_openai("model", url, max_connections=connections)
+    model = OpenAIModel("model", url, max_connections=connections)
     try:
         await _ask(model, range(-2 * connections, 0), connections)  # opens the connections
         processor, wall = time.process_time(), time.perf_counter()

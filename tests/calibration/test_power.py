@@ -265,7 +265,7 @@ def made_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Study:
     table = ships()
     lines = ["\t".join(cell or "" for cell in row) for row in (table.columns, *table.rows)]
     (tmp_path / "ships.tsv").write_text("\n".join(lines) + "\n")
-    monkeypatch.setattr(power, "TESTS", (WORDS, CELL, UNFIT))
+    monkeypatch.setattr(power, "all_tests", lambda: (WORDS, CELL, UNFIT))
     return Study((str(tmp_path / "ships.tsv"),), runs=12)
 
 

@@ -19,7 +19,7 @@ import pytest
 from tabcontam.asking.plan import Options, Subject, plan
 from tabcontam.cli.commands import main
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.runs.folder import new_folder
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import DEFAULT, load_serializers
@@ -52,7 +52,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def planned() -> list[Query]:
     """What is to be asked about iris."""
     iris, form = load_table("iris"), load_serializers()[DEFAULT]
-    cells = plan([Subject(open_simulated("oracle"))], [iris], [form], TESTS, Options())
+    cells = plan([Subject(open_simulated("oracle"))], [iris], [form], all_tests(), Options())
     return [query for cell in cells for query in cell.queries]
 
 
@@ -141,7 +141,7 @@ def test_list_as_text_and_as_json(what: str) -> None:
 
 def test_list_tests_prints_every_docstring() -> None:
     text = tabcontam("list", "tests", "-v").stdout
-    for test in TESTS:
+    for test in all_tests():
         assert test.id in text
         assert (test.__doc__ or "").splitlines()[0] in text
 
@@ -256,7 +256,7 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
         assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr
     assert f"{spec}: 0 of {to_ask()} queries are answered already, " in done.stdout
-    cells = 3 * len(TESTS)  # those of the model and of both controls
+    cells = 3 * len(all_tests())  # those of the model and of both controls
     assert f"requests in {cells} cells, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
 
@@ -303,7 +303,7 @@ def test_the_form_can_be_forced(tmp_path: Path) -> None:
 
 def test_a_dry_run_as_json(tmp_path: Path) -> None:
     plan = json.loads(tabcontam(*SIMULATED, "--dry-run", "--json", cwd=tmp_path).stdout)
-    assert len(plan["cells"]) == len(TESTS)
+    assert len(plan["cells"]) == len(all_tests())
     assert plan["rows_leaving"] == []
 
 
@@ -379,7 +379,7 @@ def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) ->
     assert "which this run does not ask" in done.stderr
     done = tabcontam(*arguments, "--dataset", "wine", "--dataset", "iris", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(document(tmp_path / "run")["cells"]) == 2 * len(TESTS)
+    assert len(document(tmp_path / "run")["cells"]) == 2 * len(all_tests())
 
 
 def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) -> None:
@@ -417,10 +417,13 @@ def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda text: text[:100], "not readable JSON; delete that file"),
-        (lambda text: text.replace('"rules"', '"rulez"'), "the run lacks rules"),
-        (lambda text: text.replace('"serializer": "is"', '"serializer": 1'), "lacks serializer"),
-        (lambda text: re.sub(r'"queries": \d+', '"queries": null', text), "lacks queries"),
-        (lambda text: text.replace('"full_completion"', '"fuller_completion"'), "unknown test 'fuller_completion'"),
+        (lambda text: text.replace('"rules"', '"rulez"'), "run: rules is missing"),
+        (
+            lambda text: text.replace('"serializer": "is"', '"serializer": 1'),
+            "serializer: Input should be a valid string",
+        ),
+        (lambda text: re.sub(r'"queries": \d+', '"queries": null', text), "queries: None is no integer"),
+        (lambda text: text.replace('"test": "full_', '"test": "fuller_'), "tests says nothing of 'fuller_completion'"),
     ],
 )
 @pytest.mark.parametrize("command", ["rescore", "report", "gate"])
@@ -480,7 +483,7 @@ def test_one_report_from_two_runs(tmp_path: Path) -> None:
     done = tabcontam("report", "oracle", "decliner", "--out", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     both = document(tmp_path / "both")
-    assert len(both["cells"]) == 2 * len(TESTS)
+    assert len(both["cells"]) == 2 * len(all_tests())
     assert [line["llm"] for line in both["ranking"]] == ["simulated:oracle", "simulated:decliner"]
 
 

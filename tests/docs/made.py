@@ -12,7 +12,7 @@ from unittest.mock import patch
 
 from tabcontam.cli.arguments import parser
 from tabcontam.evidence.base import Test
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.document import json_schema
 from tests.made_tables import ships
@@ -37,7 +37,7 @@ HEADINGS = {
 
 def made() -> dict[Path, str]:
     """The text of every page that is made."""
-    pages = {DOCS / "tests" / f"{test.id}.md": page(test) for test in TESTS}
+    pages = {DOCS / "tests" / f"{test.id}.md": page(test) for test in all_tests()}
     by_hand = COMMANDS.read_text("utf-8").partition(MADE)[0]
     schema = json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
     pages |= {DOCS / "tests" / "README.md": index(), SCHEMA: schema}
@@ -63,7 +63,8 @@ def page(test: Test) -> str:
 def index() -> str:
     """The list of all tests."""
     lines = [
-        f"| {test.number or ''} | [{test.id}]({test.id}.md) | {_kind(test)} | {sections(test)['']} |" for test in TESTS
+        f"| {test.number or ''} | [{test.id}]({test.id}.md) | {_kind(test)} | {sections(test)['']} |"
+        for test in all_tests()
     ]
     return "\n".join(
         [
@@ -101,7 +102,7 @@ def _facts(test: Test) -> Mapping[str, str]:
     queries = test.queries(ships(600), load_serializer(DEFAULT), Random(0))  # a table large enough for all of them
     asked = [query for query in queries if not query.decoy_of]
     own, decoys = sum(query.paper for query in asked), len(queries) - len(asked)
-    others = [other.id for other in TESTS if test.id in other.id and other is not test]
+    others = [other.id for other in all_tests() if test.id in other.id and other is not test]
     expression = " and not ".join([test.id, *others])
     papers = f", {own or 'none'} of them the paper's own" if own < len(asked) else ""
     return {

@@ -26,7 +26,7 @@ from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.openai import provider as openai
 from tabcontam.subjects.registry import Settings
 from tabcontam.tables import editions as edition_files
-from tabcontam.tables.cards import card_names
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.table import load_table
 from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
@@ -170,7 +170,7 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
 
 
 def _check_there(name: str) -> None:
-    if name.partition("@")[0] in card_names():
+    if name.partition("@")[0] in load_cards():
         try:
             load_table(name)
         except UsageError as error:

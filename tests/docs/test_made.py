@@ -6,7 +6,7 @@ import pytest
 
 from tabcontam.cli import listing
 from tabcontam.evidence import base
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tests.docs.made import COMMANDS, DOCS, HEADINGS, ROOT, SCHEMA, commands, made, sections
 
 MADE = made()
@@ -32,13 +32,13 @@ def test_each_command_has_a_line_in_the_overview() -> None:
     assert [name for name in commands() if f"| [`{name}`](#{name}) |" not in by_hand] == []
 
 
-@pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)
+@pytest.mark.parametrize("test", all_tests(), ids=lambda test: test.id)
 def test_a_docstring_has_every_paragraph_in_order(test: base.Test) -> None:
     assert list(sections(test)) == ["", *HEADINGS]
     assert all(sections(test).values())
 
 
-@pytest.mark.parametrize("test", TESTS, ids=lambda test: test.id)
+@pytest.mark.parametrize("test", all_tests(), ids=lambda test: test.id)
 def test_a_docstring_names_a_source_and_an_example_of_code(test: base.Test) -> None:
     own = sections(test)
     assert "Ronval et al. 2024, section " in own["Source"]

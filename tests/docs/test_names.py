@@ -13,11 +13,11 @@ from tabcontam.cli.arguments import FORMATS, parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import State, Verdict
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.catalogue import load_catalogue
 from tabcontam.subjects.known.simulated import KINDS
-from tabcontam.subjects.registry import spellings
-from tabcontam.tables.cards import card_names
+from tabcontam.subjects.registry import BUILT_IN
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tests.docs.blocks import PAGES
 from tests.docs.made import COMMANDS, DOCS, MADE, ROOT, commands
@@ -50,20 +50,21 @@ def test_every_command_is_shown() -> None:
 
 
 def test_every_dataset_serializer_and_simulated_kind_is_named() -> None:
-    names = [*card_names(), *load_serializers(), *KINDS, *(test.id for test in TESTS), *FORMATS]
+    names = [*load_cards(), *load_serializers(), *KINDS, *(test.id for test in all_tests()), *FORMATS]
     assert [name for name in names if f"`{name}`" not in BY_HAND and not whole(name, BY_HAND)] == []
 
 
 def test_every_way_to_name_an_llm_is_in_the_table() -> None:
     page = TEXTS[DOCS / "test-your-own-model.md"]
-    assert [spelling for spelling in spellings() if f"`{spelling}`" not in page] == []
+    spellings = [spelling for provider in BUILT_IN.values() for spelling in provider.spellings]
+    assert [spelling for spelling in spellings if f"`{spelling}`" not in page] == []
 
 
 def test_counts_are_true() -> None:
     entries = load_catalogue().values()
     assert f"lists the {len(entries)} named ones" in TEXTS[DOCS / "test-your-own-model.md"]
     assert "Fifteen have a card" in TEXTS[DOCS / "test-your-own-table.md"]
-    assert len(card_names()) == sum(entry.paper for entry in entries) == 15
+    assert len(load_cards()) == sum(entry.paper for entry in entries) == 15
 
 
 def test_every_verdict_and_state_is_explained() -> None:

@@ -10,10 +10,10 @@ from random import Random
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
@@ -21,10 +21,10 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import Cell
 from tests.made_tables import ships
 
-NUMBERED = [test.id for test in TESTS if test.number is not None]
-SCORED = [test.id for test in TESTS if test.number is None]
+NUMBERED = [test.id for test in all_tests() if test.number is not None]
+SCORED = [test.id for test in all_tests() if test.number is None]
 EVERY = NUMBERED + SCORED
-DECIDES = [test.id for test in TESTS if test.decides]
+DECIDES = [test.id for test in all_tests() if test.decides]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
 
 
@@ -47,8 +47,8 @@ def register() -> Table:
 def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Cell]:
     subject = Subject(open_simulated(kind))
     options = Options()
-    cells = plan([subject], [register()], [load_serializers()[serializer]], TESTS, options)
-    session = Session(cells, options, english(), Journal(folder), Unheard())
+    cells = plan([subject], [register()], [load_serializers()[serializer]], all_tests(), options)
+    session = Session(cells, options, english(), Journal(folder), Progress())
     session.recall()
     asyncio.run(session.ask())
     return {result.test: result for result in session.results()}

@@ -22,12 +22,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.answers import is_number
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
@@ -49,7 +49,7 @@ SHIPS = ships(180)
 
 @cache
 def run(serializer: str = "is") -> Planned:
-    return planned(SHIPS, TESTS, SERIALIZERS[serializer], 0, ALPHA)
+    return planned(SHIPS, all_tests(), SERIALIZERS[serializer], 0, ALPHA)
 
 
 def p_values(of: Planned, kind: str) -> Mapping[str, object]:
@@ -83,13 +83,13 @@ def in_other_columns(table: Table) -> Table:
     ids=["rows", "columns"],
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:
-    again = planned(turned(SHIPS), TESTS, IS, 0, ALPHA)
-    for kind, tests in (("oracle", set(BY_ID)), ("memoriser:0.5", {*ROW_TESTS, "matched_membership"})):
+    again = planned(turned(SHIPS), all_tests(), IS, 0, ALPHA)
+    for kind, tests in (("oracle", set(by_id())), ("memoriser:0.5", {*ROW_TESTS, "matched_membership"})):
         first, second = p_values(run(), kind), found(again, kind)
         assert {test: second[test] for test in tests - but} == {test: first[test] for test in tests - but}
 
 
-@pytest.mark.parametrize("test", [test.id for test in TESTS if test.id != "full_completion"])
+@pytest.mark.parametrize("test", [test.id for test in all_tests() if test.id != "full_completion"])
 def test_the_order_of_rows_changes_no_question(test: str) -> None:
     turned = in_other_rows(SHIPS)
     asked, again = (plan_of(table, test) for table in (SHIPS, turned))
@@ -99,7 +99,7 @@ def test_the_order_of_rows_changes_no_question(test: str) -> None:
 
 def plan_of(table: Table, test: str) -> Sequence[Query]:
     (cell,) = plan(
-        [Subject(open_simulated("oracle"))], [table], [IS], [each for each in TESTS if each.id == test], Options()
+        [Subject(open_simulated("oracle"))], [table], [IS], [each for each in all_tests() if each.id == test], Options()
     )
     return cell.written
 
@@ -207,7 +207,7 @@ def test_a_name_that_ends_in_quotes_is_read_whatever_stands_around_it(said: str)
     assert reading.right == ("master",)
 
 
-ALL_OTHERS = [cell.id for cell in TESTS if cell.id not in ROW_TESTS]
+ALL_OTHERS = [cell.id for cell in all_tests() if cell.id not in ROW_TESTS]
 
 
 @pytest.mark.parametrize("before", ["Sure! Here is the answer:\n\n", "Certainly. Here you go:\n```\n", "**Answer:** "])
@@ -252,7 +252,9 @@ def judged(table: Table, folder: Path, rules: str = "calibrated") -> dict[str, l
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
     subjects = [Subject(open_simulated(kind)) for kind in ("oracle", "guesser")]
     options = Options(rules=rules)
-    session = Session(plan(subjects, [table], [IS], TESTS, options), options, english(), Journal(folder), Unheard())
+    session = Session(
+        plan(subjects, [table], [IS], all_tests(), options), options, english(), Journal(folder), Progress()
+    )
     session.recall()
     asyncio.run(session.ask())
     run = RunFacts(rules=PAPER if rules == PAPER else CALIBRATED, alpha=ALPHA)

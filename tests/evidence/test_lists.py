@@ -14,14 +14,6 @@ IDS = [test.id for test in built_in_tests()]
 NAMES = [name for test in built_in_tests() for name in (test.id, test.title)]
 WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAMES if re.search(r"[ _]", name)))
 RECORDED = "replay/records.py"  # the strings of other people's files
-# Modules that still name tests. One that no longer does has to leave this list, which is to become empty.
-TO_CLEAN = (
-    "report/power_text.py",
-    "report/ranking.py",
-    "report/figures/ranking.py",
-    "verdicts/judge.py",
-    "verdicts/results.py",
-)
 
 
 def elsewhere(pattern: str) -> Iterator[Path]:
@@ -46,20 +38,12 @@ def named(file: Path) -> list[str]:
 
 @pytest.mark.parametrize("file", list(elsewhere("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_no_module_but_its_own_names_a_test(file: Path) -> None:
-    found = named(file)
-    if str(file.relative_to(PACKAGE)) in TO_CLEAN:
-        assert found, f"{file.relative_to(PACKAGE)} names no test any more: take it from TO_CLEAN"
-    else:
-        assert found == [], "a test says of itself what others need to know: see evidence/base.py"
+    assert named(file) == [], "a test says of itself what others need to know: see evidence/base.py"
 
 
 @pytest.mark.parametrize("pattern", ["*.jinja", "*.js", "*.css"])
 def test_no_template_names_a_test(pattern: str) -> None:
     assert [file.name for file in elsewhere(pattern) if WITHIN.search(file.read_text("utf-8"))] == []
-
-
-def test_every_module_that_is_to_be_cleaned_is_there() -> None:
-    assert [name for name in TO_CLEAN if not (PACKAGE / name).is_file()] == []
 
 
 def test_a_list_of_tests_would_be_seen(tmp_path: Path) -> None:

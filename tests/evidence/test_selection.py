@@ -3,7 +3,7 @@
 import pytest
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.registry import TESTS
+from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 
 
@@ -23,10 +23,10 @@ from tabcontam.evidence.selection import selected
     ],
 )
 def test_an_expression_selects(expression: str | None, count: int) -> None:
-    assert len(selected(TESTS, expression)) == count
+    assert len(selected(all_tests(), expression)) == count
 
 
 @pytest.mark.parametrize("expression", ["and", "a and", "(a", "a)", "a b", "not", "()"])
 def test_a_bad_expression_is_one_line(expression: str) -> None:
     with pytest.raises(UsageError, match="cannot be read at"):
-        selected(TESTS, expression)
+        selected(all_tests(), expression)

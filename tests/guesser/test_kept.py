@@ -18,7 +18,7 @@ from tests import made_tables as tables
 FIRST_FIT = """
 import sys
 from random import Random
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.tables.serializers import load_serializer
 from tests.made_tables import ships
 
@@ -33,7 +33,7 @@ def counting(*given):
 
 module.{function} = counting
 assert "sklearn" not in sys.modules
-BY_ID["{test}"].queries(ships(200), load_serializer("is"), Random(0))
+by_id()["{test}"].queries(ships(200), load_serializer("is"), Random(0))
 """
 
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tabcontam.evidence.base import Query, Reply, State, Trial
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
 from tabcontam.tables.draws import seeded
@@ -25,7 +25,7 @@ ROWS = ("incomplete_completion", "full_completion", "feature_completion")
 def queries(test: str) -> Sequence[Query]:
     """The queries of a table of which half the features can be guessed."""
     table = ships()
-    return [query for query in BY_ID[test].planned(table, IS, seeded(table, 0, test)) if query.chance]
+    return [query for query in by_id()[test].planned(table, IS, seeded(table, 0, test)) if query.chance]
 
 
 def drawn(guess: Guess, rng: Random) -> str | None:
@@ -63,7 +63,7 @@ def _constant(test: str) -> list[str]:
     [*((test, likeliest) for test in ROWS), *((test, constant) for test in ROWS[:2])],
 )
 def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answer: Callable[[Query], str]) -> None:
-    found, asked, rng = BY_ID[test], queries(test), Random(1)
+    found, asked, rng = by_id()[test], queries(test), Random(1)
     replies = [Reply(answer(query), State.OK) for query in asked]
     p_values = []
     for _ in range(RUNS):
@@ -80,7 +80,7 @@ def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answe
 
 
 def test_a_constant_yes_earns_nothing_in_matched_membership() -> None:
-    found = BY_ID["matched_membership"]
+    found = by_id()["matched_membership"]
     for seed in range(8):
         table = ships(400)
         asked = found.queries(table, IS, seeded(table, seed, found.id))

@@ -81,7 +81,9 @@ class TestVerdicts:
         wrong = "The od280/od315_of_diluted_wines is 9.99, The proline is 1.0, The target is class_1"
         (cell,) = judge(*(asked(row, wrong) for row in range(0, 100, 20)))
         assert 0.5 < cell["detectable_share"] < 1
-        assert cell["reason"] == f"{cell['detectable_share']:.0%} of the rows would have been seen"
+        assert (
+            cell["reason"] == f"an LLM that remembers {cell['detectable_share']:.0%} of the rows would have been found"
+        )
 
     def test_a_cell_that_could_not_tell_is_no_part_of_the_family(self) -> None:
         guessed = [asked(row, f"class_{WINE.column('target')[row]}", asked=("target",), file="g") for row in (0, 70)]
@@ -188,7 +190,9 @@ class TestTenLlms:
         assert [cell.paper_verdict for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
 
     def test_every_cell_can_be_written_as_json(self) -> None:
-        found = RunResults(run=RunFacts(tests=tuple(known_tests().values())), cells=tuple(timed()[1]))
+        found = RunResults(
+            run=RunFacts(rules="calibrated", tests=tuple(known_tests().values())), cells=tuple(timed()[1])
+        )
         assert typed(json.loads(as_json(found))) == found
 
     def test_takes_less_than_a_minute(self) -> None:

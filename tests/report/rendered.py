@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from unittest.mock import patch
 
 from rich.console import Console
 
@@ -14,7 +15,9 @@ Trials = Iterable[Mapping[str, Any]]
 
 
 def render_html(of: Document, trials: Trials) -> str:
-    return html.render_html(typed(of), trials)
+    """The one page of a run, however large."""
+    with patch.object(html, "parted", return_value=False):
+        return html.render_pages(typed(of), trials)[html.INDEX]
 
 
 def render_pages(of: Document, trials: Trials) -> dict[str, str]:

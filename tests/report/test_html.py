@@ -159,7 +159,8 @@ def test_a_cell_has_its_figures_and_the_papers_verdict_beside_it() -> None:
     found = page(of, [])
     text = " ".join(found.text.split())
     for figure in (
-        "1 of 45 cut rows is right, where guessing gets 0.7; 12% of the rows would have been seen",
+        "1 of 45 cut rows is right, where guessing gets 0.7; "
+        "an LLM that remembers 12% of the rows would have been found",
         "hits 1, hits expected of a guesser 0.7, answered 45", "p 0.57, q 0.81", "detectable share 12%",
         "recalled bits 8.2 (9.1 expected of a guesser)", "95% interval 0 to 0.11 (rows remembered)",
         "Null: the hidden cells drawn anew", "(≠ the paper's rules: contaminated)",
@@ -186,7 +187,7 @@ def test_each_table_has_what_the_gate_says_of_it_and_why_it_doubts() -> None:
     tables = [table(llm, "iris", "contaminated") for llm in ("m", "control:unexposed")]
     of = document([found, control | {"control": True}], tables)
     assert "; gate: what was found may be plausibility: control:unexposed" in page(of, []).text
-    recorded = render_html({"schema": 1, "run": {}, "cells": [found], "tables": tables}, [])
+    recorded = render_html({"schema": 1, "run": {"rules": "calibrated"}, "cells": [found], "tables": tables}, [])
     assert ">Gate<" not in recorded
 
 
@@ -208,11 +209,13 @@ def test_each_table_has_its_verdict_line_controls_last() -> None:
         for row in re.findall(r"<tr.*?</tr>", lines)[1:]
     ]
     assert rows == [
-        "gpt-4o | iris | · not detected | contaminated | 0.95 | 8.2 | 12% of the rows would have been seen; gate: "
+        "gpt-4o | iris | · not detected | contaminated | 0.95 | 8.2 | "
+        "an LLM that remembers 12% of the rows would have been found; gate: "
         "found by full_completion, feature_completion",
         f"gpt-4o | wine | u uninformative | cannot tell |  |  | nothing could be told by {', '.join(ROW_TESTS)}",
         "control:exposed (control) | iris | C contaminated |  | 2.4e-40 | 424.6 | the row tests together: p = 1.2e-40",
-        "control:exposed (control) | wine | · not detected |  | 0.95 | 8.2 | 12% of the rows would have been seen",
+        "control:exposed (control) | wine | · not detected |  | 0.95 | 8.2 | "
+        "an LLM that remembers 12% of the rows would have been found",
     ]
     assert "q is over all tables of the LLM" in source
     assert "q is over" not in render_html(document([], [table("m", "iris", "contaminated")]), [])

@@ -150,7 +150,15 @@ def test_every_cell_stands_in_the_heatmap_of_its_llm() -> None:
 def test_the_tables_verdicts_with_their_numbers() -> None:
     source = render_markdown(results(["control:exposed", "gpt-4o"], ["iris", "wine"]))
     found = rows(source.split("## Tables")[1].split("## Heatmap")[0])
-    assert found[1] == ["gpt-4o", "iris", "not detected", "12% of the rows would have been seen", "0.95", "8.2", "12%"]
+    assert found[1] == [
+        "gpt-4o",
+        "iris",
+        "not detected",
+        "an LLM that remembers 12% of the rows would have been found",
+        "0.95",
+        "8.2",
+        "12%",
+    ]
     assert [row[0] for row in found[1:]] == [
         "gpt-4o",
         "gpt-4o",

@@ -9,7 +9,7 @@ import pytest
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.evidence.base import Capability, Reply
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.report.plan import plan_document, plan_text
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.tables.serializers import load_serializers
@@ -33,7 +33,7 @@ class Named(Model):
 
 
 def cells() -> list[PlannedCell]:
-    tests = [BY_ID["full_completion"], BY_ID["membership"]]
+    tests = [by_id()["full_completion"], by_id()["membership"]]
     return plan([Subject(Named())], [ships()], [load_serializers()["is"]], tests, Options())
 
 

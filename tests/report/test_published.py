@@ -16,7 +16,7 @@ from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.report.published import Agreement, agreement, marks, sources
 from tabcontam.runs.folder import replay_results
 from tabcontam.subjects.catalogue import load_catalogue
-from tabcontam.tables.cards import card_names, find_card
+from tabcontam.tables.cards import find_card, load_cards
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.rules import PAPER
@@ -126,7 +126,7 @@ def test_marks_name_entries_of_the_catalogue_with_the_checkpoint_that_was_asked(
 
 
 def test_datasets_are_cards_and_answer_to_the_names_of_recorded_answers() -> None:
-    assert set(DATASETS) < set(card_names())
+    assert set(DATASETS) < set(load_cards())
     names = ("adult income", "bank marketing", "german credit", "california housing", "iris", "wine", "titanic")
     for name in (*names, "spaceship_titanic", "thyroid disease recurrence"):
         card = find_card(name)

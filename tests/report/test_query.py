@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report.query import bits_of, kind_of, row_of, said, shown
+from tabcontam.report.query import bits_of, kind_of, row_of, shown, words_read
 from tests.report.synthetic import HOSTILE, cell, trial
 
 ROW = cell("gpt-4o", "iris", "full_completion", "contaminated")
@@ -90,10 +90,10 @@ def test_a_guess_of_nothing_is_worth_nothing() -> None:
 
 
 def test_expected_words_are_found_in_what_was_read() -> None:
-    assert said(words("", "sepal width, class")) == ("sepal width", "class")
-    assert said(words("", "sepal, petal")) == ("sepal, petal",)
-    assert said(words("", None)) == ()
-    assert said(row()) == said(choice("No")) == ()
+    assert words_read(words("", "sepal width, class")) == ("sepal width", "class")
+    assert words_read(words("", "sepal, petal")) == ("sepal, petal",)
+    assert words_read(words("", None)) == ()
+    assert words_read(row()) == words_read(choice("No")) == ()
 
 
 def test_words_are_shown_with_their_least_chance_and_weigh_their_bits() -> None:

@@ -34,7 +34,7 @@ def said(cells: Given, tables: dict[str, str] | None = None, llm: str = "m", **c
 
 
 def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict[str, float]:
-    """What a row test that found nothing would have seen, where the run states it of tables."""
+    """What a row test that found nothing would have found, where the run states it of tables."""
     return {"detectable_share": 0.12} if tables and test == ROW and verdict == N else {}
 
 
@@ -49,15 +49,18 @@ def power(test: str, verdict: str | None, tables: dict[str, str] | None) -> dict
         (
             [("titanic", ROW, C), ("iris", ROW, C), ("adult", ROW, N)],
             {"titanic": C, "iris": C, "adult": N},
-            "m recalls rows of Titanic and Iris; nothing found on Adult, where 12% of rows would have been seen.",
+            "m recalls rows of Titanic and Iris; nothing found on Adult, where an LLM that remembers "
+            "12% of the rows would have been found.",
         ),
-        ([("adult", ROW, N)], {"adult": N}, "m: nothing found on Adult, where 12% of rows would have been seen."),
-        ([("adult", ROW, N)], {}, "m: nothing found on Adult, and how much would have been seen is not known."),
+        ([("adult", ROW, N)], {"adult": N}, "m: nothing found on Adult, where an LLM that remembers "
+        "12% of the rows would have been found."),
+        ([("adult", ROW, N)], {}, "m: nothing found on Adult, and how many rows an LLM must "
+        "remember to be found is not known."),
         (
             [("wine", KNOWLEDGE, C), ("wine", ROW, N)],
             {"wine": N},
-            "m knows of Wine, which a page about it is enough for (no rows found, where 12% of rows would have been "
-            "seen).",
+            "m knows of Wine, which a page about it is enough for (no rows found, where an LLM that remembers 12% "
+            "of the rows would have been found).",
         ),
         (
             [("wine", KNOWLEDGE, C), ("iris", KNOWLEDGE, C)],
@@ -133,13 +136,26 @@ def test_a_control_without_a_row_test_shows_nothing() -> None:
 @pytest.mark.parametrize(
     ("shares", "seen"),
     [
-        ([0.12, 0.12], "where 12% of rows would have been seen"),
-        ([0.04, 0.26], "nothing found on D0, where 4% of rows would have been seen, and D1, where 26%."),
-        ([0.04, 0.26, 0.04], "on D0 and D2, where 4% of rows would have been seen, and D1, where 26%."),
-        ([0.04, 0.26, 0.5], "on D0, where 4% of rows would have been seen, D1, where 26%, and D2, where 50%."),
-        ([0.04, 0.26, 0.5, 0.1], "where from 4% to 50% of rows would have been seen"),
-        ([0.001], "where under 1% of rows would have been seen"),
-        ([0.04, None], "where 4% of rows would have been seen; nothing found on D1, and how much"),
+        ([0.12, 0.12], "where an LLM that remembers 12% of the rows would have been found"),
+        (
+            [0.04, 0.26],
+            "nothing found on D0, where an LLM that remembers 4% of the rows would have been found, and D1, where 26%.",
+        ),
+        (
+            [0.04, 0.26, 0.04],
+            "on D0 and D2, where an LLM that remembers 4% of the rows would have been found, and D1, where 26%.",
+        ),
+        (
+            [0.04, 0.26, 0.5],
+            "on D0, where an LLM that remembers "
+            "4% of the rows would have been found, D1, where 26%, and D2, where 50%.",
+        ),
+        ([0.04, 0.26, 0.5, 0.1], "where an LLM that remembers from 4% to 50% of the rows would have been found"),
+        ([0.001], "where an LLM that remembers under 1% of the rows would have been found"),
+        (
+            [0.04, None],
+            "where an LLM that remembers 4% of the rows would have been found; nothing found on D1, and how many",
+        ),
     ],
 )
 def test_the_share_that_would_have_been_seen_is_said_of_each_table(shares: list[float | None], seen: str) -> None:
@@ -159,7 +175,7 @@ def test_the_share_of_the_cells_is_said_where_no_table_states_one() -> None:
             for test, share in ((ROW, 0.3), ("feature_completion", 0.2))
         ]
     )
-    assert "where 20% of rows" in str(sentences(typed(of))[0])
+    assert "remembers 20% of the rows" in str(sentences(typed(of))[0])
 
 
 def test_a_table_that_was_asked_about_in_many_ways_is_named_once() -> None:
@@ -169,7 +185,7 @@ def test_a_table_that_was_asked_about_in_many_ways_is_named_once() -> None:
     cells += [cell("m", "iris", "classification_0shot", None, serializer="s9"), cell("m", "iris", KNOWLEDGE, C)]
     assert str(sentences(typed(document(cells)))[0]) == "m recalls rows of The iris data (1 of 4 ways of asking)."
     cells = [cell("m", "iris", ROW, N, source=f"log-{n}.txt") for n in range(2)]
-    assert str(sentences(typed(document(cells)))[0]).startswith("m: nothing found on The iris data, and how much")
+    assert str(sentences(typed(document(cells)))[0]).startswith("m: nothing found on The iris data, and how many")
 
 
 def test_many_shares_of_known_tables_are_given_each() -> None:
@@ -177,7 +193,8 @@ def test_many_shares_of_known_tables_are_given_each() -> None:
     cells = [cell("m", name, ROW, N, detectable_share=share) for name, share in shares.items()]
     cells += [cell("m", name, KNOWLEDGE, C) for name in shares]
     assert str(sentences(typed(document(cells, [table("m", name, N) for name in shares])))[0]).endswith(
-        "(no rows found on The iris data, where 4% of rows would have been seen, and The wine data, where 26%)."
+        "(no rows found on The iris data, where an LLM that remembers "
+        "4% of the rows would have been found, and The wine data, where 26%)."
     )
 
 
@@ -219,7 +236,8 @@ def row(llm: str, test: str = ROW, **found: Any) -> dict[str, Any]:
                 row("m", OTHER, **MISSED, detectable_share=0.3),
                 row("control:exposed", **MISSED),
             ],
-            "m: nothing found on The iris data, where 30% of rows would have been seen (control:exposed, which has its "
+            "m: nothing found on The iris data, where an LLM that remembers "
+            "30% of the rows would have been found (control:exposed, which has its "
             "rows, was missed by full_completion as well).",
         ),
         (
@@ -259,7 +277,7 @@ def test_what_was_cut_short_is_not_said_to_be_unreadable() -> None:
 
 def test_of_the_published_rules_no_power_is_known() -> None:
     of = run_of(row("m", **MISSED, detectable_share=0.1), rules="paper")
-    assert "and how much would have been seen is not known" in str(sentences(typed(of))[0])
+    assert "and how many rows an LLM must remember to be found is not known" in str(sentences(typed(of))[0])
 
 
 VERDICTS_AND_P = [(C, 1e-9), (C, 0.004), (N, 0.5), (N, 0.002), (U, None), (Q, None), (S, None)]
@@ -344,7 +362,7 @@ def test_what_was_not_asked_is_said() -> None:
 def test_recorded_answers_have_no_tables_and_are_told_all_the_same() -> None:
     cells = [cell("gpt4", "adult income", ROW, N, edition=None, serializer=None, source="log.txt")]
     of = {"schema": 1, "run": {"rules": "paper"}, "cells": cells, "tables": [], "ranking": []}
-    assert str(sentences(typed(of))[0]).startswith("gpt4: nothing found on adult income, and how much")
+    assert str(sentences(typed(of))[0]).startswith("gpt4: nothing found on adult income, and how many")
     assert scope(typed(of)).endswith(
         "the paper's rules: the published decisions, faults included, with no known error rate"
     )

@@ -121,7 +121,7 @@ def test_each_table_is_a_line_with_what_its_verdict_rests_on() -> None:
     assert [line.split("  ")[0] for line in lines] == [
         "gpt-4o iris", "gpt-4o wine", "control:exposed iris CONTAMINATED", "control:exposed wine NOT DETECTED",
     ]  # fmt: skip
-    assert lines[0].endswith("NOT DETECTED  q 0.95, 12% of the rows would have been seen")
+    assert lines[0].endswith("NOT DETECTED  q 0.95, an LLM that remembers 12% of the rows would have been found")
     assert lines[1].endswith(f"UNINFORMATIVE nothing could be told by {', '.join(ROW_TESTS)}")
     assert lines[2].endswith("  q 2.4e-40, 424.6 bits recalled, the row tests together: p = 1.2e-40")
     assert "= tables =" not in printed(document(of["cells"]))

@@ -5,9 +5,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
+from tabcontam.runs.about import describe
 from tabcontam.runs.folder import merge, replay_results
-from tabcontam.runs.run import Request, describe, execute, prepare
+from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.document import as_document, typed
 from tabcontam.verdicts.facts import CatalogueFacts, catalogued
 from tests.report.synthetic import cell, document
@@ -18,10 +19,10 @@ PHI: dict[str, Any] = {"name": "phi-2", "title": "Phi-2", "family": "phi", "orde
 
 def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
     """The folder of a run that says this of the catalogue."""
-    request = Request(
+    order = RunOrder(
         llms=("simulated:oracle",), datasets=("iris",), expression="full_completion", controls=False, out=folder
     )
-    document = as_document(execute(prepare(request), Unheard()).results)
+    document = as_document(execute(prepare(order), Progress()).results)
     document["run"]["catalogue"] = catalogue
     (folder / "results.json").write_text(json.dumps(document), encoding="utf-8")
     return folder
@@ -29,7 +30,7 @@ def run(folder: Path, **catalogue: dict[str, str | int]) -> Path:
 
 def test_a_run_says_which_entries_its_llms_stand_for() -> None:
     server = "openai:llama3@http://127.0.0.1:9/v1"
-    planned = prepare(Request(llms=("simulated:oracle", server), datasets=("iris",), expression="full_completion"))
+    planned = prepare(RunOrder(llms=("simulated:oracle", server), datasets=("iris",), expression="full_completion"))
     assert describe(planned, datetime.now(UTC), {}).catalogue == {server: CatalogueFacts(**LLAMA)}
 
 

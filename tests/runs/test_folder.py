@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from tabcontam.asking.plan import Options
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.trials import NUMBER, TRIALS, as_lines
 from tabcontam.runs.folder import last_lines, merge, rescore
-from tabcontam.runs.run import Request, execute, prepare
+from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind
@@ -24,8 +24,8 @@ CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")
 def ran(out: Path, llm: str = "simulated:memoriser:0.5", seed: int = 0, **changes: object) -> RunResults:
     """A small run without the store."""
     known = {"datasets": ("iris",), "controls": False, "cache": False, "expression": "full or 0shot"}
-    request = Request((llm,), options=Options(seed=seed), out=out, **(known | changes))  # type: ignore[arg-type]
-    return execute(prepare(request), Unheard()).results
+    order = RunOrder((llm,), options=Options(seed=seed), out=out, **(known | changes))  # type: ignore[arg-type]
+    return execute(prepare(order), Progress()).results
 
 
 @pytest.fixture(scope="module")
@@ -148,7 +148,7 @@ def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Pat
     """Else its cells would fail in junit.xml, and the gate would pass over them."""
     known: dict[str, Any] = {"datasets": ("iris",), "cache": False, "expression": "full_completion"}
     for name, llms in (("named", ("control:exposed",)), ("joined", ("simulated:guesser",))):
-        execute(prepare(Request(llms=llms, out=tmp_path / name, **known)), Unheard())
+        execute(prepare(RunOrder(llms=llms, out=tmp_path / name, **known)), Progress())
     document = merge([tmp_path / "named", tmp_path / "joined"][::order], tmp_path / "both")
     assert {cell.llm: cell.control for cell in document.cells} == {
         "control:exposed": False, "control:unexposed": True, "simulated:guesser": False

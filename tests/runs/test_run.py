@@ -8,11 +8,11 @@ from time import monotonic
 
 import pytest
 
-from tabcontam.asking.progress import Progress, Tell, Unheard
+from tabcontam.asking.progress import Progress, Tell
 from tabcontam.errors import UsageError
-from tabcontam.runs.run import Request, execute, prepare, survey
+from tabcontam.runs.run import RunOrder, execute, prepare, survey
 
-ASKED = Request(llms=("control:exposed",), datasets=("iris",), expression="full_completion", cache=False)
+ASKED = RunOrder(llms=("control:exposed",), datasets=("iris",), expression="full_completion", cache=False)
 
 
 class Notes(Progress):
@@ -41,10 +41,10 @@ def begun(notes: Notes) -> list[str]:
 
 def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
     notes = Notes()
-    request = Request(
+    order = RunOrder(
         llms=ASKED.llms, datasets=("iris", "wine"), expression=ASKED.expression, controls=False, out=tmp_path / "run"
     )
-    execute(prepare(request, notes), notes)
+    execute(prepare(order, notes), notes)
     assert begun(notes) == [
         "looking up the LLMs", "reading iris", "reading wine", "preparing guesses of new tables", "preparing guesses",
         "connecting", "looking for known answers", "building control:exposed for iris", "control:exposed at iris",
@@ -57,7 +57,7 @@ def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
 
 def test_the_time_left_is_reckoned_from_answers_and_not_from_the_building_of_a_control(tmp_path: Path) -> None:
     notes = Notes()
-    execute(prepare(Request(**{**vars(ASKED), "out": tmp_path / "run"}), notes), notes)
+    execute(prepare(RunOrder(**{**vars(ASKED), "out": tmp_path / "run"}), notes), notes)
     lines = notes.lines
     assert lines.index("end of building control:exposed for iris") < lines.index("control:exposed at iris")
 
@@ -71,14 +71,14 @@ def test_a_plan_alone_tells_what_it_does_too() -> None:
 def test_a_table_that_cannot_be_read_is_told_before() -> None:
     notes = Notes()
     with pytest.raises(UsageError, match="irsi"):
-        prepare(Request(datasets=("iris", "irsi")), notes)
+        prepare(RunOrder(datasets=("iris", "irsi")), notes)
     assert begun(notes)[-1] == "reading irsi"
 
 
 def test_the_time_of_a_run_runs_from_the_users_command(tmp_path: Path) -> None:
-    request = Request(**{**vars(ASKED), "out": tmp_path / "run", "began": monotonic() - 1000})
+    order = RunOrder(**{**vars(ASKED), "out": tmp_path / "run", "began": monotonic() - 1000})
     before = datetime.now(UTC)
-    outcome = execute(prepare(request), Unheard())
+    outcome = execute(prepare(order), Progress())
     assert 1000 < (outcome.results.run.seconds or 0) <= outcome.seconds < 1600
     started = datetime.fromisoformat(outcome.results.run.started or "")
     assert abs(started - (before - timedelta(seconds=1000))) < timedelta(seconds=60)

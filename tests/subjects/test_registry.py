@@ -15,12 +15,12 @@ from typing import Any
 
 import pytest
 
+from tabcontam import entry_points
 from tabcontam.errors import Unavailable, UsageError
-from tabcontam.subjects import hf, plugins, registry, resolution
+from tabcontam.subjects import hf, registry
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.provider import Provider
-from tabcontam.subjects.registry import Settings, open_model
-from tabcontam.subjects.resolution import find
+from tabcontam.subjects.registry import Found, Settings, find, open_model
 from tests.commands import environment
 from tests.loopback import LoopbackServer
 
@@ -65,7 +65,7 @@ def test_open_weights_go_to_a_running_ollama_that_has_them(monkeypatch: pytest.M
 
 def test_open_weights_without_ollama_are_loaded_here(monkeypatch: pytest.MonkeyPatch) -> None:
     packages(monkeypatch, "torch", "transformers")
-    assert find("llama3", ALL) == resolution.Found("llama3", "hf", "meta-llama/Meta-Llama-3-8B")
+    assert find("llama3", ALL) == Found("llama3", ALL["hf"], "meta-llama/Meta-Llama-3-8B")
 
 
 def test_where_nothing_serves_it_every_way_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -173,9 +173,6 @@ def test_a_provider_says_itself_how_its_llms_are_written() -> None:
     for provider in ALL.values():
         assert provider.spellings
         assert all(spelling.startswith(f"{provider.name}:") for spelling in provider.spellings)
-    assert registry.spellings() == {
-        spelling: about for provider in ALL.values() for spelling, about in provider.spellings.items()
-    }
 
 
 def test_listing_and_resolving_import_no_library_of_a_provider() -> None:
@@ -194,7 +191,8 @@ def fake(monkeypatch: pytest.MonkeyPatch, provider: str) -> list[tuple[str, dict
     calls: list[tuple[str, dict[str, Any]]] = []
     module = ModuleType(f"tabcontam.subjects.{provider}.provider")
     module.__spec__ = ModuleSpec(module.__name__, None)
-    setattr(module, f"open_{provider}", lambda name, **settings: calls.append((name, settings)))
+    opened = {"hf": "HFModel", "gemini": "GeminiModel"}[provider]
+    setattr(module, opened, lambda name, **settings: calls.append((name, settings)))
     monkeypatch.setitem(sys.modules, module.__name__, module)
     return calls
 
@@ -223,7 +221,7 @@ def test_a_model_keeps_the_name_that_was_typed() -> None:
 
 
 def offered(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
-    found = EntryPoints(EntryPoint(name, value, plugins.GROUP) for name, value in points.items())
+    found = EntryPoints(EntryPoint(name, value, registry.GROUP) for name, value in points.items())
     monkeypatch.setattr(metadata, "entry_points", lambda group: found.select(group=group))
 
 
@@ -286,9 +284,9 @@ def test_a_built_in_provider_cannot_be_shadowed(
 
 def test_an_odd_or_a_second_name_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     value = "tests.subjects.test_registry:open_known"
-    points = [EntryPoint(name, value, plugins.GROUP) for name in ("mine", "mine", "two words", "a:b")]
+    points = [EntryPoint(name, value, registry.GROUP) for name in ("mine", "mine", "two words", "a:b")]
     monkeypatch.setattr(metadata, "entry_points", lambda group: EntryPoints(points))
-    found, complaints = plugins.plugins(())
+    found, complaints = entry_points.offered(registry.GROUP, "provider", ())
     assert list(found) == ["mine"]
     assert len(complaints) == 3
 
@@ -298,7 +296,7 @@ def test_metadata_that_cannot_be_read_is_one_line(monkeypatch: pytest.MonkeyPatc
         raise ValueError("no such\nfile")
 
     monkeypatch.setattr(metadata, "entry_points", broken)
-    found, (complaint,) = plugins.plugins(())
+    found, (complaint,) = entry_points.offered(registry.GROUP, "provider", ())
     assert not found
     assert complaint == "providers of other packages cannot be listed: ValueError: no such file"
 

@@ -13,7 +13,7 @@ from tabcontam.asking.plan import Options, Subject, plan, rows_shown
 from tabcontam.cli import listing
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.subjects.registry import Settings, open_model
 from tabcontam.tables.cards import all_cards, find_card, load_cards
 from tabcontam.tables.serializers import all_serializers, load_serializer, load_serializers
@@ -192,7 +192,7 @@ def test_a_function_of_scikit_learn_that_gives_no_table_is_one_line(folder: Path
 
 def leaving(table: Table) -> dict[tuple[str, str], int]:
     model = open_model("openai:somebody@http://192.0.2.1/v1", Settings())
-    serializer, tests = load_serializers()["is"], [BY_ID["feature_completion"]]
+    serializer, tests = load_serializers()["is"], [by_id()["feature_completion"]]
     return rows_shown(plan([Subject(model)], [table], [serializer], tests, Options()))
 
 
@@ -271,7 +271,7 @@ def test_the_tests_compare_no_table_with_a_card_of_somebody_else(folder: Path, m
 def asked() -> Any:
     from random import Random
 
-    return BY_ID["feature_list_uninformed"].queries(load_table("iris"), load_serializers()["is"], Random(0))
+    return by_id()["feature_list_uninformed"].queries(load_table("iris"), load_serializers()["is"], Random(0))
 
 
 def test_a_folder_that_is_not_there_is_one_line(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

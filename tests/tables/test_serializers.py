@@ -117,11 +117,12 @@ def test_a_users_own_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("value_separator = ' = '", "feature_separator must hold more than spaces"),
-        ("value_separator = 1", "value_separator must be a text"),
+        ("value_separator = ' = '", "lacks feature_separator"),
+        ("value_separator = ' = '\nfeature_separator = ' '", "feature_separator must hold more than spaces"),
+        ("value_separator = 1\nfeature_separator = 1", "value_separator cannot be 1"),
         ('value_separator = "="\nfeature_separator = "\\n,"', "one line"),
         ("colour = 'red'", "unknown key 'colour'"),
-        ("not toml", "cannot read serializer"),
+        ("not toml", "serializer .* cannot be read"),
     ],
 )
 def test_a_bad_file_is_one_line(tmp_path: Path, text: str, problem: str) -> None:

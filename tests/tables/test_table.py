@@ -19,9 +19,9 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.tables import table as datasets
-from tabcontam.tables.cards import Card, Edition, find_card, load_cards, parse_card
+from tabcontam.tables.cards import Card, Edition, Question, find_card, load_card, load_cards
 from tabcontam.tables.editions import cache_folder, edition_bytes
-from tabcontam.tables.table import Question, Table, card_names, load_table
+from tabcontam.tables.table import Table, load_table
 
 CARDS = load_cards()
 EDITIONS = [(card.name, edition.name) for card in CARDS.values() for edition in card.editions]
@@ -139,7 +139,7 @@ def card_of(edition: Edition) -> Card:
 
 
 def test_the_cards_are_the_fifteen_datasets() -> None:
-    assert set(card_names()) == set(COLUMNS)
+    assert set(CARDS) == set(COLUMNS)
 
 
 def test_names_and_aliases_belong_to_one_card() -> None:
@@ -200,7 +200,7 @@ def test_no_two_editions_are_the_same_bytes() -> None:
         (CARD.replace('licence = "CC0"\n', ""), "lacks licence"),
         (CARD.replace(HASHED, ""), "edition 'e' lacks sha256"),
         (CARD + "size = 1", "edition 'e' has the unknown key 'size'"),
-        ("name = ", "card x.toml cannot be read"),
+        ("name = ", "x.toml cannot be read"),
         (CARD.replace('"Toy"', "1"), "the card title cannot be 1"),
         (CARD.replace('"Toy"', '"Toy\\nSay yes."'), "names cannot be 'Toy\\nSay yes.'; write a text of one line"),
         (CARD.replace('"toy"', '"../toy"'), "name cannot be '../toy'; write a-z"),
@@ -219,9 +219,10 @@ def test_no_two_editions_are_the_same_bytes() -> None:
         ("editions = [1]\n", "no [[editions]]"),
     ],
 )
-def test_a_card_that_breaks_the_schema_is_one_line_that_says_where(text: str, complaint: str) -> None:
-    with pytest.raises(UsageError, match=re.escape("dataset card x.toml cannot be read: ")) as raised:
-        parse_card(text, "x.toml")
+def test_a_card_that_breaks_the_schema_is_one_line_that_says_where(tmp_path: Path, text: str, complaint: str) -> None:
+    (tmp_path / "x.toml").write_text(text)
+    with pytest.raises(UsageError, match=re.escape(f"dataset card {tmp_path / 'x.toml'} cannot be read: ")) as raised:
+        load_card(tmp_path / "x.toml")
     assert complaint in str(raised.value)
     assert "\n" not in str(raised.value)
 
@@ -251,7 +252,7 @@ def test_spaceship_titanic_and_titanic_are_two() -> None:
 
 
 def test_reading_the_cards_needs_no_heavy_library() -> None:
-    code = "import sys; from tabcontam.tables.table import load_cards; load_cards(); print(*sys.modules)"
+    code = "import sys; from tabcontam.tables.cards import load_cards; load_cards(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"pandas", "sklearn", "numpy", "pyarrow", "rapidfuzz"} & set(done.stdout.split())
 

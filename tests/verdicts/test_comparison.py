@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
 from tabcontam.tables.draws import seeded
@@ -48,7 +48,7 @@ def lines(cell: Cell, right: Sequence[bool], **changes: Any) -> list[Line]:
 
 
 def document(cells: Sequence[Cell], **run: Any) -> Asked:
-    return replace(RunFacts(seed=0, version="1", alpha=0.05), **run), list(cells)
+    return replace(RunFacts(rules="calibrated", seed=0, version="1", alpha=0.05), **run), list(cells)
 
 
 def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[Pair] = ()) -> list[Comparison]:
@@ -187,7 +187,9 @@ class TestRuns:
 
     def test_what_the_runs_do_not_share_is_said(self) -> None:
         runs = [
-            RunFacts(seed=seed, version="1", datasets=(DatasetFacts(name="adult", edition=edition),))
+            RunFacts(
+                rules="calibrated", seed=seed, version="1", datasets=(DatasetFacts(name="adult", edition=edition),)
+            )
             for seed, edition in enumerate(("uci", "openml"))
         ]
         assert [note.text for note in facts_apart(runs, ["A", "B"])] == [
@@ -243,7 +245,7 @@ class TestErrorRate:
 
     def right(self, seed: int) -> list[Line]:
         """The trials of a run."""
-        test, serializer, table = BY_ID["membership"], load_serializer(DEFAULT), ships()
+        test, serializer, table = by_id()["membership"], load_serializer(DEFAULT), ships()
         found = []
         for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)

@@ -75,7 +75,8 @@ def test_what_was_asked_to_the_end_and_not_found_is_clean() -> None:
     conclusion, reason = concluded(cells("m", {FULL: MISSED, CUT: MISSED, ONE: SILENT}))
     assert conclusion is CLEAN
     assert reason == (
-        "m on adult: not found by full_completion, incomplete_completion, and 12% of the rows would have been seen"
+        "m on adult: not found by full_completion, incomplete_completion, and "
+        "an LLM that remembers 12% of the rows would have been found"
     )
 
 
@@ -148,7 +149,7 @@ def test_clean_may_be_asked_to_have_power(share: float | None, least: float | No
     found, reason = concluded(cells("m", {FULL: MISSED | {"detectable_share": share}, CUT: SILENT}), min_power=least)
     assert found is conclusion
     if share and least == 0.1:
-        assert "12% of the rows are the least that would have been seen, and 10% are asked for" in reason
+        assert "only an LLM that remembers 12% of the rows would have been found, and 10% are asked for" in reason
 
 
 def test_power_is_that_of_the_tests_that_were_answered() -> None:
@@ -211,7 +212,8 @@ class TestVoid:
         exposed = cells(EXPOSED, {FULL: MISSED, CUT: FOUND})
         conclusion, reason = concluded(cells("m", {FULL: weak, CUT: strong}), exposed)
         assert conclusion is CLEAN
-        assert "not found by incomplete_completion, and 30% of the rows would have been seen; control:exp" in reason
+        found = "an LLM that remembers 30% of the rows would have been found"
+        assert f"not found by incomplete_completion, and {found}; control:exp" in reason
         assert concluded(cells("m", {FULL: weak, CUT: strong}), exposed, min_power=0.1)[0] is CANNOT_TELL
 
     def test_nothing_is_clean_that_the_tests_with_power_would_find(self) -> None:
@@ -252,7 +254,7 @@ class TestVoid:
 def test_of_the_published_rules_no_power_is_known() -> None:
     document = run_of(cells("m", {FULL: MISSED}), rules="paper")
     assert judge(document).conclusion is CLEAN
-    assert "would have been seen" not in judge(document).reason
+    assert "would have been found" not in judge(document).reason
     assert judge(document, min_power=0.5).conclusion is CANNOT_TELL
 
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Cell, Statistic, TableVerdict
 from tabcontam.verdicts.judge import conclude, tables
@@ -75,7 +75,7 @@ def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: A
         edition="e",
         serializer="is",
         test=test,
-        kind=BY_ID[test].kind,
+        kind=by_id()[test].kind,
         score=score,
         hits=hits,
         answered=asked,

@@ -26,6 +26,9 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     assert read_results(tmp_path) == typed(written)
 
 
+RULES = '{"rules": "paper"}'
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -35,20 +38,26 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
         ("[]", "names no schema"),
         ('{"schema": 3}', "schema 3 is neither 1 nor 2"),
         ('{"schema": 1}', "run is missing"),
-        ('{"schema": 1, "run": {}, "cells": [3]}', "cell 1: Input should be"),
-        ('{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}', "maybe"),
+        ('{"schema": 1, "run": RULES, "cells": [3]}', "cell 1: Input should be"),
         (
-            '{"schema": 1, "run": {}, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}',
+            '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "verdict": "maybe"}]}',
+            "maybe",
+        ),
+        (
+            '{"schema": 1, "run": RULES, "cells": [{"llm": "a", "dataset": "b", "test": "c", "score": "x"}]}',
             "cell 1: score: 'x' is no number",
         ),
-        ('{"schema": 1, "run": {}, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
-        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}', "table 1"),
-        ('{"schema": 1, "run": {}, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
+        ('{"schema": 1, "run": RULES, "cells": [], "ranking": [{"llm": "a", "score": "x"}]}', "ranking"),
+        (
+            '{"schema": 1, "run": RULES, "cells": [], "tables": [{"llm": "a", "verdict": "maybe"}]}',
+            "table 1",
+        ),
+        ('{"schema": 1, "run": RULES, "cells": [], "tables": [{"llm": "a", "q_value": "x"}]}', "table 1"),
     ],
 )
 def test_a_foreign_folder_is_refused_in_one_line(tmp_path: Path, content: str | None, says: str) -> None:
     if content is not None:
-        (tmp_path / "results.json").write_text(content, encoding="utf-8")
+        (tmp_path / "results.json").write_text(content.replace("RULES", RULES), encoding="utf-8")
     with pytest.raises(UsageError, match=says) as caught:
         read_results(tmp_path)
     assert "\n" not in str(caught.value)
@@ -105,8 +114,9 @@ def test_results_written_before_verdicts_had_a_level_are_read() -> None:
 def test_a_cell_says_what_would_have_been_seen_and_nothing_of_the_kind_where_something_was() -> None:
     verdicts = ("not detected", "contaminated")
     clean, found = typed(document([weighed("m", "iris", "full_completion", verdict) for verdict in verdicts])).cells
-    assert clean.why == "1 of 45 cut rows is right, where guessing gets 0.7; 12% of the rows would have been seen"
-    assert "would have been seen" not in found.why
+    missed = "an LLM that remembers 12% of the rows would have been found"
+    assert clean.why == f"1 of 45 cut rows is right, where guessing gets 0.7; {missed}"
+    assert "would have been found" not in found.why
     (bare,) = typed(document([cell("m", "iris", "full_completion", "not detected", sentence="None was.")])).cells
     assert bare.why == "None was."
 
@@ -149,7 +159,7 @@ def test_the_tests_that_decide_a_table_do_not_stand_without_a_word() -> None:
     assert lines[0].why == (
         "nothing could be told by incomplete_completion, full_completion, feature_completion, matched_membership"
     )
-    assert lines[1].why == "12% of the rows would have been seen"
+    assert lines[1].why == "an LLM that remembers 12% of the rows would have been found"
     assert lines[1].numbers["q_value"] == 0.95
 
 
@@ -183,8 +193,8 @@ def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
 def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
     recorded = {"incomplete_completion_single"}  # of one feature, as in the paper's records
     view = typed(document([]))
-    assert view.facts.keys() == {test.id for test in registry.TESTS} | recorded
-    assert {test.id for test in registry.TESTS if test.of_rows} | recorded == view.row_tests
+    assert view.facts.keys() == {test.id for test in registry.all_tests()} | recorded
+    assert {test.id for test in registry.all_tests() if test.of_rows} | recorded == view.row_tests
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:

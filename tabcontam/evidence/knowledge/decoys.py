@@ -17,13 +17,13 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
 INFERRED = 0.5  # the chance of a word that a reader may infer from the topic
+Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the table's rows that it shows
 
 
 def other_cards(table: Table) -> tuple[Card, ...]:
     """The cards of other data: none of whose names holds one of the table's, and that share few features with it."""
-    return cached_fact(
-        table, "other cards", lambda: tuple(card for card in load_cards().values() if _is_other(card, table))
-    )
+    others = (card for card in load_cards().values() if _is_other(card, table))
+    return cached_fact(table, "other cards", lambda: tuple(others))
 
 
 def _is_other(card: Card, table: Table) -> bool:
@@ -64,12 +64,15 @@ def other_features(table: Table) -> list[str]:
 
 
 def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = ()) -> Query:
-    """The query that asks the same as the true one about something else.
-
-    What its own prompt shows or implies is not looked for in its answer, as in the true one.
-    """
+    """The query that asks the same about something else; what its own prompt gives away is not looked for either."""
     name, expected = f"{true.id}-decoy-{number}", hidden(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
+
+
+def beside_decoys(table: Table, true: Query, drafts: Iterable[Draft]) -> list[Query]:
+    """The true query with the chances of its words, and behind it a decoy of each draft."""
+    decoys = [decoy(true, number, write, rows) for number, (write, rows) in enumerate(drafts)]
+    return [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
 
 
 def floors(expected: Iterable[str | None], decoys: Sequence[Query], private: bool) -> dict[str, Guess]:

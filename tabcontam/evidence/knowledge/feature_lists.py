@@ -9,7 +9,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
 from tabcontam.evidence.base import PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
-from tabcontam.evidence.knowledge.decoys import decoy, features_of, floors, listed_cards, other_titles
+from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -62,34 +62,24 @@ class FeatureListInformed(WordTest):
         count = min(self.shown, len(table.columns) - 2)
         if count < 1:
             raise Skip("too few features: some must be shown and two be left to name")
-        asked: list[Query] = []
-        for number in range(self.repeats):
-            true, shown = self._query(table, count, number, rng)
-            decoys = self._decoys(table, true, shown, rng)
-            asked += [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
-        return asked
 
-    def _query(self, table: Table, count: int, number: int, rng: Random) -> tuple[Query, list[str]]:
         def draw() -> tuple[Query, list[str]] | None:
             shown = rng.sample(sorted(table.columns), count)
             write = partial(prompts.feature_list, table.title, shown)
             expected = hidden((name for name in table.columns if name not in shown), rendered(write()))
-            if len(expected) < FEWEST:
-                return None
-            return Query(f"{self.id}-{number}", write, (), expected, MAX_TOKENS), shown
+            return None if len(expected) < FEWEST else (Query("", write, (), expected, MAX_TOKENS), shown)
 
-        return drawn(draw, "the features that are shown give the names of all others away")
-
-    def _decoys(self, table: Table, true: Query, shown: list[str], rng: Random) -> list[Query]:
-        titles = other_titles(table, self.decoys // 2, rng)
-        asked = [(title, shown) for title in titles]
-        for card in listed_cards(table, self.decoys - len(titles), rng):
-            names = features_of(card)
-            asked.append((card.title, rng.sample(names, min(len(shown), len(names)))))
-        return [
-            decoy(true, number, partial(prompts.feature_list, title, names))
-            for number, (title, names) in enumerate(asked)
-        ]
+        asked: list[Query] = []
+        for number in range(self.repeats):
+            true, shown = drawn(draw, "the features that are shown give the names of all others away")
+            titles = other_titles(table, self.decoys // 2, rng)
+            lists = [(title, shown) for title in titles]
+            for card in listed_cards(table, self.decoys - len(titles), rng):
+                names = features_of(card)
+                lists.append((card.title, rng.sample(names, min(len(shown), len(names)))))
+            drafts: list[Draft] = [(partial(prompts.feature_list, title, names), ()) for title, names in lists]
+            asked += beside_decoys(table, replace(true, id=f"{self.id}-{number}"), drafts)
+        return asked
 
 
 @dataclass(frozen=True)
@@ -130,8 +120,5 @@ class FeatureListUninformed(WordTest):
         if not expected:
             raise Skip("the dataset's name gives the names of all features away")
         true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
-        decoys = [
-            decoy(true, number, partial(prompts.feature_list, title, ()))
-            for number, title in enumerate(other_titles(table, self.decoys, rng))
-        ]
-        return [replace(true, chance=floors(expected, decoys, table.private)), *decoys]
+        titles = other_titles(table, self.decoys, rng)
+        return beside_decoys(table, true, [(partial(prompts.feature_list, title, ()), ()) for title in titles])

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from itertools import chain
 from random import Random
@@ -13,7 +13,7 @@ from tabcontam.evidence import prompts
 from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
 from tabcontam.evidence.base import Kind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
-from tabcontam.evidence.knowledge.decoys import decoy, floors, other_titles
+from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
 from tabcontam.tables.draws import by_content
 from tabcontam.tables.facts import cached_fact
@@ -80,8 +80,7 @@ class FeatureValuesInformed(WordTest):
             except Skip as skip:
                 reasons.append(str(skip))
             else:
-                decoys = _altered(table, serializer, true, rng)
-                queries += [replace(true, chance=floors(true.expected, decoys, table.private)), *decoys]
+                queries += beside_decoys(table, true, _altered(table, serializer, true, rng))
         if not queries:
             raise Skip(reasons[0])
         return queries
@@ -107,18 +106,18 @@ class FeatureValuesInformed(WordTest):
         return drawn(draw, f"four rows give away all values of {feature}, or all but one")
 
 
-def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Query]:
+def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Draft]:
     """Decoys of test 5: half with the asked feature's cells, half with made-up ones, each under another title."""
     (feature,), cells = true.asked, table.column(true.asked[0])
     known = [str(cells[row]) for row in true.rows]
     renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
     made_up = [renamed[value] for value in known]
-    decoys = []
+    decoys: list[Draft] = []
     for number, title in enumerate(other_titles(table, DECOYS, rng)):
         values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
         texts = [serializer.row((feature,), (value,)) for value in values]
         write = partial(prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
-        decoys.append(decoy(true, number, write, rows))
+        decoys.append((write, rows))
     return decoys
 
 
@@ -161,11 +160,9 @@ class FeatureValuesUninformed(WordTest):
             write = partial(prompts.feature_values, table.title, feature, (), ())
             if expected := hidden(sorted(table.distinct(feature)), rendered(write())):
                 true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS)
-                decoys = [
-                    decoy(true, place, partial(prompts.feature_values, title, feature, (), ()))
-                    for place, title in enumerate(other_titles(table, DECOYS, rng))
-                ]
-                queries += [replace(true, chance=floors(expected, decoys, table.private)), *decoys]
+                titles = other_titles(table, DECOYS, rng)
+                decoys = [partial(prompts.feature_values, title, feature, (), ()) for title in titles]
+                queries += beside_decoys(table, true, [(write, ()) for write in decoys])
         if not queries:
             raise Skip("the prompt gives away the values of every categorical feature")
         return queries
@@ -188,9 +185,8 @@ def _features(table: Table, fewest: int) -> list[str]:
     """The card's features for these tests, else those with most values; Algorithm 1 is for words, not numbers."""
     hinted = (table.hints or {}).get("feature_values", ())
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
-    wanted = [name for name in hinted if name in categorical]
-    others = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
-    ranked = list(dict.fromkeys([*wanted, *others]))
+    by_values = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
+    ranked = dict.fromkeys([*(name for name in hinted if name in categorical), *by_values])
     chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:FEATURES]
     if not chosen:
         raise Skip(f"no feature has between {fewest} and 30 values that are words")

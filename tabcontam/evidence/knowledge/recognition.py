@@ -1,7 +1,7 @@
 """Tests 3 and 4: does the LLM recognize the dataset?"""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -12,14 +12,13 @@ from tabcontam.evidence import prompts
 from tabcontam.evidence.answering import NameAnswers
 from tabcontam.evidence.base import READ, Evidence, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn, given_away, rendered
-from tabcontam.evidence.knowledge.decoys import decoy, features_of, is_english, listed_cards, other_features
+from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.words import WordTest, true_ones
 from tabcontam.evidence.sentences import out_of_reach, stated
 from tabcontam.reading.answers import FILLER, NOTHING
 from tabcontam.reading.reading import answer_line
 from tabcontam.reading.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
 from tabcontam.tables.draws import by_content
-from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twins import twin_rows
@@ -96,8 +95,8 @@ class RecognitionTest(WordTest):
         least = hypergeometric_tail(true, true, true, len(queries))
         if least <= level:
             return None
-        best = f"even if {true} of {true} answers named the dataset, and none about decoys did"
-        return out_of_reach(best, least, level)
+        best = f"an LLM named the dataset in all {true} answers about it and in none about decoys"
+        return out_of_reach("questions", best, least, level)
 
     def is_answer(self, text: str) -> bool:
         """Any text may be a name, but not an announcement of one."""
@@ -187,21 +186,25 @@ class RecognitionExamples(RecognitionTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight draws of rows, with their decoys. Raises `Skip` where every draw of rows gives the name away."""
         features = nameless_features(table)
-        rows = cached_fact(
-            table, "rows by content", lambda: [(index, table.rows[index]) for index in by_content(table)]
-        )
+        rows = [(index, table.rows[index]) for index in by_content(table)]
         try:
             others = twin_rows(table)
         except Skip:
             others = []
-        draw = partial(_rows_drawn, table, serializer, features)
-        true = [drawn(partial(draw, rows, rng), GIVEN_AWAY) for _ in range(TRUE)]
-        decoys = [drawn(partial(draw, others, rng), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
-        return _paired(self.id, table, _distinct(true), _distinct(decoys))
+
+        def draw(rows: Rows) -> Draft | None:
+            shown = rng.sample(rows, min(EXAMPLES, len(rows)))
+            write = partial(_prompt, table, serializer, features, [row for _, row in shown])
+            return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
+
+        true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
+        decoys = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
+        # Of a small table there are few draws: none is asked twice.
+        asked, compared = ({write(): (write, rows) for write, rows in drafts} for drafts in (true, decoys))
+        return _paired(self.id, table, list(asked.values()), list(compared.values()))
 
 
 Rows = Sequence[tuple[int, tuple[Cell, ...]]]
-Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the rows that it shows
 
 
 def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Draft]) -> list[Query]:
@@ -232,18 +235,6 @@ def _other_lists(table: Table, features: Sequence[str], count: int, rng: Random)
         lists.append(rng.sample(mixed, len(mixed)))
     hidden_name = (names for names in lists if not _shows_name(table, _list_prompt(names)))
     return list(dict.fromkeys(map(tuple, hidden_name)))
-
-
-def _rows_drawn(table: Table, serializer: Serializer, features: Sequence[str], rows: Rows, rng: Random) -> Draft | None:
-    """A prompt of four of the rows, and the places of these; None where it shows the name."""
-    shown = rng.sample(rows, min(EXAMPLES, len(rows)))
-    write = partial(_prompt, table, serializer, features, [row for _, row in shown])
-    return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
-
-
-def _distinct(asked: Sequence[Draft]) -> list[Draft]:
-    """Of a small table there are few draws: none is asked twice."""
-    return list({write(): (write, rows) for write, rows in asked}.values())
 
 
 def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Prompt:

@@ -120,10 +120,7 @@ class WordTest(Test):
         )
 
     def words(self, trials: Sequence[Trial]) -> list[Word]:
-        """Each distinct word, in the first true answer that is to hold it. All trials are readable.
-
-        A word that no readable decoy looks for cannot be compared.
-        """
+        """Each distinct word, in the first true answer that is to hold it, if a readable decoy looks for it too."""
         found: dict[str, Word] = {}
         lengths = {trial.query.id: _length(trial) for trial in trials}
         for trial in true_ones(trials):
@@ -144,7 +141,8 @@ class WordTest(Test):
         least = prod(chances.values())
         if least <= level:
             return None
-        return out_of_reach(f"even if all {len(chances)} {self.unit} were said of this table alone", least, level)
+        best = f"an LLM named all {len(chances)} of them for this table and none for other data"
+        return out_of_reach(self.unit, best, least, level)
 
 
 def undeclined(text: str) -> str:

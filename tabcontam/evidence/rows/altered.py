@@ -35,13 +35,10 @@ Ints = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Blind:
-    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table.
+    """Rows and their false copies, with the classifier's out-of-fold probability that either is a row of the table."""
 
-    `auc` is how well it tells them apart, `column` the altered feature.
-    """
-
-    column: int
-    auc: float
+    column: int  # the altered feature
+    auc: float  # how well the classifier tells them apart
     swaps: tuple[Swap, ...]
     true: tuple[float, ...]
     false: tuple[float, ...]
@@ -49,13 +46,7 @@ class Blind:
 
 def blinded(table: Table) -> Blind:
     """The altered rows of a table, found once. Raises `Skip` with the reason where a classifier sees every change."""
-    found = cached_fact(table, "blind", lambda: _kept(table))
-    if isinstance(found, str):
-        raise Skip(found)
-    return found
 
-
-def _kept(table: Table) -> Blind | str:
     def write(found: Blind | str) -> object:
         if isinstance(found, str):
             return found
@@ -79,7 +70,11 @@ def _kept(table: Table) -> Blind | str:
             raise ValueError("not two chances of each row")
         return Blind(column, float(held["auc"]), swaps, true, false)
 
-    return kept(table, ["blind", VERSION, table.target, sorted(table.missing)], lambda: _found(table), write, read)
+    question = ["blind", VERSION, table.target, sorted(table.missing)]
+    found = cached_fact(table, "blind", lambda: kept(table, question, lambda: _found(table), write, read))
+    if isinstance(found, str):
+        raise Skip(found)
+    return found
 
 
 def _found(table: Table) -> Blind | str:
@@ -237,11 +232,9 @@ def _described(
     bases: Ints,
     shown: Sequence[Ints],
 ) -> list[Floats]:
-    """What anybody can say of a shown row who has the others: its cells, its value's frequency, what rows alike have.
+    """What anybody can say of shown rows who has the others: rows of `bases`, with the values that `shown` rows have.
 
-    And how far its value is from what its other numbers make of it.
-
-    Shown rows are those of `bases`, with the values of the rows that each of `shown` lists.
+    These are a row's cells, its value's frequency, what rows alike have, and how far it is from its own numbers' law.
     """
     filled = np.nan_to_num(context, nan=-1.0)
     squares = (filled**2).sum(axis=1)
@@ -264,6 +257,7 @@ def _described(
 def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
     """The out-of-fold AUC of gradient boosting, and its probability that each row is true: the true ones first."""
     from sklearn.ensemble import HistGradientBoostingClassifier
+    from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
 
     described, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
@@ -273,12 +267,6 @@ def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
         model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
         model.fit(described[folds != fold], labels[folds != fold])
         odds[folds == fold] = np.clip(model.decision_function(described[folds == fold]), -SURE, SURE)
-    return float(roc_auc_score(labels, odds)), _calibrated(odds, labels)
-
-
-def _calibrated(odds: Floats, labels: Ints) -> Floats:
-    """The probabilities of log-odds that are as sure as they were right: scaled by logistic regression."""
-    from sklearn.linear_model import LogisticRegression
-
+    # scaled by logistic regression, so that the probabilities are as sure as they were right
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
-    return np.asarray(1 / (1 + np.exp(-max(slope, 0.0) * odds)))
+    return float(roc_auc_score(labels, odds)), np.asarray(1 / (1 + np.exp(-max(slope, 0.0) * odds)))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from tabcontam.evidence.answering import Answering, ChoiceAnswers
-from tabcontam.evidence.base import READ, Capability, Family, Kind, Query, Reading, Reply, Test, Trial
+from tabcontam.evidence.base import READ, Capability, Evidence, Family, Kind, Query, Reading, Reply, Test, Trial
 from tabcontam.evidence.knowledge.words import MORE
 from tabcontam.reading.reading import chosen
 from tabcontam.reading.words import Dictionary
@@ -44,18 +44,32 @@ def given(trials: Sequence[Trial]) -> list[tuple[Trial, str]]:
     return [(trial, answer) for trial, answer in read if isinstance(answer, str)]
 
 
-def discrimination(trials: Sequence[Trial]) -> Discrimination:
-    """How well valid answers tell Yes from No."""
-    counts = Counter((trial.query.expected[0], answer) for trial, answer in given(trials))
-    return Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
+def told_apart(trials: Sequence[Trial], null: str, expected_hits: float, gets: str) -> Evidence:
+    """The AUC of Yes/No answers with its interval, d', and the share of Yes, which is bias; no p-value.
 
-
-def leaning(trials: Sequence[Trial]) -> str:
-    """The d' of Yes/No answers and the share of Yes, which is bias; what was no valid answer is counted."""
-    answers = [answer for _, answer in given(trials)]
-    yes = f", {answers.count('Yes') / len(answers):.0%} said Yes" if answers else ""
+    `null` is who would get so many `expected_hits` without memory, and `gets` says so for the sentence.
+    """
+    answers = [(trial.query.expected[0], answer) for trial, answer in given(trials)]
+    hits = sum(answer == truth for truth, answer in answers)
+    counts = Counter(answers)
+    found = Discrimination(counts["Yes", "Yes"], counts["Yes", "No"], counts["No", "Yes"], counts["No", "No"])
+    low, high = found.auc_interval()
+    yes = f", {sum(answer == 'Yes' for _, answer in answers) / len(answers):.0%} said Yes" if answers else ""
     invalid = f", {len(trials) - len(answers)} not answered" if len(answers) < len(trials) else ""
-    return f"d' {discrimination(trials).d_prime:.1f}{yes}{invalid}"
+    right = f"{hits} of {len(answers)} rows told right, AUC {found.auc:.2f} [{low:.2f}, {high:.2f}]"
+    return Evidence(
+        statistic="AUC",
+        value=found.auc,
+        expected=expected_hits / len(answers) if answers else 0.5,
+        null=null,
+        sentence=f"{right}, d' {found.d_prime:.1f}{yes}{invalid}; {gets}",
+        hits=hits,
+        asked=len(trials),
+        answered=len(answers),
+        expected_hits=expected_hits,
+        interval=(low, high),
+        interval_of="AUC",
+    )
 
 
 def published_choice(text: str, truth: str) -> bool:

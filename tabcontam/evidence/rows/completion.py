@@ -1,7 +1,7 @@
 """Tests 7 to 9: can the LLM complete rows of the table?
 
-The first queries are the paper's own. The further ones, which give the calibrated rules their power, are about rows of
-which the guesser is least sure by what the prompt shows.
+The first queries are the paper's own. Further ones, which give the calibrated rules their power, are about rows that
+are the hardest to guess.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,7 +20,6 @@ from tabcontam.evidence.rows.hidden_cells import (
     REPEATS,
     ROOM,
     HiddenCells,
-    guesses_of,
     pool_of,
     raised,
     unsure_first,
@@ -97,7 +96,7 @@ class IncompleteCompletion(RowTest):
                 prefix=serializer.prefix(table.columns, cells, first),
             )
 
-        cut = HiddenCells(table, places, prompt, self.max_tokens, guesses_of(table, asked, table.columns[:first], pool))
+        cut = HiddenCells(table, places, prompt, self.max_tokens, guessed(table, asked, table.columns[:first], pool))
         candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
         queries = cut.papers(rng, candidates)
         queries += islice(cut.further(rng, pool, self.further), self.further)
@@ -143,13 +142,16 @@ class FullCompletion(RowTest):
         """The paper's query and 29. Raises `Skip` where every five rows in a row repeat themselves."""
         if cached_fact(table, "enumerates domain", table.enumerates_domain):
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
-        fitting = cached_fact(table, "next rows", lambda: self._fitting(table))
+        rows, lasts = table.rows, _lasts(table)
+        fitting = cached_fact(
+            table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - EXAMPLES : last]]
+        )
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         pool = pool_of(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
         counted = least_sure(table, table.columns, COUNTED, previous=True)
         guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
-        left = len(fitting) / len(_lasts(table))
+        left = len(fitting) / len(lasts)
 
         def prompt(shown: Sequence[int]) -> Prompt:
             rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
@@ -173,10 +175,6 @@ class FullCompletion(RowTest):
     def published_line(self, text: str) -> str:
         """The first line, or the second after a short one."""
         return completion_line(text)
-
-    def _fitting(self, table: Table) -> list[int]:
-        """The places of rows that do not repeat one of those before them."""
-        return [last for last in _lasts(table) if table.rows[last] not in table.rows[last - EXAMPLES : last]]
 
 
 @dataclass(frozen=True)
@@ -268,7 +266,8 @@ class FeatureCompletion(OneCellTest):
             enough = [name for name in several if rows[name] >= self.further // FEATURES]
             names = enough or [name for name in several if rows[name]]
             compared = sorted(least_sure(table, names, COMPARED)) if names else ()
-            unsure = {name: self._unsure(table, table.columns.index(name)) for name in compared}
+            guesses = {name: self._guesses(table, table.columns.index(name)).values() for name in compared}
+            unsure = {name: sum(guess.unsure for guess in of) / len(of) for name, of in guesses.items()}
             ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
             if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
                 return ranked  # the first alone has too few rows
@@ -276,13 +275,9 @@ class FeatureCompletion(OneCellTest):
 
         return cached_fact(table, "unsure features", find)
 
-    def _unsure(self, table: Table, place: int) -> float:
-        guesses = self._guesses(table, place).values()
-        return sum(guess.unsure for guess in guesses) / len(guesses)
-
     def _guesses(self, table: Table, place: int) -> Mapping[int, Guessed]:
         shown = [name for name in table.columns if name != table.columns[place]]
-        return guesses_of(table, table.columns[place : place + 1], shown, self._pool(table, place))
+        return guessed(table, table.columns[place : place + 1], shown, self._pool(table, place))
 
     def _pool(self, table: Table, place: int) -> list[int]:
         return pool_of(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)

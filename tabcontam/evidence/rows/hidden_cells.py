@@ -1,7 +1,7 @@
-"""What tests 7 to 9 share when they ask: which rows and cells, beside which examples, and how sure a guess of them is.
+"""How tests 7 to 9 choose the rows and cells that they ask, and the example rows that a prompt shows beside them.
 
-Examples are drawn without a look at the asked cells; where they show these all the same, another row is asked, and the
-guess takes into account that this was not so.
+The examples are drawn at random. Where one of them shows the very cells that are asked, another row is asked instead.
+So whoever sees the examples knows that the hidden cells are not theirs; the guesses are corrected for that.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import TRIES
 from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.table import POOL, Guessed, guessed
+from tabcontam.guesser.table import POOL, Guessed
 from tabcontam.tables import draws
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
@@ -29,23 +29,21 @@ Write = Callable[[int, Sequence[int]], Prompt]  # the prompt about a row beside 
 
 @dataclass(frozen=True)
 class HiddenCells:
-    """Cells of rows that are hidden and asked, and how. With `distinct`, no two examples share a cell of that column.
-
-    No row of `used` is asked again.
-    """
+    """Cells of rows that are hidden and asked, and how."""
 
     table: Table
     places: Sequence[int]
     write: Write
     max_tokens: int
     guesses: Mapping[int, Guessed]
-    distinct: int | None = None
-    used: set[int] = field(default_factory=set)
+    distinct: int | None = None  # a column of which no two examples have the same cell
+    used: set[int] = field(default_factory=set)  # rows that are not asked again
 
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
         """The query about a row; None where the examples show the asked cells.
 
-        For the paper's queries others are drawn then, which says something about these cells: they have no chance.
+        A query of the paper gets other examples then. Their choice depends on the hidden cells, so that no guess of
+        these holds, and the query has no `chance`: it is not weighed.
         """
         examples = self._examples(rng, row, parted=False)
         blind = examples is not None and all(self._parted(row, example) for example in examples)
@@ -107,7 +105,7 @@ class HiddenCells:
         return self._cells(row) != self._cells(example)
 
     def _chance(self, row: int, examples: Sequence[int]) -> dict[str, Guess]:
-        """The guesses, now that the cells are known to be none of the examples'."""
+        """The guesses of a row's hidden cells, corrected: together they are not the cells of any example."""
         guesses = self.guesses[row].cells
         beside = list(examples)
         chance = {}
@@ -118,9 +116,10 @@ class HiddenCells:
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
-        """For the examples' cells in the last of so many asked places: how often rows with them go on as examples do.
+        """For each cell that an example has in the last of the first `asked` places: the share of rows to rule out.
 
-        The examples have all cells before it in common.
+        Of the table's rows that begin with the example's cells up to there, it is the share that is like an example in
+        all asked places. The examples have all cells before that place in common.
         """
         begun, whole = _begun(self.table, self.places[:asked]), _begun(self.table, self.places)
         shares: dict[str | None, float] = {}
@@ -130,16 +129,18 @@ class HiddenCells:
         return shares
 
     def _without(self, guess: Guess, name: str, shares: Mapping[str | None, float]) -> Guess:
-        """A guess of a cell that cannot go on as rows with these cells do: an upper bound for each value.
+        """A guess without what is ruled out: of each cell in `shares` that share. All chances are upper bounds.
 
-        Such a value is likelier too, since the row may go on with it in another way where it cannot with the others; in
-        the last place it cannot.
+        Every other value gets likelier by what is ruled out. So does each of these cells by what is ruled out of the
+        others, except in the last place, where nothing is left of them that could.
         """
         if not shares:
             return guess
         away = {cell: guess.values.get(cell, 0.0) for cell in shares if cell is not None}
         if any(map(self.table.is_missing, shares)):
-            away[""] = max(guess.missing, _missing_share(self.table, name))
+            column = self.table.column(name)
+            missing = cached_fact(self.table, ("missing", name), lambda: sum(map(self.table.is_missing, column)))
+            away[""] = max(guess.missing, missing / len(column))
         left = 1 - min(sum(away.values()), 1.0)
         if left == 1:
             return guess
@@ -162,12 +163,6 @@ def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
     return cached_fact(table, key, lambda: Counter(zip(*columns, strict=True)))
 
 
-def _missing_share(table: Table, column: str) -> float:
-    """The share of a column's cells that are missing."""
-    missing = cached_fact(table, ("missing", column), lambda: sum(map(table.is_missing, table.column(column))))
-    return missing / len(table.rows)
-
-
 def raised(guess: Guess, left: float) -> Guess:
     """A guess in which every value is as much likelier as if the rest of the probability had been ruled out."""
     if left == 1:
@@ -176,17 +171,13 @@ def raised(guess: Guess, left: float) -> Guess:
     return Guess(values, min(1.0, guess.rest / left), guess.missing)
 
 
-def guesses_of(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int]) -> Mapping[int, Guessed]:
-    """What the guesser makes of these rows; of none, nothing."""
-    return guessed(table, asked, shown, rows) if rows else {}
-
-
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
     """At most POOL candidates, the same for every seed: those of the test's own part, if that has room."""
 
     def find() -> list[int]:
         wanted = set(candidates())
-        mixed = cached_fact(table, "mixed", lambda: _mixed(table))
+        rows = draws.by_content(table)
+        mixed = cached_fact(table, "mixed", lambda: draws.seeded(table, "row tests").sample(rows, len(rows)))
         own = [row for row in mixed[part::PARTS] if row in wanted]
         if len(own) < ROOM * asked:
             taken = set(own)
@@ -194,11 +185,6 @@ def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequen
         return own[:POOL]
 
     return cached_fact(table, ("pool", part, place), find)
-
-
-def _mixed(table: Table) -> list[int]:
-    rows = draws.by_content(table)
-    return draws.seeded(table, "row tests").sample(rows, len(rows))
 
 
 def unsure_first(rng: Random, pool: Sequence[int], guesses: Mapping[int, Guessed], needed: int) -> list[int]:

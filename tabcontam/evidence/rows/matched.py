@@ -1,17 +1,16 @@
 """Matched membership: can the LLM tell rows of the table from copies that nobody else can tell from them?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from math import log2
 from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, Query, Trial
-from tabcontam.evidence.checks import drawn
-from tabcontam.evidence.rows.altered import Blind, blinded
-from tabcontam.evidence.rows.choices import ChoiceTest, discrimination, given, leaning
-from tabcontam.evidence.rows.membership import Swap, balanced, written
+from tabcontam.evidence.rows.altered import blinded
+from tabcontam.evidence.rows.choices import given, told_apart
+from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
+from tabcontam.evidence.rows.rows import POWER, SHARE
 from tabcontam.evidence.sentences import hardly_found, stated
 from tabcontam.guesser.chance import Guess
 from tabcontam.statistics.exact import poisson_binomial_tail
@@ -21,11 +20,11 @@ from tabcontam.tables.table import Table
 
 QUERIES = 60
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
-SHARE = 0.5  # of remembered rows, which must be found
+NULL = "answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
 
 @dataclass(frozen=True)
-class MatchedMembership(ChoiceTest):
+class MatchedMembership(MembershipTest):
     """Shown a row and an altered copy of it with their labels, the LLM must say whether another row is original.
 
     Measures: whether rows are known as they are, where nothing but memory can tell. A row test: it can show that rows
@@ -56,7 +55,6 @@ class MatchedMembership(ChoiceTest):
     id: ClassVar[str] = "matched_membership"
     title: ClassVar[str] = "Matched membership"
     decides: ClassVar[bool] = True
-    max_tokens: ClassVar[int] = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """60 queries. Raises `Skip` where no feature can be altered so that a classifier does not see it."""
@@ -68,45 +66,18 @@ class MatchedMembership(ChoiceTest):
             "No": iter(_least_sure(candidates[half:], blind.false)),
         }
         labels = balanced(QUERIES, rng)
-        picked = [(next(asked[label]), label, yes_first) for label, yes_first in labels]
-        others = sorted(set(range(len(blind.swaps))) - {place for place, _, _ in picked})
-        return [
-            self._query(table, serializer, blind, number, place, label, yes_first, others, rng)
-            for number, (place, label, yes_first) in enumerate(picked)
-        ]
+        places = [next(asked[label]) for label, _ in labels]
+        others = sorted(set(range(len(blind.swaps))) - set(places))
 
-    def _query(
-        self,
-        table: Table,
-        serializer: Serializer,
-        blind: Blind,
-        number: int,
-        place: int,
-        label: str,
-        yes_first: bool,
-        others: Sequence[int],
-        rng: Random,
-    ) -> Query:
-        altered = blind.swaps[place]
-        swap = altered if label == "No" else Swap(altered.row, altered.column, altered.row)
-        cells = swap.cells(table)
+        def query(number: int, place: int, label: tuple[str, bool]) -> Query:
+            swap = blind.swaps[place]
+            row = swap if label[0] == "No" else Swap(swap.row, swap.column, swap.row)
+            chance = blind.false[place] if label[0] == "No" else blind.true[place]
+            guesses = {"Yes": Guess({"Yes": chance}, chance), "No": Guess({"No": 1 - chance}, 1 - chance)}
+            written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
+            return replace(written, chance=guesses, paper=False)
 
-        def draw() -> Swap | None:
-            copy = blind.swaps[rng.choice(others)]
-            return None if copy.cells(table) == cells else copy
-
-        copy = drawn(draw, "every row that could be shown is the asked one")
-        chance = blind.false[place] if label == "No" else blind.true[place]
-        return Query(
-            id=f"{self.id}-{number}",
-            write=partial(written, table, serializer, copy, swap, yes_first),
-            asked=("Yes", "No"),
-            expected=(label,),
-            max_tokens=self.max_tokens,
-            paper=False,
-            rows=(copy.row, copy.donor, swap.donor, swap.row),
-            chance={"Yes": Guess({"Yes": chance}, chance), "No": Guess({"No": 1 - chance}, 1 - chance)},
-        )
+        return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The answers given stay, the labels are drawn anew by the blind classifier, or by a coin where that is more.
@@ -115,35 +86,20 @@ class MatchedMembership(ChoiceTest):
         """
         answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in given(trials)]
         chances = [chance for chance, _ in answers]
-        hits = sum(right for _, right in answers)
-        told_apart, expected = discrimination(trials), sum(chances)
-        low, high = told_apart.auc_interval()
-        p_value = poisson_binomial_tail(chances, hits)
-        return Evidence(
-            statistic="AUC",
-            value=told_apart.auc,
-            expected=expected / len(chances) if chances else 0.5,
-            null="answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin",
-            sentence=(
-                f"{hits} of {len(answers)} rows told right, AUC {told_apart.auc:.2f} [{low:.2f}, {high:.2f}], "
-                f"{leaning(trials)}; a classifier that never saw the rows gets {expected:.0f} ({stated(p_value)})"
-            ),
-            hits=hits,
-            asked=len(trials),
-            answered=len(answers),
+        p_value = poisson_binomial_tail(chances, sum(right for _, right in answers))
+        gets = f"a classifier that never saw the rows gets {sum(chances):.0f} ({stated(p_value)})"
+        return replace(
+            told_apart(trials, NULL, sum(chances), gets),
             p_value=p_value,
-            expected_hits=expected,
-            interval=(low, high),
-            interval_of="AUC",
             recalled_bits=sum(-log2(chance) for chance, right in answers if right),
             share=detectable_choice_share(chances, level),
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Whether an LLM that remembers half of the rows would go unseen more often than not."""
+        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
         chances = [max(_chance(query, choice) for choice in query.asked) for query in queries]
         power = choice_power(chances, SHARE, level)
-        return None if power >= 0.5 else hardly_found(power, level)
+        return None if power >= POWER else hardly_found(power, level)
 
 
 def _chance(query: Query, answer: str) -> float:

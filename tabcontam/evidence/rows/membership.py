@@ -1,6 +1,6 @@
 """Example membership: can the LLM tell rows of the table from perturbed copies?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
@@ -10,13 +10,12 @@ from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
 from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
-from tabcontam.evidence.rows.choices import ChoiceTest, discrimination, given, leaning
+from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
-Row = tuple[Cell, ...]
 QUERIES = 40
 
 
@@ -27,14 +26,45 @@ class Swap(NamedTuple):
     column: int
     donor: int
 
-    def cells(self, table: Table) -> Row:
+    def cells(self, table: Table) -> tuple[Cell, ...]:
         """The row as it is after the swap."""
         row, cell = table.rows[self.row], table.rows[self.donor][self.column]
         return (*row[: self.column], cell, *row[self.column + 1 :])
 
 
+class MembershipTest(ChoiceTest):
+    """Shows a row and its altered copy with their labels, and asks whether another row is original."""
+
+    max_tokens: ClassVar[int] = 4
+
+    def query(
+        self,
+        table: Table,
+        serializer: Serializer,
+        number: int,
+        asked: Swap,
+        label: tuple[str, bool],
+        example: Callable[[], Swap],
+    ) -> Query:
+        """The query about the asked row, beside an example that is drawn until it is another row. Raises `Skip`.
+
+        `label` is the right answer, and whether the example's original stands before its copy.
+        """
+        cells = asked.cells(table)
+
+        def draw() -> Swap | None:
+            copy = example()
+            same = table.rows[copy.row] == table.rows[asked.row] or copy.cells(table) == cells
+            return None if same else copy
+
+        copy = drawn(draw, "every row that could be shown is the asked one")
+        write = partial(written, table, serializer, copy, asked, label[1])
+        rows = (copy.row, copy.donor, asked.donor, asked.row)
+        return Query(f"{self.id}-{number}", write, ("Yes", "No"), label[:1], self.max_tokens, rows=rows)
+
+
 @dataclass(frozen=True)
-class Membership(ChoiceTest):
+class Membership(MembershipTest):
     """Shown one row and its perturbed copy with their labels, the LLM must say whether another row is original.
 
     Measures: the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether rows look plausible
@@ -62,7 +92,6 @@ class Membership(ChoiceTest):
     title: ClassVar[str] = "Membership"
     measure: ClassVar[str] = "membership"
     published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
-    max_tokens: ClassVar[int] = 4
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """40 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
@@ -72,44 +101,20 @@ class Membership(ChoiceTest):
             raise Skip("too few rows: one is shown and two are asked")
         asked = rng.sample(by_content(table), count)
 
-        def query(number: int, place: int, label: str, yes_first: bool) -> Query:
-            swap = Swap(place, 0, place) if label == "Yes" else perturbed(table, place, known, rng)
-            row = swap.cells(table)
+        def perturbed_row() -> Swap:
+            return perturbed(table, rng.choice(by_content(table)), known, rng)
 
-            def draw() -> Swap | None:
-                example = rng.choice(by_content(table))
-                copy = perturbed(table, example, known, rng)
-                return None if table.rows[example] == table.rows[place] or copy.cells(table) == row else copy
-
-            copy = drawn(draw, "every row that could be shown is the asked one")
-            write = partial(written, table, serializer, copy, swap, yes_first)
-            rows = (copy.row, copy.donor, swap.donor, place)
-            return Query(f"{self.id}-{number}", write, ("Yes", "No"), (label,), self.max_tokens, rows=rows)
+        def query(number: int, place: int, label: tuple[str, bool]) -> Query:
+            row = Swap(place, 0, place) if label[0] == "Yes" else perturbed(table, place, known, rng)
+            return self.query(table, serializer, number, row, label, perturbed_row)
 
         labelled = zip(asked, balanced(count, rng), strict=True)
-        return [query(number, place, *label) for number, (place, label) in enumerate(labelled)]
+        return [query(number, place, label) for number, (place, label) in enumerate(labelled)]
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""
-        told_apart, answers = discrimination(trials), given(trials)
-        hits = sum(answer == trial.query.expected[0] for trial, answer in answers)
-        low, high = told_apart.auc_interval()
-        return Evidence(
-            statistic="AUC",
-            value=told_apart.auc,
-            expected=0.5,
-            null="a coin",
-            sentence=(
-                f"{hits} of {len(answers)} rows told right, AUC {told_apart.auc:.2f} [{low:.2f}, {high:.2f}], "
-                f"{leaning(trials)}; a coin gets {len(answers) / 2:g}"
-            ),
-            hits=hits,
-            asked=len(trials),
-            answered=len(answers),
-            expected_hits=len(answers) / 2,
-            interval=(low, high),
-            interval_of="AUC",
-        )
+        half = len(given(trials)) / 2
+        return told_apart(trials, "a coin", half, f"a coin gets {half:g}")
 
 
 def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
@@ -125,14 +130,13 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
 
 def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
     """The asked row behind another one, as it is and altered."""
-    texts = [
-        serializer.row(table.columns, cells) for cells in (table.rows[copy.row], copy.cells(table), asked.cells(table))
-    ]
-    examples = [(texts[0], "Yes"), (texts[1], "No")]
-    return prompts.membership(table.title, examples if yes_first else examples[::-1], texts[2])
+    rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
+    original, altered, last = (serializer.row(table.columns, row) for row in rows)
+    examples = [(original, "Yes"), (altered, "No")]
+    return prompts.membership(table.title, examples if yes_first else examples[::-1], last)
 
 
-def perturbed(table: Table, index: int, known: set[Row], rng: Random) -> Swap:
+def perturbed(table: Table, index: int, known: set[tuple[Cell, ...]], rng: Random) -> Swap:
     """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
 
     def draw() -> Swap | None:

@@ -61,16 +61,14 @@ class RowTest(Test):
         return len(self._uncut(query, text, serializer)) == len(query.asked)
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The cells that the answer gives, and whether they are the row's.
-
-        What Algorithm 2 makes of the text is decided for the paper's queries alone.
-        """
+        """The cells that the answer gives, and whether they are the row's; by Algorithm 2 for the paper's queries."""
         if reply.state not in READ:
             return Reading(None, hit=False, paper_hit=False, readable=False)
         cut = reply.state is State.TRUNCATED
         cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
         truth = dict(zip(query.asked, query.expected, strict=True))
-        paper = query.paper and self._published(reply.text, truth, cells)
+        marked = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
+        paper = query.paper and decide_values(self.published_line(reply.text), truth, missing_shown=marked)
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
@@ -99,10 +97,6 @@ class RowTest(Test):
             goes_on = {}  # talk stands there
         listed = read_list(text, query.asked, sorts)
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
-
-    def _published(self, text: str, truth: Mapping[str, Cell], cells: Mapping[str, Cell]) -> bool:
-        missing = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
-        return decide_values(self.published_line(text), truth, missing_shown=missing).detected
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
@@ -140,7 +134,7 @@ class RowTest(Test):
         )
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
-        """Why a model that remembers half of the rows could hardly be told from a guesser; None where it could."""
+        """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
         from tabcontam.statistics.power import row_power
 
         rows = [list(query.chance.values()) for query in queries if query.chance]
@@ -199,9 +193,16 @@ class Answered:
 
 def answered(trial: Trial) -> Answered:
     """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
+    from tabcontam.statistics.power import Odds
+
     query, reading = trial.query, trial.reading
     parsed = reading.parsed if reading and isinstance(reading.parsed, Mapping) else {}
     truth = dict(zip(query.asked, query.expected, strict=True))
+
+    def odds(guess: Guess, cell: Cell) -> Odds:
+        known = None if cell is None else min(1.0, guess.of(cell))
+        return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, cell))
+
     given: dict[str, Given] = {}
     for name, guess in query.chance.items():
         cell = parsed.get(name)
@@ -214,15 +215,8 @@ def answered(trial: Trial) -> Answered:
         hit=bool(known) and all(name in given and given[name].right for name in known),
         chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
         readable=trial.readable,
-        odds=tuple(_odds(guess, truth[name]) for name, guess in query.chance.items()),
+        odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
-
-
-def _odds(guess: Guess, truth: Cell) -> "Odds":
-    from tabcontam.statistics.power import Odds
-
-    known = None if truth is None else min(1.0, guess.of(truth))
-    return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, truth))
 
 
 def sorts_of(query: Query) -> dict[str, Sort]:
@@ -329,10 +323,7 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 
 
 def fresh(text: str, query: Query) -> str:
-    """The lines of an answer that are no lines of its prompt: rows that are repeated before the answer are none.
-
-    A single line is the answer, whatever it repeats, announced or not.
-    """
+    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
     if "\n" not in text:
         return text
     prompt = query.prompt

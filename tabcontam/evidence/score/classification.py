@@ -18,10 +18,11 @@ from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.tables.cards import Question
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Question, Table
+from tabcontam.tables.table import Table
 
 VERSION = 1  # of the few-shot baseline: what another one said is not read
 QUERIES = 100

@@ -44,7 +44,7 @@ class Rules:
                 case ["PFX" | "SFX", flag, "Y" | "N" as cross, _]:
                     crossing[flag] = cross == "Y"
                 case ["PFX", flag, strip, add, condition]:
-                    affix = Affix(flag, crossing[flag], strip.strip("0"), re.compile(condition))
+                    affix = Affix(flag, crossing[flag], strip.strip("0"), re.compile(f"^{condition}"))
                     rules.prefixes.setdefault(add, []).append(affix)
                 case ["SFX", flag, strip, add, condition]:
                     affix = Affix(flag, crossing[flag], strip.strip("0"), re.compile(f"{condition}$"))
@@ -59,21 +59,15 @@ class Rules:
 
     def without_prefix(self, word: str) -> Iterator[tuple[str, Affix]]:
         """Every root that a prefix could have made `word` from."""
-        for add, affixes in self.prefixes.items():
-            if word.startswith(add) and len(word) > len(add):
-                for affix in affixes:
-                    root = affix.strip + word[len(add) :]
-                    if affix.condition.match(root):
-                        yield root, affix
+        starts = [add for add in self.prefixes if word.startswith(add) and len(word) > len(add)]
+        pairs = ((affix.strip + word[len(add) :], affix) for add in starts for affix in self.prefixes[add])
+        return ((root, affix) for root, affix in pairs if affix.condition.search(root))
 
     def without_suffix(self, word: str) -> Iterator[tuple[str, Affix]]:
         """Every root that a suffix could have made `word` from."""
-        for add, affixes in self.suffixes.items():
-            if word.endswith(add) and len(word) > len(add):
-                for affix in affixes:
-                    root = word[: -len(add)] + affix.strip
-                    if affix.condition.search(root):
-                        yield root, affix
+        ends = [add for add in self.suffixes if word.endswith(add) and len(word) > len(add)]
+        pairs = ((word[: -len(add)] + affix.strip, affix) for add in ends for affix in self.suffixes[add])
+        return ((root, affix) for root, affix in pairs if affix.condition.search(root))
 
 
 @dataclass(frozen=True)
@@ -124,9 +118,8 @@ class WordFiles:
             if any(self._has(word + dot) for dot in dotted):
                 return True
             before, apostrophe, after = lower.partition("'")  # O'CONNOR: O'Connor
-            if apostrophe and after and self._has(_initial(before) + apostrophe + _initial(after), loud):
-                return True
-            if apostrophe and after and self._has(before + apostrophe + _initial(after), loud):
+            starts = (_initial(before), before) if after else ()
+            if any(self._has(start + apostrophe + _initial(after), loud) for start in starts):
                 return True
         return any(self._has(_initial(lower) + dot, loud) or self._has(lower + dot) for dot in dotted)
 
@@ -146,7 +139,11 @@ class WordFiles:
         """Whether `word`, in exactly these letters, is an entry, a derived form or a compound."""
         if any(self._usable(flags) for flags in self._entries(word, loud)):
             return True
-        return self._is_derived(word, loud) or self._is_compound(word)
+        if any(self._takes(root, loud, suffix) for root, suffix in self.rules.without_suffix(word)):
+            return True
+        if any(self._takes(rest, loud, prefix) for rest, prefix in self.rules.without_prefix(word)):
+            return True
+        return self._has_both(word, loud) or (word[0].isdigit() and self._compound.fullmatch(word) is not None)
 
     def _entries(self, word: str, loud: bool) -> list[str]:
         found = self.words.get(word)
@@ -157,26 +154,19 @@ class WordFiles:
     def _usable(self, flags: str) -> bool:
         return not self.rules.only_in_compound or self.rules.only_in_compound not in flags
 
-    def _is_derived(self, word: str, loud: bool) -> bool:
-        for root, suffix in self.rules.without_suffix(word):
-            if any(suffix.flag in flags and self._usable(flags) for flags in self._entries(root, loud)):
-                return True
-        for rest, prefix in self.rules.without_prefix(word):
-            if any(prefix.flag in flags and self._usable(flags) for flags in self._entries(rest, loud)):
-                return True
-            if prefix.cross and self._has_both(rest, prefix, loud):
-                return True
-        return False
+    def _takes(self, root: str, loud: bool, *affixes: Affix) -> bool:
+        """Whether an entry of this root takes all of these affixes."""
+        entries = filter(self._usable, self._entries(root, loud))
+        return any(all(affix.flag in flags for affix in affixes) for flags in entries)
 
-    def _has_both(self, rest: str, prefix: Affix, loud: bool) -> bool:
-        """Whether `rest` is a root with a suffix, and the root takes `prefix` as well."""
-        for root, suffix in self.rules.without_suffix(rest):
-            if suffix.cross and any(
-                suffix.flag in flags and prefix.flag in flags and self._usable(flags)
-                for flags in self._entries(root, loud)
-            ):
-                return True
-        return False
+    def _has_both(self, word: str, loud: bool) -> bool:
+        """Whether `word` is a root with a prefix and a suffix."""
+        return any(
+            suffix.cross and self._takes(root, loud, suffix, prefix)
+            for rest, prefix in self.rules.without_prefix(word)
+            if prefix.cross
+            for root, suffix in self.rules.without_suffix(rest)
+        )
 
     @cached_property
     def _compound(self) -> re.Pattern[str]:
@@ -189,9 +179,6 @@ class WordFiles:
         parts = {flag: f"(?:{'|'.join(words)})" for flag, words in members.items()}
         rules = ("".join(parts.get(sign, sign) for sign in rule) for rule in self.rules.compounds)
         return re.compile("|".join(rules))
-
-    def _is_compound(self, word: str) -> bool:
-        return word[0].isdigit() and self._compound.fullmatch(word) is not None
 
 
 def _initial(word: str) -> str:

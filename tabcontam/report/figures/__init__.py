@@ -7,13 +7,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from io import BytesIO
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 TITLE = "Contamination tests on tables, one block an LLM"
 # Nothing of the reader's own matplotlibrc, which may ask for TeX: names of LLMs and tables are not its input.
@@ -50,18 +47,14 @@ def _svg(view: RunResults) -> bytes:
 def _pdf(view: RunResults) -> bytes:
     from matplotlib.backends.backend_pdf import PdfPages
 
-    written = BytesIO()
-    with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
-        for figure in _pages(view):
-            pages.savefig(figure)
-    return written.getvalue()
-
-
-def _pages(view: RunResults) -> "list[Figure]":
     from tabcontam.report.figures.heatmap import PAGE, heatmap
     from tabcontam.report.figures.ranking import against_accuracy, ranking
 
-    return [*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)]
+    written = BytesIO()
+    with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
+        for figure in (*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)):
+            pages.savefig(figure)
+    return written.getvalue()
 
 
 @contextmanager

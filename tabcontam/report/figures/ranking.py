@@ -6,11 +6,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from tabcontam.report.figures.heatmap import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
-from tabcontam.report.ranking import TITLES
+from tabcontam.report.ranking import MEMBERSHIP, TITLES, measured, with_both
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults
 
-LOOKS = {"score": (FOUND, "s"), "membership": (INK, "D"), "zero_shot": ("#0072b2", "o"), "one_shot": ("#b06000", "^")}
+LOOKS: dict[str, tuple[str, str]] = dict(
+    zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
+)
 CHANCE = 0.5  # of telling rows of the table from others
 MOST = 40  # LLMs of a page
 ROW = 0.17  # inches an LLM
@@ -18,7 +20,7 @@ ROW = 0.17  # inches an LLM
 
 def ranking(view: RunResults) -> list[Figure]:
     """The measures of each LLM, with their intervals; pages of at most 40 LLMs, none where nothing is ranked."""
-    ranks, shown = view.ranks_in_order, _measured(view)
+    ranks, shown = view.ranks_in_order, measured(view)
     pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
     return [_ranking(view, ranks, page, shown) for page in pages] if shown else []
 
@@ -37,18 +39,17 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
     labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
     panels[0].set_yticks(list(page), labels, parse_math=False)
     panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
-    figure.text(left, 0.08 / height, _explained(view, shown), size=6, color=QUIET)
+    majorities = "short grey lines: always saying the largest class"
+    words = _explained(view, [], "bars: 95% intervals", majorities) + "; dashed: chance" * (MEMBERSHIP in shown)
+    figure.text(left, 0.08 / height, words.removeprefix("; "), size=6, color=QUIET)
     return figure
 
 
-def _explained(view: RunResults, shown: Sequence[str]) -> str:
-    """What the lines mean, of those that are drawn."""
-    drawn = {
-        "bars: 95% intervals": any(rank.intervals for rank in view.ranks_in_order),
-        "short grey lines: always saying the largest class": any(rank.majorities for rank in view.ranks_in_order),
-        "dashed: chance": "membership" in shown,
-    }
-    return "; ".join(words for words, there in drawn.items() if there)
+def _explained(view: RunResults, always: Sequence[str], intervals: str, majorities: str) -> str:
+    """What the marks of a figure mean: those that it always has, and those of intervals and majorities if known."""
+    known = [intervals] * any(rank.intervals for rank in view.ranks_in_order)
+    known += [majorities] * any(rank.majorities for rank in view.ranks_in_order)
+    return "; ".join([*always, *known])
 
 
 def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) -> None:
@@ -60,7 +61,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color="#e4e8ec", linewidth=0.5)
     axes.set_axisbelow(True)
-    if measure == "membership":
+    if measure == MEMBERSHIP:
         axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
     for row, rank in rows:
         if (value := rank.measures[measure]) is None:
@@ -74,7 +75,7 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
 
 def against_accuracy(view: RunResults) -> list[Figure]:
     """Contamination against the accuracy in classification, an LLM a point; none where no LLM has both."""
-    shown = [measure for measure in _measured(view) if measure in ACCURACIES and _points(view, measure)]
+    shown = [measure for measure in measured(view) if measure in ACCURACIES and with_both(view, measure)]
     if not shown:
         return []
     figure = Figure(figsize=(WIDTH, 3.3))
@@ -83,17 +84,10 @@ def against_accuracy(view: RunResults) -> list[Figure]:
     for axes, measure in zip(panels, shown, strict=True):
         _draw_points(axes, view, measure)
     panels[0].set_ylabel("accuracy")
-    figure.text(0.08, 0.02, _explained_points(view), size=6, color=QUIET)
+    majorities = "dashed: always saying the largest class (mean)"
+    words = _explained(view, ["numbers: places in the ranking"], "lines: 95% intervals", majorities)
+    figure.text(0.08, 0.02, words, size=6, color=QUIET)
     return [figure]
-
-
-def _explained_points(view: RunResults) -> str:
-    drawn = {
-        "numbers: places in the ranking": True,
-        "lines: 95% intervals": any(rank.intervals for rank in view.ranks_in_order),
-        "dashed: always saying the largest class (mean)": any(rank.majorities for rank in view.ranks_in_order),
-    }
-    return "; ".join(words for words, there in drawn.items() if there)
 
 
 def _draw_points(axes: Axes, view: RunResults, measure: str) -> None:
@@ -108,22 +102,13 @@ def _draw_points(axes: Axes, view: RunResults, measure: str) -> None:
     majorities = [rank.majorities[measure] for rank in view.ranks_in_order if measure in rank.majorities]
     if majorities:
         axes.axhline(sum(majorities) / len(majorities), color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
-    for place, x, y, rank in _points(view, measure):
+    for place, rank, x, y in with_both(view, measure):
         if interval := rank.intervals.get("score"):
             axes.plot(interval, (y, y), color=color, linewidth=0.6, alpha=0.35)
         if interval := rank.intervals.get(measure):
             axes.plot((x, x), interval, color=color, linewidth=0.6, alpha=0.35)
         axes.plot(x, y, marker=marker, color=color, markersize=4, linestyle="none")
         axes.annotate(str(place), (x, y), xytext=(3, 2.5), textcoords="offset points", size=6, color=INK)
-
-
-def _points(view: RunResults, measure: str) -> list[tuple[int, float, float, Rank]]:
-    """The place in the ranking, the contamination score and the accuracy of each LLM that has both."""
-    return [
-        (place, rank.score, accuracy, rank)
-        for place, rank in enumerate(view.ranks_in_order, start=1)
-        if rank.score is not None and (accuracy := rank.measures[measure]) is not None
-    ]
 
 
 def _correlation(view: RunResults, measure: str) -> str:
@@ -133,11 +118,6 @@ def _correlation(view: RunResults, measure: str) -> str:
             interval = "" if stated.interval is None else " ({:.2f} to {:.2f})".format(*stated.interval)
             return f": rank correlation {stated.value:.2f}{interval}, {stated.llms} LLMs"
     return ""
-
-
-def _measured(view: RunResults) -> list[str]:
-    """The measures that any LLM has."""
-    return [measure for measure in MEASURES if any(rank.measures[measure] is not None for rank in view.ranks_in_order)]
 
 
 def _names(view: RunResults) -> dict[str, str]:

@@ -12,9 +12,9 @@ GOOGLE = "https://generativelanguage.googleapis.com"
 
 
 def _open(model: str, settings: Settings) -> Model:
-    from tabcontam.subjects.gemini.provider import open_gemini
+    from tabcontam.subjects.gemini.provider import GeminiModel
 
-    return open_gemini(model, max_connections=settings.connections, spec=settings.spec)
+    return GeminiModel(model, max_connections=settings.connections, spec=settings.spec)
 
 
 def _offer(entry: "Entry") -> Offer:

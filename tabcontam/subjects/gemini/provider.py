@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Capability, Prompt, Reply, State
-from tabcontam.subjects.base import THINKING, FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.base import THINKING, FatalError, Form, Request, TransientError, without_system
 from tabcontam.subjects.gemini import GOOGLE
-from tabcontam.subjects.gemini.replies import Answer, charged, read_answer, retry_after, retry_delay
-from tabcontam.subjects.keys import KeyHolder
-from tabcontam.subjects.openai.address import is_loopback
+from tabcontam.subjects.gemini.replies import Answer, charged, read_answer, retry_delay
+from tabcontam.subjects.openai.errors import retry_after
 from tabcontam.subjects.openai.replies import message
+from tabcontam.subjects.served import ServedModel
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -30,9 +30,6 @@ if TYPE_CHECKING:
 
 
 API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
-KEYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
-OTHER_KEY = "TABCONTAM_API_KEY"
-PLACEHOLDER = "no-key"  # without one the SDK would look for Google's
 CONNECT_TRIES = 3
 CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
 SECONDS = 300.0  # how long one request may take
@@ -73,15 +70,6 @@ NOT_WORKED_ON = (429, 503)
 SILENT = logging.NullHandler()
 
 
-def open_gemini(name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE) -> Model:
-    """The LLM `name` at Google. `spec` is how the user named it; `address` is for the tests."""
-    parts = NAME.fullmatch(name)
-    if not parts or ".." in name:
-        raise UsageError(f"bad model name {name[:100]!r}; type for example gemini:gemini-2.5-flash")
-    path = f"{parts[1] or 'models/'}{parts[2]}"
-    return GeminiModel(spec or f"gemini:{name}", path, address.rstrip("/"), max_connections)
-
-
 @dataclass(frozen=True)
 class Habits:
     """What a model was found to want, from what its server said. Habits only ever grow."""
@@ -116,10 +104,9 @@ class Habits:
     def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
         """The chat as Gemini takes it, decoded greedily, where the model takes that."""
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
-        turns = [(ROLES.get(message.role, message.role), message.content) for message in prompt.chat]
-        contents = [{"role": role, "parts": [{"text": text}]} for role, text in turns if role != "system"]
-        if "system_instruction" in self.refused and system:
-            contents = _with_system(system, contents)
+        turns = [message for message in prompt.chat if message.role != "system"]
+        if "system_instruction" in self.refused:
+            turns = without_system(prompt.chat)
         config = {
             "temperature": 0,
             "seed": 0,
@@ -128,46 +115,33 @@ class Habits:
             "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
         }
         return {
-            "contents": contents,
+            "contents": [
+                {"role": ROLES.get(turn.role, turn.role), "parts": [{"text": turn.content}]} for turn in turns
+            ],
             "config": {name: value for name, value in config.items() if name not in self.refused},
         }
 
 
-def _with_system(system: str, contents: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The system text at the head of what the user says first."""
-    if not contents or contents[0]["role"] != "user":
-        return [{"role": "user", "parts": [{"text": system}]}, *contents]
-    first, *rest = contents
-    return [{"role": "user", "parts": [{"text": f"{system}\n\n{first['parts'][0]['text']}"}]}, *rest]
+class GeminiModel(ServedModel):
+    """The LLM `name` at Google. `spec` is how the user named it; `address` is for the tests."""
 
-
-class GeminiModel(KeyHolder, Model):
-    """One LLM behind the Gemini API."""
-
-    control = False
+    provider = "gemini"
+    maker = "Google"
+    service = "Gemini"
+    keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.INSTRUCTIONS})
     form = Form.CHAT
 
-    def __init__(self, spec: str, model: str, address: str, max_connections: int) -> None:
-        self.spec = spec
-        self.model = model
-        self.address = address
-        self.local = is_loopback(address)
-        self.version = ""
-        self._own = address == GOOGLE  # Google's own address, which alone may see its key
+    def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE) -> None:
+        parts = NAME.fullmatch(name)
+        if not parts or ".." in name:
+            raise UsageError(f"bad model name {name[:100]!r}; type for example gemini:gemini-2.5-flash")
+        path = f"{parts[1] or 'models/'}{parts[2]}"
+        super().__init__(spec or f"gemini:{name}", path, address.rstrip("/"), GOOGLE)
         self._max_connections = max_connections
         self._habits = Habits()
         self._client: Client | None = None
         self._http: AsyncClient | None = None
-        self._variable = ""
-
-    def __repr__(self) -> str:
-        return f"<GeminiModel {self.spec}>"
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """Under which replies are stored."""
-        return {"provider": "gemini", "address": self.address, "model": self.model}
 
     async def connect(self) -> None:
         """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
@@ -286,12 +260,6 @@ class GeminiModel(KeyHolder, Model):
             event_hooks={"request": [in_time]},
         )
 
-    def _key(self) -> str:
-        """The key for this address, and no other. Raises `UsageError` where there has to be one."""
-        names = KEYS if self._own else (OTHER_KEY,)
-        self._variable, key = self._read_key(names, needed_by="Gemini" if self._own else None)
-        return key or PLACEHOLDER
-
     def _recognize(self, found: Any) -> None:
         """Take down what the server states of the model."""
         if not found.name:  # the SDK makes a model of an empty reply
@@ -321,10 +289,6 @@ class GeminiModel(KeyHolder, Model):
 
     def _other_kind(self) -> str:
         return f"{self.address} does not speak the Gemini protocol"
-
-    @property
-    def _who(self) -> str:
-        return "Google" if self._own else f"the server at {self.address}"
 
     def _hopeless(self, error: "APIError") -> str | None:
         """The line for a server that would answer no other request either: who, what, and what to do about it."""
@@ -377,7 +341,7 @@ def _passing(error: Exception, text: str) -> TransientError | None:
 def _wanted(error: "APIError") -> float | None:
     """The wait that a server asks for: in a header, or in the details of a 429, as Google does."""
     headers = getattr(error.response, "headers", None) or {}
-    wait = retry_after(headers.get("retry-after", ""))
+    wait = retry_after({name.lower(): value for name, value in headers.items()})
     return retry_delay(error.details) if wait is None else wait
 
 

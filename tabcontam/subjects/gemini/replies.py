@@ -4,14 +4,11 @@ The SDK's own types would warn on the user's terminal about every value that is 
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
-from typing import Any
 
 from tabcontam.evidence.base import Reply, State, Usage
-from tabcontam.subjects.openai.replies import message
+from tabcontam.subjects.openai.replies import at, message, tokens_at
 
 NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
 # Blocks, by rule or by the provider's own classifiers. RECITATION matters most here: the model was about to repeat a
@@ -33,7 +30,6 @@ BLOCKS = frozenset(
     }
 )
 SPELLED_OUT = {"SPII": "sensitive personal information"}
-SECONDS = re.compile(r"\d{1,9}(\.\d*)?", re.ASCII)
 DELAY = re.compile(r"'retryDelay': '(\d{1,9}(\.\d*)?)s'", re.ASCII)
 
 
@@ -74,12 +70,11 @@ class Answer:
 
 def read_answer(body: object) -> Answer:
     """The answer in a reply. Raises ValueError where there is none."""
-    prompt, tokens, thoughts = _counts(_mapping(body, "usageMetadata"))
+    counts = ("promptTokenCount", "candidatesTokenCount", "thoughtsTokenCount")
+    prompt, tokens, thoughts = (tokens_at(body, "usageMetadata", count) for count in counts)
     usage = None if prompt is None else Usage(prompt, (tokens or 0) + (thoughts or 0))
-    block = _mapping(body, "promptFeedback").get("blockReason")
-    candidates = body.get("candidates") if isinstance(body, dict) else None
-    candidate = candidates[0] if isinstance(candidates, list) and candidates else None
-    text, shown = _text(_mapping(candidate, "content").get("parts"))
+    block, candidate = at(body, "promptFeedback", "blockReason"), at(body, "candidates", 0)
+    text, shown = _text(at(candidate, "content", "parts"))
     if isinstance(block, str) and block and not text:
         return Answer(block=block, tokens=tokens, usage=usage)
     if not isinstance(candidate, dict):
@@ -101,32 +96,10 @@ def charged(answers: Iterable[Answer]) -> Usage | None:
     return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None
 
 
-def retry_after(header: str) -> float | None:
-    """The seconds to wait that a Retry-After header states, as a number or as a date."""
-    if SECONDS.fullmatch(header):
-        return float(header)
-    try:
-        date = parsedate_to_datetime(header)
-    except (ValueError, TypeError, OverflowError, IndexError):
-        return None
-    return max(0.0, (date.replace(tzinfo=date.tzinfo or UTC) - datetime.now(UTC)).total_seconds())
-
-
 def retry_delay(body: object) -> float | None:
     """The seconds to wait that the details of an error state, as Google writes them: "28s"."""
     found = DELAY.search(str(body))
     return float(found[1]) if found else None
-
-
-def _counts(usage: Mapping[str, Any]) -> list[int | None]:
-    """Tokens of the prompt, the answer and the thinking; None where the server says nothing."""
-    counts = [usage.get(f"{name}TokenCount") for name in ("prompt", "candidates", "thoughts")]
-    return [count if isinstance(count, int) and count >= 0 else None for count in counts]
-
-
-def _mapping(body: object, name: str) -> Mapping[str, Any]:
-    value = body.get(name) if isinstance(body, dict) else None
-    return value if isinstance(value, dict) else {}
 
 
 def _text(parts: object) -> tuple[str, bool]:

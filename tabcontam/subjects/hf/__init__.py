@@ -14,9 +14,9 @@ INSTALL = 'pip install "tabcontam[hf]"'
 
 
 def _open(model: str, settings: Settings) -> Model:
-    from tabcontam.subjects.hf.provider import open_hf
+    from tabcontam.subjects.hf.provider import HFModel
 
-    return open_hf(model, form=settings.form, batch_size=settings.batch_size, spec=settings.spec)
+    return HFModel(model, form=settings.form, batch_size=settings.batch_size, spec=settings.spec)
 
 
 def _offer(entry: "Entry") -> Offer:

@@ -6,9 +6,8 @@ from typing import Any
 from tabcontam.evidence.base import Reply, State
 from tabcontam.subjects.base import THINKING
 from tabcontam.subjects.hf.batches import shared
-from tabcontam.subjects.hf.device import out_of_memory, release
 from tabcontam.subjects.hf.ends import RowEnds
-from tabcontam.subjects.hf.loading import Loaded
+from tabcontam.subjects.hf.loading import Loaded, out_of_memory, release
 from tabcontam.subjects.hf.text import Row, Text
 from tabcontam.subjects.openai.replies import THOUGHT_END, without_thought
 

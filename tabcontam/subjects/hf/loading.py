@@ -3,18 +3,19 @@
 import hashlib
 import re
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.subjects.hf import INSTALL
-from tabcontam.subjects.hf.device import best_device
 
 # What determines the answers, and all that is fetched: no pickles, no second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 COMMIT = re.compile(r"[0-9a-f]{40}")
+OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
 REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
 
@@ -107,23 +108,23 @@ def _loaded(folder: Path) -> Loaded:
     tokenizer = AutoTokenizer.from_pretrained(folder, clean_up_tokenization_spaces=False, **safely)
     seq2seq = bool(config.is_encoder_decoder)
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    device = best_device()
-    placed = {"device_map": "auto"} if device == "cuda" and _has_accelerate() else {}
+    device = _best_device()
+    # accelerate can spread a model over several GPUs
+    placed = {"device_map": "auto"} if device == "cuda" and find_spec("accelerate") else {}
     model = kind.from_pretrained(folder, config=config, dtype="auto", use_safetensors=True, **placed, **safely)
     model = model if placed else model.to(device)
-    return Loaded(model.eval(), tokenizer, f"{_version(folder)} {_arithmetic(model)}", seq2seq)
+    # The same weights answer differently in another number format or on another device.
+    arithmetic = f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
+    return Loaded(model.eval(), tokenizer, f"{_version(folder)} {arithmetic}", seq2seq)
 
 
-def _arithmetic(model: Any) -> str:
-    """What the same weights answer differently in."""
-    return f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
+def _best_device() -> str:
+    """The fastest there is."""
+    import torch
 
-
-def _has_accelerate() -> bool:
-    """Which can spread a model over several GPUs."""
-    from importlib.util import find_spec
-
-    return find_spec("accelerate") is not None
+    if torch.cuda.is_available():
+        return "cuda"
+    return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 def _version(folder: Path) -> str:
@@ -147,3 +148,19 @@ def _unloadable(name: str, error: Exception) -> str:
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
     return (lines[0] if lines else type(error).__name__)[:300]
+
+
+def out_of_memory(error: Exception) -> bool:
+    """Whether a smaller batch could help."""
+    return isinstance(error, MemoryError) or bool(OUT_OF_MEMORY.search(str(error)))
+
+
+def release() -> None:
+    """Give back the memory of what nothing refers to any more."""
+    import gc
+
+    import torch
+
+    gc.collect()
+    if torch.cuda.is_available():
+        torch.cuda.empty_cache()

@@ -15,54 +15,40 @@ from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.hf.batches import Batcher
 from tabcontam.subjects.hf.decoding import Decoder
-from tabcontam.subjects.hf.device import release
-from tabcontam.subjects.hf.loading import Loaded, load
+from tabcontam.subjects.hf.loading import Loaded, load, release
 from tabcontam.subjects.hf.scores import score_many
 from tabcontam.subjects.hf.text import Row, Text
 
 
-def open_hf(name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> Model:
-    """The LLM of this name on the hub, or in this folder. `spec` is how the user named it, if not by provider and name.
-
-    `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion". Raises `UsageError`.
-    """
-    if form not in FORMS:
-        raise unknown("form", form, FORMS)
-    if batch_size < 1:
-        raise UsageError(f"a batch holds at least one prompt, not {batch_size}; type --batch-size 1 or more")
-    return HFModel(spec or f"hf:{name}", name, form, batch_size)
-
-
 class HFModel(Model):
-    """One LLM in this process, loaded by `connect`.
+    """The LLM of this name on the hub, or in this folder: in this process, loaded by `connect`.
+
+    `form` is "auto" (chat where the tokenizer has a template), "chat" or "completion"; `spec` is how the user named it,
+    if not by provider and name. Raises `UsageError` for a form or batch size that there is not.
 
     `version` is the commit of the hub's repository, or a SHA-256 over the names and contents of a folder's weights,
     configuration and tokenizer; with the number format and device, which answers depend on too.
     """
 
-    control = False
     local = True
+    form = Form.CHAT
 
-    def __init__(self, spec: str, name: str, form: str, batch_size: int) -> None:
-        self.spec = spec
-        self.version = ""
+    def __init__(self, name: str, *, form: str = "auto", batch_size: int = 16, spec: str = "") -> None:
+        if form not in FORMS:
+            raise unknown("form", form, FORMS)
+        if batch_size < 1:
+            raise UsageError(f"a batch holds at least one prompt, not {batch_size}; type --batch-size 1 or more")
+        self.spec = spec or f"hf:{name}"
         self.capabilities = frozenset(
             {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.INSTRUCTIONS}
         )
         self._name = name
         self._wanted = form
-        self._form = Form.COMPLETION if form == "completion" else Form.CHAT
+        # What the user asked for, until the model's files say what it has.
+        self.form = Form.COMPLETION if form == "completion" else Form.CHAT
         self.connections = 2 * batch_size  # a batch is chosen among as many again
         self._batch_size = batch_size
         self._engine: _Engine | None = None
-
-    def __repr__(self) -> str:
-        return f"<HFModel {self.spec}>"
-
-    @property
-    def form(self) -> Form:
-        """What the model's files say, once it is connected; until then what the user asked for."""
-        return self._form
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -87,7 +73,7 @@ class HFModel(Model):
             raise UsageError(f"{self.spec} has no chat template; leave the form to it, or ask for completion")
         if self._wanted == "auto":
             chat = Form.CHAT if loaded.chat else Form.COMPLETION
-            self._form = Form.SEQ2SEQ if loaded.seq2seq else chat
+            self.form = Form.SEQ2SEQ if loaded.seq2seq else chat
         self.version = loaded.version
         self._engine = _Engine(loaded, self._batch_size)
 
@@ -135,9 +121,9 @@ class HFModel(Model):
 
     def _row(self, text: Text, request: Request) -> Row:
         prompt = request.prompt
-        if self._form is Form.CHAT:
+        if self.form is Form.CHAT:
             return text.chat_row(prompt.chat, request.max_tokens)
-        if self._form is Form.SEQ2SEQ:
+        if self.form is Form.SEQ2SEQ:
             return text.row(prompt.seq2seq, request.max_tokens, ())
         return text.row(prompt.completion, request.max_tokens, prompt.stop)
 

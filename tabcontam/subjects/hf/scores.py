@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from math import log
 from typing import Any
 
-from tabcontam.subjects.hf.device import out_of_memory, release
+from tabcontam.subjects.hf.loading import out_of_memory, release
 from tabcontam.subjects.hf.text import Text
 
 POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time

@@ -7,6 +7,7 @@ from threading import Lock
 from typing import Any
 
 from tabcontam.evidence.base import Message
+from tabcontam.subjects.base import without_system
 
 OPENED = re.compile(r"<think(ing)?>\s*$")
 
@@ -78,19 +79,10 @@ class Text:
             if not system:
                 raise
             text = ""
-        return text if text and system.strip() in text else self._applied(_folded(messages, system))
+        return text if text and system.strip() in text else self._applied(without_system(messages))
 
     def _applied(self, messages: Sequence[Message]) -> str:
         turns = [{"role": message.role, "content": message.content} for message in messages]
         with self._lock:
             text: str = self._tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
         return text
-
-
-def _folded(messages: Sequence[Message], system: str) -> list[Message]:
-    turns = [message for message in messages if message.role != "system"]
-    if not system:
-        return turns
-    if turns and turns[0].role == "user":
-        return [Message("user", f"{system}\n\n{turns[0].content}"), *turns[1:]]
-    return [Message("user", system), *turns]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.evidence.base import Capability, Query, Reply, State
 from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.known.infinigram import Finish, Generated, InfiniGram, Token, build
+from tabcontam.subjects.known.infinigram import InfiniGram, Token, build
 from tabcontam.tables.twins import twin
 
 if TYPE_CHECKING:
@@ -25,14 +25,14 @@ KINDS = ("exposed", "unexposed")
 MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a minute, and 2.5 GB while it is read
 LISTED_VALUES = 30  # a column with more distinct values is described by its range
 
-_STATES: dict[Finish, State] = {"stop": State.OK, "end": State.OK, "length": State.TRUNCATED}
-
 
 def open_control(kind: str, serializers: "Sequence[Serializer]" = ()) -> "ControlModel":
     """The control of a kind, which reads rows in all shipped serializers and these. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
-    read = dict.fromkeys((*_all_serializers(), *serializers))
+    from tabcontam.tables.serializers import load_serializers
+
+    read = dict.fromkeys((*load_serializers().values(), *serializers))
     return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
 
 
@@ -40,7 +40,7 @@ class ControlModel(Model):
     """A control; `prepare` makes the one that answers for a table.
 
     `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply
-    is never taken for one about another table. `serializers` are those in which it reads rows; by default all.
+    is never taken for one about another table. `serializers` are those in which it reads rows.
     """
 
     control = True
@@ -50,16 +50,13 @@ class ControlModel(Model):
     connections = 1
     identity = None  # made in seconds: not worth storing
 
-    def __init__(self, exposed: bool, serializers: "Sequence[Serializer] | None" = None) -> None:
+    def __init__(self, exposed: bool, serializers: "Sequence[Serializer]") -> None:
         self.exposed = exposed
         self.spec = f"control:{KINDS[0] if exposed else KINDS[1]}"
         self.version = CONSTRUCTION
         self._serializers = serializers
         self._language_model: InfiniGram | None = None
         self._prepared: tuple[tuple[str, str], ControlModel] | None = None  # the last table alone: adult takes 100 MB
-
-    def __repr__(self) -> str:
-        return f"<ControlModel {self.spec}>"
 
     async def connect(self) -> None:
         """Nothing to reach. Raises `UsageError` where the suffix-array library cannot be loaded."""
@@ -89,7 +86,9 @@ class ControlModel(Model):
         prompt = request.prompt
         generate = self._language_model.generate
         generated = await asyncio.to_thread(generate, prompt.completion, request.max_tokens, prompt.stop)
-        return Reply(generated.text, _state(generated), tokens=generated.tokens)
+        ended = State.TRUNCATED if generated.finish == "length" else State.OK
+        state = ended if generated.text.strip() else State.EMPTY
+        return Reply(generated.text, state, tokens=generated.tokens)
 
     async def score(self, text: str) -> Sequence[Token]:
         """The tokens of a text with their log-probabilities in nats. Raises ValueError before `prepare`."""
@@ -103,8 +102,7 @@ class ControlModel(Model):
         self._prepared = None
 
     def _built(self, table: "Table") -> "ControlModel":
-        serializers = _all_serializers() if self._serializers is None else self._serializers
-        characters = _characters(table, len(serializers))
+        characters = _characters(table, len(self._serializers))
         if characters > MOST_CHARACTERS:
             size, most = characters // 10**6, MOST_CHARACTERS // 10**6
             raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
@@ -115,21 +113,11 @@ class ControlModel(Model):
                 digest.update(document.encode("utf-8", "surrogatepass"))
                 yield document
 
-        model = ControlModel(self.exposed, serializers)
+        model = ControlModel(self.exposed, self._serializers)
         source = table if self.exposed else twin(table)
-        model._language_model = build(read(control_documents(source, serializers)))
+        model._language_model = build(read(control_documents(source, self._serializers)))
         model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
         return model
-
-
-def _state(generated: Generated) -> State:
-    return _STATES[generated.finish] if generated.text.strip() else State.EMPTY
-
-
-def _all_serializers() -> "Sequence[Serializer]":
-    from tabcontam.tables.serializers import load_serializers
-
-    return tuple(load_serializers().values())
 
 
 def control_documents(table: "Table", serializers: "Iterable[Serializer]") -> Iterator[str]:

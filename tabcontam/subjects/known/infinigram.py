@@ -7,8 +7,10 @@ corpus holds is continued word for word, a text it does not hold is continued af
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -55,10 +57,11 @@ class Vocabulary:
 
     words: tuple[str, ...]
     spelled: bool = False
-    ids: dict[str, int] = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "ids", {word: number for number, word in enumerate(self.words)})
+    @cached_property
+    def ids(self) -> dict[str, int]:
+        """The id of each word."""
+        return {word: number for number, word in enumerate(self.words)}
 
     def pieces(self, text: str) -> list[str]:
         """The tokens of a text, in order; joined, they are the text."""
@@ -125,15 +128,12 @@ class InfiniGram:
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
         """The length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""
         pattern = _as_bytes(ids)
-        length, matches = 0, range(len(self.suffixes))
-        too_long = len(ids) + 1
-        while too_long - length > 1:  # what holds for a suffix holds for every shorter one
-            middle = (length + too_long) // 2
-            if found := self._find(pattern[-2 * middle :]):
-                length, matches = middle, found
-            else:
-                too_long = middle
-        return length, matches
+
+        def lacks(length: int) -> bool:  # whatever occurs, every shorter ending of it occurs too
+            return not self._find(pattern[-2 * length :])
+
+        length = bisect_left(range(1, len(ids) + 1), True, key=lacks)
+        return length, self._find(pattern[len(pattern) - 2 * length :])
 
     def _continuation(self, prompt: str) -> Iterator[str]:
         """The words after a prompt up to the end of a document.
@@ -164,26 +164,16 @@ class InfiniGram:
 
     def _occurrences(self, pattern: bytes, longest: int) -> list[int]:
         """How often the last 1, 2… tokens of `pattern` occur, up to `longest`, as long as they do."""
-        counts = [0] * longest
 
-        def count(length: int) -> int:
-            counts[length - 1] = len(self._find(pattern[-2 * length :]))
-            return counts[length - 1]
+        def less(length: int) -> int:  # from less to more, as bisection wants it
+            return -len(self._find(pattern[-2 * length :]))
 
-        def fill(first: int, last: int) -> None:
-            # Counts never rise with the length: between two equal ones all are equal.
-            if counts[first - 1] == counts[last - 1]:
-                counts[first - 1 : last] = [counts[first - 1]] * (last - first + 1)
-            elif last - first > 1:
-                middle = (first + last) // 2
-                count(middle)
-                fill(first, middle)
-                fill(middle, last)
-
-        if count(1):
-            count(longest)
-            fill(1, longest)
-        return [number for number in counts if number]
+        # Counts never rise with the length, and few lengths have a count of their own.
+        counts: list[int] = []
+        while len(counts) < longest and (count := -less(len(counts) + 1)):
+            end = bisect_right(range(1, longest + 1), -count, lo=len(counts) + 1, key=less)
+            counts += [count] * (end - len(counts))
+        return counts
 
     def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
         """One token's score from the counts of its contexts of length 0, 1, 2… without and with the token."""
@@ -213,31 +203,25 @@ def build(documents: Iterable[str], largest_vocabulary: int = LARGEST_VOCABULARY
     """
     from pydivsufsort import divsufsort
 
-    numbers = _Numbers()
-    tokens = numbers.read(documents)
-    vocabulary, corpus = _limited(numbers, tokens, largest_vocabulary)
+    numbers: defaultdict[str, int] = defaultdict()
+    numbers.default_factory = numbers.__len__  # a word gets the next number when it first appears
+    tokens = _numbered(documents, numbers)
+    vocabulary, corpus = _limited(list(numbers), tokens, largest_vocabulary)
     return InfiniGram(vocabulary, corpus.astype(">u2").tobytes(), divsufsort(corpus))
 
 
-class _Numbers(dict[str, int]):
-    """Words numbered as they first appear; the empty word, number 0, closes a document."""
+def _numbered(documents: Iterable[str], numbers: Mapping[str, int]) -> "NDArray[np.uint32]":
+    """The numbers of all words of the documents; that of the empty word, 0, closes a document."""
+    import numpy as np
 
-    def __missing__(self, word: str) -> int:
-        self[word] = number = len(self)
-        return number
-
-    def read(self, documents: Iterable[str]) -> "NDArray[np.uint32]":
-        """The numbers of all words of the documents."""
-        import numpy as np
-
-        closing = np.array([self[""]], np.uint32)
-        parts = []
-        for document in documents:
-            for chunk in _chunks(document):
-                words = WORD.findall(chunk)
-                parts.append(np.fromiter(map(self.__getitem__, words), np.uint32, len(words)))
-            parts.append(closing)
-        return np.concatenate(parts)
+    closing = np.array([numbers[""]], np.uint32)
+    parts = []
+    for document in documents:
+        for chunk in _chunks(document):
+            words = WORD.findall(chunk)
+            parts.append(np.fromiter(map(numbers.__getitem__, words), np.uint32, len(words)))
+        parts.append(closing)
+    return np.concatenate(parts)
 
 
 def _chunks(document: str) -> Iterator[str]:
@@ -249,11 +233,10 @@ def _chunks(document: str) -> Iterator[str]:
         start = end
 
 
-def _limited(numbers: _Numbers, tokens: "NDArray[np.uint32]", largest: int) -> tuple[Vocabulary, "Tokens"]:
+def _limited(words: Sequence[str], tokens: "NDArray[np.uint32]", largest: int) -> tuple[Vocabulary, "Tokens"]:
     """The vocabulary and the corpus in its ids; where there are too many words, the rarest are spelled."""
     import numpy as np
 
-    words = list(numbers)
     spelled = len(words) > largest
     if spelled:
         vocabulary = Vocabulary(_frequent(words, np.bincount(tokens), largest), spelled)

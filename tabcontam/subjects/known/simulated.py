@@ -67,7 +67,11 @@ def open_simulated(kind: str, seed: int = 0) -> Model:
 def read_kind(kind: str) -> tuple[Answerer, float]:
     """How a kind answers, and the share of the rows that it remembers. Raises `UsageError`."""
     name, _, number = kind.partition(":")
-    if name == "memoriser" and (share := _share(number)) is not None:
+    try:
+        share = float(number) if name == "memoriser" else 0.0
+    except ValueError:
+        share = 0.0
+    if 0 < share <= 1:
         return _memoriser, share
     if kind in ANSWERERS:
         return ANSWERERS[kind], 0.0
@@ -76,14 +80,6 @@ def read_kind(kind: str) -> tuple[Answerer, float]:
     raise UsageError(
         f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5)"
     )
-
-
-def _share(text: str) -> float | None:
-    try:
-        share = float(text)
-    except ValueError:
-        return None
-    return share if 0 < share <= 1 else None
 
 
 class SimulatedModel(Model):
@@ -105,9 +101,6 @@ class SimulatedModel(Model):
         self._by_id = {query.id: query for query in queries}
         self._unread = iter(queries)
         self._by_text: dict[int, Query] = {}
-
-    def __repr__(self) -> str:
-        return f"<SimulatedModel {self.spec}>"
 
     def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
         """One that knows these queries."""

@@ -6,7 +6,7 @@ from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from tabcontam.subjects.openai.address import is_loopback
-from tabcontam.subjects.openai.listing import read_listing
+from tabcontam.subjects.openai.replies import at, read_listing
 
 PORT = 11434
 SECONDS = 1.0  # to see whether one runs on this machine
@@ -20,7 +20,8 @@ def address() -> str:
     scheme, mark, rest = host.partition("://")
     if not mark:
         scheme, rest = "http", host
-    parts = urlsplit(f"//{_bracketed(rest)}")
+    bare = rest.count(":") > 1 and not rest.startswith("[")  # an IPv6 address without its brackets
+    parts = urlsplit(f"//[{rest}]" if bare else f"//{rest}")
     name = parts.hostname or ""
     try:
         port = parts.port
@@ -29,11 +30,6 @@ def address() -> str:
     usual = PORT if not mark else {"http": 80, "https": 443}.get(scheme, PORT)
     shown = "127.0.0.1" if name in EVERYWHERE else f"[{name}]" if ":" in name else name
     return f"{scheme}://{shown}:{port or usual}{parts.path.rstrip('/')}/v1"
-
-
-def _bracketed(host: str) -> str:
-    """An IPv6 address may be given without its brackets."""
-    return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
 
 
 def tags() -> frozenset[str] | None:
@@ -52,12 +48,7 @@ def tags() -> frozenset[str] | None:
         return None
     finally:
         connection.close()
-    return _names(listing)
-
-
-def _names(listing: object) -> frozenset[str] | None:
-    """Every name in a listing; what is listed as NAME:latest is NAME, too."""
-    if not isinstance(listing, dict) or not isinstance(listing.get("data"), list):
+    if not isinstance(at(listing, "data"), list):
         return None
-    found = read_listing(listing)
+    found = read_listing(listing)  # what is listed as NAME:latest is NAME, too
     return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})

@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 def open_server(name: str, address: str | None, settings: Settings) -> Model:
     """The LLM of this name behind an address, or at OpenAI."""
-    from tabcontam.subjects.openai.provider import open_openai
+    from tabcontam.subjects.openai.provider import OpenAIModel
 
-    return open_openai(name, address, settings.form, settings.connections, settings.spec, settings.needs)
+    return OpenAIModel(name, address, settings.form, settings.connections, settings.spec, settings.needs)
 
 
 def _open(model: str, settings: Settings) -> Model:

@@ -119,7 +119,7 @@ def concern(problem: Problem) -> Concern:
         return Concern.QUOTA
     if status in PASSING or (status >= 500 and status != 501):
         return Concern.REQUEST if status == 429 and TOO_MUCH_AT_ONCE.search(text) else Concern.PASSING
-    if status in (401, 407) or (status in (400, 403) and WRONG_KEY.search(f"{text} {problem.names}")):
+    if status in (401, 407) or (status in (400, 403) and wrong_key(problem)):
         return Concern.KEY
     if status == 403:
         return _forbidden(problem)
@@ -184,22 +184,19 @@ def wrong_key(problem: Problem) -> bool:
 def wait(problem: Problem) -> float | None:
     """The seconds that a server asks to wait: by its headers, or by the words of a 429."""
     headers = problem.headers
-    stated = _scaled(headers.get("retry-after-ms"), 0.001)
-    if stated is None:
-        stated = _retry_after(headers)
-    if stated is None and problem.status == 429:
-        stated = _until_reset(headers)
-        if stated is None and (found := WAIT.search(problem.message)):
-            stated = _span(problem.message[found.end() :])
-    return stated
+    stated = [_scaled(headers.get("retry-after-ms"), 0.001), retry_after(headers)]
+    if problem.status == 429:
+        words = WAIT.search(problem.message)
+        stated += [_until_reset(headers), _span(problem.message[words.end() :]) if words else None]
+    return next((seconds for seconds in stated if seconds is not None), None)
 
 
 def _scaled(text: str | None, unit: float) -> float | None:
     return float(text) * unit if text and NUMBER.fullmatch(text.strip()) else None
 
 
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds, or a date, which is measured by the server's own clock."""
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The wait that a Retry-After header states: in seconds, or as a date, which the server's own clock measures."""
     text = headers.get("retry-after")
     seconds = _scaled(text, 1.0)
     until = _timestamp(text)

@@ -6,7 +6,6 @@ without it. A key goes to one address only.
 """
 
 import asyncio
-import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,10 +13,9 @@ from typing import Any
 
 from tabcontam.errors import unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
-from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.base import FatalError, Form, Request, TransientError
 from tabcontam.subjects.form import FORMS
-from tabcontam.subjects.keys import KeyHolder
-from tabcontam.subjects.openai.address import OPENAI, checked, is_loopback
+from tabcontam.subjects.openai.address import OPENAI, checked
 from tabcontam.subjects.openai.connection import Clients, Door, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
@@ -29,46 +27,18 @@ from tabcontam.subjects.openai.errors import (
     may_only_chat,
     wait,
 )
-from tabcontam.subjects.openai.habits import (
-    Habits,
-    limits,
-    may_lack_chat,
-    says_no_chat,
-    smaller,
-    unsupported,
-)
-from tabcontam.subjects.openai.listing import find_listed, read_listing, stated
-from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer
+from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat, smaller, unsupported
+from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
+from tabcontam.subjects.served import ServedModel
 
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
-PLACEHOLDER = "no-key"  # the SDK does not start without one
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
-PROBE_TRIES = 3
 LONGEST_PROBE_WAIT = 5.0
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
-
-
-def open_openai(
-    model: str,
-    base_url: str | None,
-    form: str = "auto",
-    max_connections: int | None = 8,
-    spec: str = "",
-    needs: frozenset[Capability] = frozenset(),
-) -> Model:
-    """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
-
-    With `SCORE` in `needs`, `connect` finds out whether the server scores given text.
-    """
-    if form not in FORMS:
-        raise unknown("form", form, FORMS)
-    address = OPENAI if base_url is None else checked(base_url).rstrip("/")
-    at = "" if base_url is None else f"@{base_url}"
-    return OpenAIModel(spec or f"openai:{model}{at}", model, address, form, max_connections, needs)
 
 
 @dataclass
@@ -92,59 +62,46 @@ class Exchange:
             self.usage = Usage(before.prompt + usage.prompt, before.written + usage.written)
 
 
-class OpenAIModel(KeyHolder, Model):
-    """One LLM behind one address."""
+class OpenAIModel(ServedModel):
+    """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
-    control = False
+    With `SCORE` in `needs`, `connect` finds out whether the server scores given text.
+    """
+
+    provider = "openai"
+    maker = service = "OpenAI"
+    keys = ("OPENAI_API_KEY",)
+    form = Form.CHAT  # until the server says that this model has no chat form
 
     def __init__(
         self,
-        spec: str,
         model: str,
-        address: str,
-        form: str,
-        max_connections: int | None,
+        base_url: str | None,
+        form: str = "auto",
+        max_connections: int | None = 8,
+        spec: str = "",
         needs: frozenset[Capability] = frozenset(),
     ) -> None:
-        self.spec = spec
-        self.model = model
-        self.address = address
-        self.local = is_loopback(address)
-        self.version = ""
-        self._own = address == OPENAI  # OpenAI's own address, which alone may see OPENAI_API_KEY
+        if form not in FORMS:
+            raise unknown("form", form, FORMS)
+        address = OPENAI if base_url is None else checked(base_url).rstrip("/")
+        at = "" if base_url is None else f"@{base_url}"
+        super().__init__(spec or f"openai:{model}{at}", model, address, OPENAI)
         self._max_connections = max_connections
         self._needs = needs
         self._way = WAYS[0]
         self._habits = Habits()
         known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
-        self._form = Form.COMPLETION if known or form == "completion" else Form.CHAT
-        self._settled = bool(known) or form != "auto"
-        forms = {Capability(str(self._form))} if self._settled else {Capability.CHAT, Capability.COMPLETION}
+        self.form = Form.COMPLETION if known or form == "completion" else Form.CHAT
+        self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
+        forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
         self._clients: Clients | None = None
 
-    def __repr__(self) -> str:
-        return f"<OpenAIModel {self.spec}>"
-
-    @property
-    def form(self) -> Form:
-        """Chat, until the server says that this model has no chat form."""
-        return self._form
-
-    @property
-    def settled(self) -> bool:
-        """Whether the form is known: the user chose it, or the server took it."""
-        return self._settled
-
     def settle(self, form: Form) -> None:
         """Take the form that was found before. One that the user chose, or the server took, stays."""
-        if not self._settled and form in PATHS:
-            self._form, self._settled = form, True
-
-    @property
-    def identity(self) -> Mapping[str, str]:
-        """Provider, address and model, under which replies are stored."""
-        return {"provider": "openai", "address": self.address, "model": self.model}
+        if not self.settled and form in PATHS:
+            self.form, self.settled = form, True
 
     async def connect(self) -> None:
         """Ask once for the list of models. Raises `UsageError` if nobody answers, the key or the model is not taken."""
@@ -191,28 +148,28 @@ class OpenAIModel(KeyHolder, Model):
 
     async def _ask(self, exchange: Exchange) -> Reply:
         """In the model's form, or in the other one if the server knows no chat form of it."""
-        form = self._form
+        form = self.form
         try:
             reply = await self._ask_as(form, exchange)
         except NoAnswer as error:
             # Another query may have settled the form while this one was under way in chat form.
-            open_form = not self._settled or self._form is not form
+            open_form = not self.settled or self.form is not form
             if form is not Form.CHAT or not open_form or not may_lack_chat(error.problem):
                 raise
             return await self._ask_without_chat(exchange, error)
-        self._settled = True
+        self.settled = True
         return reply
 
     async def _ask_without_chat(self, exchange: Exchange, error: NoAnswer) -> Reply:
         if says_no_chat(error.problem):
-            self._form, self._settled = Form.COMPLETION, True
+            self.form, self.settled = Form.COMPLETION, True
         try:
             reply = await self._ask_as(Form.COMPLETION, exchange)
         except NoAnswer as second:
             if second.problem.status in NOT_THERE:
                 raise error from None  # it has neither form: the first refusal says why
             raise
-        self._form, self._settled = Form.COMPLETION, True
+        self.form, self.settled = Form.COMPLETION, True
         return reply
 
     async def _ask_as(self, form: Form, exchange: Exchange) -> Reply:
@@ -321,14 +278,15 @@ class OpenAIModel(KeyHolder, Model):
                 self.capabilities |= {Capability.SCORE}
                 return
 
-    async def _probe(self, way: Mapping[str, Any]) -> object:
+    async def _probe(self, way: Mapping[str, Any], tries: int = 3) -> object:
         """One tiny request, and again where the server is busy: a test is planned by what comes back."""
-        for _ in range(PROBE_TRIES - 1):
-            try:
-                return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
-            except TransientError as error:
-                await asyncio.sleep(min(error.wait or 0.5, LONGEST_PROBE_WAIT))
-        return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
+        try:
+            return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
+        except TransientError as error:
+            if tries == 1:
+                raise
+            await asyncio.sleep(min(error.wait or 0.5, LONGEST_PROBE_WAIT))
+        return await self._probe(way, tries - 1)
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
         whole = (
@@ -355,22 +313,6 @@ class OpenAIModel(KeyHolder, Model):
             door = Door(self.address, self._key(), self._own, self.local)
             self._clients = Clients(door, self._max_connections)
         return self._clients
-
-    def _key(self) -> str:
-        """The key for this address, and no other. Raises `UsageError` where there has to be one."""
-        _, key = self._read_key([self._variable], needed_by="OpenAI" if self._own else None)
-        return key or PLACEHOLDER
-
-    @property
-    def _variable(self) -> str:
-        return "OPENAI_API_KEY" if self._own else "TABCONTAM_API_KEY"
-
-    def _has_key(self) -> bool:
-        return bool(os.environ.get(self._variable, "").strip())
-
-    @property
-    def _who(self) -> str:
-        return "OpenAI" if self._own else f"the server at {self.address}"
 
     def _recognize(self, listing: object) -> None:
         """Find the model among those that the server lists, and take down what the server states of it."""

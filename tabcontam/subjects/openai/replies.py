@@ -4,6 +4,7 @@ The SDK's own types let anything pass as anything; here every field is checked f
 """
 
 import re
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,10 @@ from tabcontam.evidence.base import Usage
 THOUGHT = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>\s*", re.DOTALL)
 THOUGHT_END = re.compile(r"</think(ing)?>\s*")
 THOUGHT_START = re.compile(r"\s*<think(ing)?>")
+STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
+RECENT_SECONDS = 600
+
+Listed = Mapping[str, Any]  # what a list of models says of one
 
 
 @dataclass(frozen=True)
@@ -64,8 +69,7 @@ def completion_answer(body: object) -> Answer:
 
 
 def _choice(body: object) -> dict[str, Any]:
-    choices = body.get("choices") if isinstance(body, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = at(body, "choices", 0)
     if isinstance(choice, dict):
         return choice
     detail = message(body)  # some servers report an error with status 200
@@ -107,35 +111,43 @@ def without_thought(text: str) -> tuple[str, bool]:
 
 def usage(body: object) -> Usage | None:
     """What a reply says that it cost; None where it does not say both counts."""
-    prompt, written = _count(body, "prompt_tokens"), _written(body)
+    prompt, written = tokens_at(body, "usage", "prompt_tokens"), _written(body)
     return None if prompt is None or written is None else Usage(prompt, written)
-
-
-def _count(body: object, name: str) -> int | None:
-    """A number of tokens in a reply's usage. A boolean is a number to Python, and none to JSON."""
-    stated = body.get("usage") if isinstance(body, dict) else None
-    count = stated.get(name) if isinstance(stated, dict) else None
-    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
 def _written(body: object) -> int | None:
     """All tokens that were written. Some servers leave the thinking out, and count it in the total alone."""
-    prompt, completion, total = (_count(body, f"{name}_tokens") for name in ("prompt", "completion", "total"))
+    prompt, completion, total = (
+        tokens_at(body, "usage", f"{name}_tokens") for name in ("prompt", "completion", "total")
+    )
     if completion is None or prompt is None or total is None:
         return completion
     return max(completion, total - prompt)
 
 
 def _reasoning_tokens(body: object) -> int:
-    stated = body.get("usage") if isinstance(body, dict) else None
-    details = stated.get("completion_tokens_details") if isinstance(stated, dict) else None
-    spent = details.get("reasoning_tokens") if isinstance(details, dict) else None
-    return spent if isinstance(spent, int) else 0
+    return tokens_at(body, "usage", "completion_tokens_details", "reasoning_tokens") or 0
 
 
 def _answer_tokens(body: object) -> int | None:
     written = _written(body)
     return None if written is None else max(0, written - _reasoning_tokens(body))
+
+
+def at(body: object, *path: str | int) -> Any:
+    """What stands in a server's JSON under these names and numbers, one within the other; None where nothing does."""
+    for step in path:
+        if isinstance(step, str):
+            body = body.get(step) if isinstance(body, dict) else None
+        else:
+            body = body[step] if isinstance(body, list) and len(body) > step else None
+    return body
+
+
+def tokens_at(body: object, *path: str | int) -> int | None:
+    """A number of tokens there. A boolean is a number to Python, and none to JSON."""
+    count = at(body, *path)
+    return count if isinstance(count, int) and not isinstance(count, bool) and count >= 0 else None
 
 
 def message(body: object) -> str:
@@ -145,3 +157,32 @@ def message(body: object) -> str:
     if isinstance(body, list):
         body = str(body)
     return body if isinstance(body, str) and not body.lstrip().startswith("<") else ""
+
+
+def read_listing(listing: object) -> dict[str, Listed]:
+    """The models by their names."""
+    entries = at(listing, "data")
+    return {
+        entry["id"]: entry
+        for entry in (entries if isinstance(entries, list) else [])
+        if isinstance(entry, dict) and isinstance(entry.get("id"), str)
+    }
+
+
+def find_listed(model: str, listed: Mapping[str, Listed]) -> Listed | None:
+    """The model of this name: Ollama lists llama3 as llama3:latest, Gemini's server lists its models as models/NAME."""
+    names = (model, f"{model}:latest", f"models/{model}")
+    return next((listed[name] for name in names if name in listed), None)
+
+
+def stated(entry: Listed) -> str:
+    """What identifies the weights behind a name: a digest, a version, the file, the time the model was made."""
+    facts = {name: entry.get(name) for name in ("digest", "version", "created")}
+    if entry.get("root") != entry["id"]:
+        facts["root"] = entry.get("root")
+    created = facts["created"]
+    recent = isinstance(created, int | float) and abs(created - time.time()) < RECENT_SECONDS
+    if recent or str(entry.get("owned_by", "")).casefold() in STAMPED_NOW:
+        del facts["created"]  # the time of the listing: every run would be asked anew
+    known = {name: fact for name, fact in facts.items() if isinstance(fact, str | int | float) and fact}
+    return " ".join(f"{name}={fact}" for name, fact in known.items())

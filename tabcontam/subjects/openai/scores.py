@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import isfinite
 from typing import Any
 
+from tabcontam.subjects.openai.replies import at
+
 WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
 PROBE = "1, 2, 3, 4, 5\n"
 SURPLUS = 2  # special tokens that may stand before a text
@@ -33,8 +35,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
     Where no special token stands before the text, its first token has no log-probability and gets 0.0: the rest is
     then scored given that token. Raises ValueError where the server scored something else, or nothing.
     """
-    choices = body.get("choices") if isinstance(body, dict) else None
-    choice = choices[0] if isinstance(choices, list) and choices else None
+    choice = at(body, "choices", 0)
     if not isinstance(choice, dict):
         raise ValueError("the reply holds no choice")
     scored = _echoed(choice) or _prompt_scores(choice)
@@ -49,8 +50,7 @@ def read_scores(body: object, text: str) -> list[tuple[str, float]]:
 
 def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
     """Tokens and scores in two lists, the text's before the answer's."""
-    given = choice.get("logprobs")
-    tokens, scores = (given.get(name) if isinstance(given, dict) else None for name in ("tokens", "token_logprobs"))
+    tokens, scores = at(choice, "logprobs", "tokens"), at(choice, "logprobs", "token_logprobs")
     if not isinstance(tokens, list) or not isinstance(scores, list):
         return []
     return [(token if isinstance(token, str) else None, score) for token, score in zip(tokens, scores, strict=False)]
@@ -59,16 +59,12 @@ def _echoed(choice: Mapping[str, Any]) -> list[Scored]:
 def _prompt_scores(choice: Mapping[str, Any]) -> list[Scored]:
     """vLLM's entries, one a token, under the token's id. The first is null, and does not tell its token."""
     given = choice.get("prompt_logprobs")
-    entries = [
-        next(iter(entry.values()), None) if isinstance(entry, dict) else None
-        for entry in (given if isinstance(given, list) else [])
-    ]
-    facts = [entry if isinstance(entry, dict) else {} for entry in entries]
-    tokens = [fact.get("decoded_token") for fact in facts]
-    return [
-        (token if isinstance(token, str) else None, fact.get("logprob"))
-        for token, fact in zip(tokens, facts, strict=True)
-    ]
+    scored: list[Scored] = []
+    for entry in given if isinstance(given, list) else []:
+        fact = next(iter(entry.values()), None) if isinstance(entry, dict) else None
+        token = at(fact, "decoded_token")
+        scored.append((token if isinstance(token, str) else None, at(fact, "logprob")))
+    return scored
 
 
 def _pieces(scored: Sequence[Scored], text: str) -> list[tuple[str, object]] | None:

@@ -351,8 +351,8 @@ def test_few_english_words_could_not_tell_memory_from_inference() -> None:
     queries = made(words=("age", "sex", "race"), floor=0.5)
     assert LISTS.uninformative(queries, 0.2) is None
     reason = (
-        "even if all 3 names of features were said of this table alone, p would be 0.12, "
-        "above the 0.01 that a cell must reach"
+        "too few names of features to tell: even if an LLM named all 3 of them for this table and none for other data, "
+        "p would be 0.12, and the verdict needs p <= 0.01"
     )
     assert LISTS.uninformative(queries, 0.01) == reason
 
@@ -366,8 +366,8 @@ def test_too_few_answers_could_not_reach_the_level() -> None:
     queries = asked(NAMES, ships())
     assert NAMES.uninformative(queries, 1e-4) is None
     reason = (
-        "even if 8 of 8 answers named the dataset, and none about decoys did, p would be 2.3e-05, "
-        "above the 1e-05 that a cell must reach"
+        "too few questions to tell: even if an LLM named the dataset in all 8 answers about it and in none about "
+        "decoys, p would be 2.3e-05, and the verdict needs p <= 1e-05"
     )
     assert NAMES.uninformative(queries, 1e-5) == reason
 

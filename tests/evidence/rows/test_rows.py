@@ -6,7 +6,7 @@ from math import log2
 import pytest
 
 from tabcontam.evidence.base import Evidence, Message, Prompt, Query, Reply, State, Trial
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
@@ -37,7 +37,7 @@ def person(number: int, age: str | None = "39", sex: str | None = "female") -> Q
 
 
 def weighed(asked: Sequence[Query], texts: Sequence[str]) -> Evidence:
-    test = BY_ID[asked[0].id.rpartition("-")[0]]
+    test = by_id()[asked[0].id.rpartition("-")[0]]
     replies = [Reply(text, State.OK) for text in texts]
     readings = [test.read(query, reply, IS, english()) for query, reply in zip(asked, replies, strict=True)]
     return test.weigh(list(map(Trial, asked, replies, readings)), LEVEL)
@@ -208,7 +208,7 @@ def test_asking_what_every_guesser_knows_would_tell_nothing() -> None:
     sure = Guess({"39": 0.99}, 0.001)
     reason = IncompleteCompletion().uninformative([query(number, {"age": ("39", sure)}) for number in range(40)], LEVEL)
     assert reason is not None
-    assert "remembers half of the rows would be told from a guesser in only 2% of runs at p <= 0.001" in reason
+    assert "an LLM that remembers half of the rows would be found in only 2% of runs, at p <= 0.001" in reason
 
 
 def test_asking_forty_people_can_tell() -> None:

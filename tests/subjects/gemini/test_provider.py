@@ -18,8 +18,10 @@ from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
 from tabcontam.subjects.gemini import GOOGLE, provider
-from tabcontam.subjects.gemini.provider import GeminiModel, open_gemini
-from tabcontam.subjects.gemini.replies import read_answer, retry_after
+from tabcontam.subjects.gemini.provider import GeminiModel
+from tabcontam.subjects.gemini.replies import read_answer
+from tabcontam.subjects.openai.errors import retry_after
+from tabcontam.subjects.served import PLACEHOLDER
 from tests.loopback import Response
 from tests.loopback_gemini import NAME, GeminiServer, error, model, reply
 
@@ -80,9 +82,7 @@ def quick_and_bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(server: GeminiServer, name: str = NAME) -> GeminiModel:
-    made = open_gemini(name, address=server.url)
-    assert isinstance(made, GeminiModel)
-    return made
+    return GeminiModel(name, address=server.url)
 
 
 def within(llm: GeminiModel, work: Callable[[], Coroutine[Any, Any, Outcome]]) -> Outcome:
@@ -142,7 +142,7 @@ def refusal_to_connect(llm: GeminiModel) -> str:
 
 class TestOpening:
     def test_needs_no_key_and_no_sdk(self) -> None:
-        llm = open_gemini(NAME, max_connections=3, spec="gemini-2.5")
+        llm = GeminiModel(NAME, max_connections=3, spec="gemini-2.5")
         assert (llm.spec, llm.form, llm.local, llm.control) == ("gemini-2.5", Form.CHAT, False, False)
         assert llm.capabilities == {
             Capability.GENERATE,
@@ -150,13 +150,13 @@ class TestOpening:
             Capability.SEED,
             Capability.INSTRUCTIONS,
         }
-        assert open_gemini(NAME).spec == f"gemini:{NAME}"
+        assert GeminiModel(NAME).spec == f"gemini:{NAME}"
         assert llm.identity == {"provider": "gemini", "address": GOOGLE, "model": f"models/{NAME}"}
 
     @pytest.mark.parametrize("name", ["", " ", "a b", "a/b", "../x", "a..b", "a?key=1", "a#b", "models/", "é", "a\n"])
     def test_takes_no_name_that_could_be_another_path(self, name: str) -> None:
         with pytest.raises(UsageError, match="bad model name"):
-            open_gemini(name)
+            GeminiModel(name)
 
     @pytest.mark.parametrize(
         ("name", "path"),
@@ -170,8 +170,7 @@ class TestOpening:
 
 class TestKey:
     def test_is_wanted_in_one_line(self) -> None:
-        llm = open_gemini(NAME)
-        assert isinstance(llm, GeminiModel)
+        llm = GeminiModel(NAME)
         assert refusal_to_connect(llm) == (
             "no key for Gemini; set the environment variable GEMINI_API_KEY or GOOGLE_API_KEY"
         )
@@ -195,9 +194,7 @@ class TestKey:
             ask_once(opened(server))
         assert server.requests[0].headers["x-goog-api-key"] == key
 
-    @pytest.mark.parametrize(
-        ("environment", "key"), [({}, provider.PLACEHOLDER), ({"TABCONTAM_API_KEY": OTHER}, OTHER)]
-    )
+    @pytest.mark.parametrize(("environment", "key"), [({}, PLACEHOLDER), ({"TABCONTAM_API_KEY": OTHER}, OTHER)])
     def test_of_google_goes_to_google_alone(
         self, environment: dict[str, str], key: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -234,8 +231,7 @@ class TestKey:
     def test_goes_to_google_s_address_by_default(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GEMINI_API_KEY", SECRET)
         monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "http://127.0.0.1:9")
-        llm = open_gemini(NAME)
-        assert isinstance(llm, GeminiModel)
+        llm = GeminiModel(NAME)
 
         async def work() -> str:
             return str(llm._connection()._api_client._http_options.base_url)
@@ -266,8 +262,7 @@ class TestKey:
     @pytest.mark.parametrize("key", ["two words", "schlüssel"])
     def test_of_odd_characters_is_a_mistake(self, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("GEMINI_API_KEY", key)
-        llm = open_gemini(NAME)
-        assert isinstance(llm, GeminiModel)
+        llm = GeminiModel(NAME)
         assert key not in refusal_to_connect(llm)
 
 
@@ -337,8 +332,7 @@ class TestConnect:
     def test_names_the_extra_that_is_missing(self, monkeypatch: pytest.MonkeyPatch) -> None:
         for name in ("google.genai", "google.genai.client", "google.genai.errors", "google.genai.types", "httpx2"):
             monkeypatch.setitem(sys.modules, name, None)
-        llm = open_gemini(NAME)
-        assert isinstance(llm, GeminiModel)
+        llm = GeminiModel(NAME)
         assert refusal_to_connect(llm) == 'gemini: needs google-genai; pip install "tabcontam[gemini]"'
         assert "needs google-genai" in str(trouble(llm, FatalError))
 
@@ -390,8 +384,7 @@ class TestChat:
 
     def test_goes_through_many_loops_and_connections(self) -> None:
         with GeminiServer(lambda body: Response(reply("fine").body, latency=0.01)) as server:
-            made = open_gemini(NAME, max_connections=3, address=server.url)
-            assert isinstance(made, GeminiModel)
+            made = GeminiModel(NAME, max_connections=3, address=server.url)
             for _ in range(2):
                 assert {got.state for got in ask(made, times=15)} == {State.OK}
         assert server.most_concurrent <= 3
@@ -690,11 +683,11 @@ class TestHabits:
 SCRIPT = """
 import asyncio, sys
 from tabcontam.subjects.base import Request
-from tabcontam.subjects.gemini.provider import open_gemini
+from tabcontam.subjects.gemini.provider import GeminiModel
 from tabcontam.evidence.base import Message, Prompt
 assert not any(name.startswith("google.genai") for name in sys.modules)
 async def work():
-    llm = open_gemini("gemini-2.5-flash", address=sys.argv[1])
+    llm = GeminiModel("gemini-2.5-flash", address=sys.argv[1])
     await llm.connect()
     print((await llm.generate(Request(Prompt((Message("user", "?"),), "", ""), 16))).text)
     await llm.close()
@@ -734,5 +727,5 @@ def test_whatever_a_server_sends_is_read_or_a_value_error(body: object) -> None:
 
 @given(st.text(max_size=40) | st.from_regex(r"[A-Z][a-z]{2}, \d{1,3} [A-Z][a-z]{2} \d{1,6} \d\d:\d\d:\d\d.{0,7}"))
 def test_whatever_a_header_holds_is_a_wait_or_none(header: str) -> None:
-    wait = retry_after(header)
+    wait = retry_after({"retry-after": header})
     assert wait is None or wait >= 0

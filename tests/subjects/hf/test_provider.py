@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from tabcontam.asking.plan import Options, Subject, plan
-from tabcontam.asking.progress import Unheard
+from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
-from tabcontam.evidence.registry import BY_ID, TESTS
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
 from tabcontam.subjects.hf import decoding as hf_decoding
 from tabcontam.subjects.hf.batches import Batcher
 from tabcontam.subjects.hf.ends import RowEnds
-from tabcontam.subjects.hf.provider import HFModel, open_hf
+from tabcontam.subjects.hf.provider import HFModel
 from tabcontam.subjects.hf.text import Row
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -77,8 +77,7 @@ def request(text: str, max_tokens: int = 16, stop: tuple[str, ...] = ()) -> Requ
 
 
 def opened(folder: Path, **options: Any) -> HFModel:
-    model = open_hf(str(folder), **options)
-    assert isinstance(model, HFModel)
+    model = HFModel(str(folder), **options)
     asyncio.run(model.connect())
     return model
 
@@ -565,7 +564,7 @@ def test_code_of_a_repository_is_refused(llama: Path, tmp_path: Path) -> None:
 )
 def test_a_missing_folder_is_one_line(name: str, line: str) -> None:
     with pytest.raises(UsageError, match=line) as error:
-        asyncio.run(open_hf(name).connect())
+        asyncio.run(HFModel(name).connect())
     assert "\n" not in str(error.value)
 
 
@@ -582,14 +581,14 @@ def test_a_folder_without_a_model_is_one_line(tmp_path: Path) -> None:
 def test_a_missing_extra_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "torch", None)
     with pytest.raises(UsageError, match=r'pip install "tabcontam\[hf\]"'):
-        asyncio.run(open_hf("gpt2").connect())
+        asyncio.run(HFModel("gpt2").connect())
 
 
 def test_bad_options_are_refused(llama: Path) -> None:
     with pytest.raises(UsageError, match="unknown form 'chatty'"):
-        open_hf("gpt2", form="chatty")
+        HFModel("gpt2", form="chatty")
     with pytest.raises(UsageError, match="at least one prompt"):
-        open_hf("gpt2", batch_size=0)
+        HFModel("gpt2", batch_size=0)
     with pytest.raises(UsageError, match="has no chat template"):
         opened(llama, form="chat")
 
@@ -600,10 +599,10 @@ def test_bad_options_are_refused(llama: Path) -> None:
 def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     knowing: Path, llama: Path, tmp_path: Path
 ) -> None:
-    subjects = [Subject(open_hf(str(folder), batch_size=16)) for folder in (knowing, llama)]
+    subjects = [Subject(HFModel(str(folder), batch_size=16)) for folder in (knowing, llama)]
     options = Options(connections=32, queries=20)
-    cells = plan(subjects, [TABLE], [IS], TESTS, options)
-    session = Session(cells, options, english(), Journal(tmp_path), Unheard())
+    cells = plan(subjects, [TABLE], [IS], all_tests(), options)
+    session = Session(cells, options, english(), Journal(tmp_path), Progress())
 
     async def whole() -> None:
         await session.connect()
@@ -623,8 +622,8 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 
 
 def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:
-    queries: list[Query] = [*BY_ID["incomplete_completion"].queries(TABLE, IS, Random(1))]
-    queries += BY_ID["membership"].queries(TABLE, IS, Random(1))[:10]
+    queries: list[Query] = [*by_id()["incomplete_completion"].queries(TABLE, IS, Random(1))]
+    queries += by_id()["membership"].queries(TABLE, IS, Random(1))[:10]
     asked = [replace(request(""), prompt=query.prompt, max_tokens=query.max_tokens) for query in queries]
     single = opened(knowing, batch_size=1)
     assert replies(opened(knowing), asked) == [replies(single, [each])[0] for each in asked]

@@ -18,10 +18,10 @@ import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Query, State
-from tabcontam.evidence.registry import BY_ID
+from tabcontam.evidence.registry import by_id
 from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.hf.provider import open_hf
-from tabcontam.subjects.openai.provider import open_openai
+from tabcontam.subjects.hf.provider import HFModel
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import tabcontam
@@ -51,7 +51,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def query(file: Path) -> Query:
     """Test 8, the paper's own: which row comes next? It shows the first four."""
-    first: Query = BY_ID["full_completion"].queries(load_table(str(file)), IS, Random(0))[0]
+    first: Query = by_id()["full_completion"].queries(load_table(str(file)), IS, Random(0))[0]
     return first
 
 
@@ -135,25 +135,25 @@ def replies(model: Model, query: Query) -> list[tuple[str, State, int | None]]:
 
 @pytest.mark.parametrize("form", [Form.CHAT, Form.COMPLETION])
 def test_a_model_behind_a_server_answers_as_in_this_process(form: Form, address: str, hub: Path, query: Query) -> None:
-    model = open_openai(NAME, address, form=form)
+    model = OpenAIModel(NAME, address, form=form)
     whole, cut, *together = replies(model, query)
     assert model.form is form
     assert model.local
     assert whole[:2] == (IS.row(query.asked, query.expected), State.OK)
     assert cut[1:] == (State.TRUNCATED, 5)
     assert together == [whole, cut]
-    here = replies(open_hf(str(next(hub.glob("*/snapshots/*"))), form=form), query)
+    here = replies(HFModel(str(next(hub.glob("*/snapshots/*"))), form=form), query)
     assert [reply[:2] for reply in here] == [reply[:2] for reply in (whole, cut, whole, cut)]
 
 
 def test_the_form_is_chat_where_the_server_has_it(address: str, query: Query) -> None:
-    model = open_openai(NAME, address)
+    model = OpenAIModel(NAME, address)
     assert replies(model, query)[0][0] == IS.row(query.asked, query.expected)
     assert model.form is Form.CHAT
 
 
 def test_a_model_that_the_server_does_not_have_is_one_line(address: str) -> None:
-    model = open_openai("zand/ship", address)
+    model = OpenAIModel("zand/ship", address)
 
     async def refused() -> str:
         with pytest.raises(UsageError) as error:

@@ -19,8 +19,9 @@ from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Prompt, Reply, State
 from tabcontam.subjects.base import Form, Model, Request, Scorer
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
+from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer, load_serializers
-from tabcontam.tables.table import Cell, Question, Table, load_table
+from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twins import FEW, NEAR, twin
 
 COMMAS = Serializer("equals", "", "", " = ", ", ")
@@ -344,7 +345,7 @@ def test_a_table_too_large_to_read_is_skipped() -> None:
     rows = (("a long text" * 1000, "2"),) * (MOST_CHARACTERS // 10_000)
 
     with pytest.raises(Skip, match="MB of text"):
-        ControlModel(exposed=True).prepare(replace(random_table(2, 2, 9), rows=rows))
+        open_control("exposed").prepare(replace(random_table(2, 2, 9), rows=rows))
 
 
 def test_the_controls_are_models_and_scorers() -> None:

@@ -18,7 +18,7 @@ from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, U
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, Settling, SpentError, TransientError
 from tabcontam.subjects.openai import connection
 from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
-from tabcontam.subjects.openai.provider import OpenAIModel, open_openai
+from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.subjects.openai.replies import chat_answer, completion_answer
 from tests.loopback import LoopbackServer, Response, completion, error, reply
 
@@ -60,9 +60,7 @@ def bare(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def opened(server: LoopbackServer, form: str = "auto", model: str = "model") -> OpenAIModel:
-    made = open_openai(model, server.url, form)
-    assert isinstance(made, OpenAIModel)
-    return made
+    return OpenAIModel(model, server.url, form)
 
 
 def within(model: OpenAIModel, work: Callable[[], Coroutine[Any, Any, Outcome]]) -> Outcome:
@@ -199,13 +197,12 @@ class TestAddress:
     )
     def test_is_local_by_its_spelling_alone(self, url: str, local: bool) -> None:
         assert is_loopback(url) is local
-        assert open_openai("m", url).local is local
+        assert OpenAIModel("m", url).local is local
 
     def test_is_openais_own_by_default_whatever_the_environment_says(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
-        model = open_openai("gpt-4o", None)
-        assert isinstance(model, OpenAIModel)
+        model = OpenAIModel("gpt-4o", None)
         assert model.address == OPENAI
         with model._connections().borrowed() as client:
             assert str(client.base_url).rstrip("/") == OPENAI
@@ -214,26 +211,26 @@ class TestAddress:
 
 class TestModel:
     def test_is_what_the_protocol_asks_for(self) -> None:
-        model = open_openai("a/b", "http://127.0.0.1:1/v1")
+        model = OpenAIModel("a/b", "http://127.0.0.1:1/v1")
         assert model.spec == "openai:a/b@http://127.0.0.1:1/v1"
-        assert open_openai("gpt-4o", None).spec == "openai:gpt-4o"
-        assert open_openai("gpt-4o", None, spec="gpt-4o").spec == "gpt-4o"
+        assert OpenAIModel("gpt-4o", None).spec == "openai:gpt-4o"
+        assert OpenAIModel("gpt-4o", None, spec="gpt-4o").spec == "gpt-4o"
         assert not model.control
         assert model.version == ""
         either = {Capability.GENERATE, Capability.CHAT, Capability.COMPLETION, Capability.INSTRUCTIONS}
         assert model.capabilities == either
-        forced = open_openai("a/b", "http://127.0.0.1:1/v1", form="completion")
+        forced = OpenAIModel("a/b", "http://127.0.0.1:1/v1", form="completion")
         assert forced.capabilities == either - {Capability.CHAT}
         assert model.identity == {"provider": "openai", "address": "http://127.0.0.1:1/v1", "model": "a/b"}
         assert model.allowance == 0
 
     def test_knows_the_forms(self) -> None:
-        assert open_openai("gpt-4o", None).form is Form.CHAT
-        assert open_openai("davinci-002", None).form is Form.COMPLETION
-        assert open_openai("davinci-002", "http://127.0.0.1:1/v1").form is Form.CHAT
-        assert open_openai("m", None, "completion").form is Form.COMPLETION
+        assert OpenAIModel("gpt-4o", None).form is Form.CHAT
+        assert OpenAIModel("davinci-002", None).form is Form.COMPLETION
+        assert OpenAIModel("davinci-002", "http://127.0.0.1:1/v1").form is Form.CHAT
+        assert OpenAIModel("m", None, "completion").form is Form.COMPLETION
         with pytest.raises(UsageError, match="did you mean chat"):
-            open_openai("m", None, "chatt")
+            OpenAIModel("m", None, "chatt")
 
     def test_is_imported_without_the_sdk(self) -> None:
         code = "import sys, tabcontam.subjects.openai.provider; sys.exit('openai' in sys.modules)"
@@ -281,15 +278,13 @@ class TestConnect:
     @pytest.mark.parametrize("raw", [b"<html>", b"\xff", b"[" * 200_000])
     def test_tells_that_something_else_answers_there(self, raw: bytes) -> None:
         with LoopbackServer(models_response=Response(raw=raw)) as server:
-            model = open_openai("model", server.url.removesuffix("/v1") + "/v1/")
-            assert isinstance(model, OpenAIModel)
+            model = OpenAIModel("model", server.url.removesuffix("/v1") + "/v1/")
             assert "does not speak OpenAI's protocol" in refusal_to_connect(model)
 
     def test_tells_that_no_server_is_there(self) -> None:
         with LoopbackServer() as server:
             url = server.url
-        model = open_openai("model", url)
-        assert isinstance(model, OpenAIModel)
+        model = OpenAIModel("model", url)
         message = refusal_to_connect(model)
         assert url in message
         assert "start it" in message
@@ -343,15 +338,13 @@ class TestConnect:
 
     def test_needs_openais_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("TABCONTAM_API_KEY", OTHER)
-        model = open_openai("gpt-4o", None)
-        assert isinstance(model, OpenAIModel)
+        model = OpenAIModel("gpt-4o", None)
         assert refusal_to_connect(model) == "no key for OpenAI; set the environment variable OPENAI_API_KEY"
 
     @pytest.mark.parametrize("key", [f"{SECRET}\nX: y", f"“{SECRET}”", "two words"])
     def test_takes_no_broken_key(self, key: str, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", key)
-        model = open_openai("gpt-4o", None)
-        assert isinstance(model, OpenAIModel)
+        model = OpenAIModel("gpt-4o", None)
         message = refusal_to_connect(model)
         assert "OPENAI_API_KEY" in message
         assert key not in message
@@ -888,7 +881,7 @@ class TestForm:
         assert [request.path for request in server.requests] == ["/v1/completions"]
 
     def test_of_the_user_is_never_settled_anew(self) -> None:
-        model = open_openai("m", "http://127.0.0.1:1/v1", "chat")
+        model = OpenAIModel("m", "http://127.0.0.1:1/v1", "chat")
         assert isinstance(model, Settling)
         assert model.settled
         model.settle(Form.COMPLETION)
@@ -898,20 +891,17 @@ class TestForm:
 class TestConnections:
     def test_are_no_more_than_allowed_and_waiting_is_no_failure(self) -> None:
         with LoopbackServer(lambda body: Response(reply("fine").body, latency=0.02)) as server:
-            model = open_openai("model", server.url, max_connections=3)
-            assert isinstance(model, OpenAIModel)
+            model = OpenAIModel("model", server.url, max_connections=3)
             assert {got.state for got in ask(model, times=30)} == {State.OK}
         assert server.most_concurrent <= 3
 
     def test_are_shared_among_clients(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(connection, "EACH", 2)
         with LoopbackServer(lambda body: Response(reply("fine").body, latency=0.05)) as server:
-            model = open_openai("model", server.url, max_connections=5)
-            assert isinstance(model, OpenAIModel)
+            model = OpenAIModel("model", server.url, max_connections=5)
             assert {got.state for got in ask(model, times=20)} == {State.OK}
             assert server.most_concurrent == 5
-            unlimited = open_openai("model", server.url, max_connections=None)
-            assert isinstance(unlimited, OpenAIModel)
+            unlimited = OpenAIModel("model", server.url, max_connections=None)
             assert {got.state for got in ask(unlimited, times=9)} == {State.OK}
         assert server.most_concurrent == 9
 
@@ -930,9 +920,7 @@ class TestScore:
 
     @staticmethod
     def scoring(server: LoopbackServer) -> OpenAIModel:
-        model = open_openai("model", server.url, needs=frozenset({Capability.SCORE}))
-        assert isinstance(model, OpenAIModel)
-        return model
+        return OpenAIModel("model", server.url, needs=frozenset({Capability.SCORE}))
 
     @staticmethod
     def echo(body: dict[str, Any]) -> Response:

@@ -1,0 +1,79 @@
+"""The facts of a run, for its results: what ran, who was asked about what, with which libraries."""
+
+import contextlib
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from importlib import metadata
+from typing import TYPE_CHECKING
+
+from tabcontam.asking.plan import Subject
+from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, RunFacts, SerializerFacts, catalogued
+from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import Run
+
+LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
+
+
+def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
+    """The facts of a run; `used` has what was sent to each LLM so far."""
+    options = run.order.options
+    return RunFacts(
+        version=__version__,
+        versions=versions(),
+        command=run.order.command,
+        started=started.isoformat(timespec="seconds"),
+        seed=options.seed,
+        rules=PAPER if options.rules == PAPER else CALIBRATED,
+        alpha=options.alpha,
+        level=run.cells[0].level,
+        dictionary=run.dictionary.name,
+        llms=tuple(_llm(run, subject, used) for subject in run.subjects),
+        catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
+        datasets=tuple(
+            DatasetFacts(
+                name=table.name,
+                title=table.title,
+                edition=table.edition,
+                sha256=table.sha256,
+                rows=len(table.rows),
+                columns=len(table.columns),
+                features=tuple(table.columns),
+                order=table.order,
+            )
+            for table in run.tables
+        ),
+        serializers=tuple(
+            SerializerFacts(
+                name=item.name,
+                specifier=item.specifier,
+                value_separator=item.value_separator,
+                feature_separator=item.feature_separator,
+            )
+            for item in run.serializers
+        ),
+    )
+
+
+def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts:
+    spec, found = subject.model.spec, run.resolved.get(subject.model.spec)
+    return replace(
+        used.get(spec) or LlmFacts(spec=spec),
+        resolved=spec if found is None else str(found),
+        stands_for=spec if found is None else f"{found.provider.name}:{found.model}",
+        version=subject.model.version,
+        control=subject.joined,
+    )
+
+
+def versions() -> dict[str, str]:
+    """Python and the libraries that can change a result."""
+    found = {"python": sys.version.split()[0]}
+    for name in LIBRARIES:
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
