@@ -540,8 +540,9 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         again = started(server, folder)
         _, errors = again.communicate(timeout=PATIENCE)
         assert again.returncode == 0, errors
-        assert f"{kept} of {to_ask()} answered already" in errors
-        assert len(server.asked) - before == to_send() - kept
+        (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask()} answered already", errors))
+        assert kept <= recalled <= kept + 2  # of each connection a reply may be stored and not yet in the folder
+        assert len(server.asked) - before == to_send() - recalled
 
 
 def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
