@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from random import Random
 
+from tabcontam.evidence.answering import ChoiceAnswers
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.prompts import classification
 from tabcontam.guesser.chance import Guess
@@ -65,7 +66,7 @@ def questions(table: Table, shots: int, serializer: str) -> list[Query]:
     guess = {"majority": Guess({largest: 1.0}, 0.0)}  # what a simulated LLM says that remembers nothing
     written = [partial(classification, shown, text, question.text, answers) for text, _ in asked]
     return [
-        Query(f"experiment-{number}", write, answers, (label,), max_tokens=8, chance=guess)
+        Query(f"experiment-{number}", write, answers, (label,), 8, chance=guess, answering=ChoiceAnswers())
         for number, (write, (_, label)) in enumerate(zip(written, asked, strict=True))
     ]
 

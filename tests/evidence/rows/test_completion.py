@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import alone_rows
-from tabcontam.evidence.rows import completion, hidden_cells
+from tabcontam.evidence.rows import completion
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.hidden_cells import HiddenCells, raised
 from tabcontam.guesser.chance import Guess
@@ -54,7 +54,6 @@ def sure(
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guesser that is fitted to nothing, where only the drawing matters."""
     monkeypatch.setattr(completion, "guessed", sure)
-    monkeypatch.setattr(hidden_cells, "guessed", sure)
     monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
 
 
