@@ -125,7 +125,7 @@ def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     def noted() -> "subprocess.Popen[bytes]":
         started.append(start())
         if len(started) == 2:
-            threading.Timer(0.2, signal.raise_signal, [signal.SIGINT]).start()
+            threading.Timer(0.2, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
         return started[-1]
 
     monkeypatch.setattr(preparing, "_process", noted)

@@ -63,10 +63,10 @@ def questions(table: Table, shots: int, serializer: str) -> list[Query]:
     drawn = [example(row) for row in Random(0).sample(table.rows, shots + ASKED)]
     shown, asked = drawn[:shots], drawn[shots:]
     ((largest, _),) = Counter(label for _, label in asked).most_common(1)
-    guess = {"majority": Guess({largest: 1.0}, 0.0)}  # what a simulated LLM says that remembers nothing
+    guess = {"majority": Guess({largest: 1.0}, 0.0)}  # what a simulated LLM says that guesses
     written = [partial(classification, shown, text, question.text, answers) for text, _ in asked]
     return [
-        Query(f"experiment-{number}", write, answers, (label,), 8, chance=guess, answering=ChoiceAnswers())
+        Query(f"experiment-{number}", write, answers, (label,), max_tokens=8, chance=guess, answering=ChoiceAnswers())
         for number, (write, (_, label)) in enumerate(zip(written, asked, strict=True))
     ]
 
