@@ -19,7 +19,7 @@ from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import Cell, TableVerdict, count
+from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.document import as_document, read_results
 from tabcontam.verdicts.gate import Judgement, judge
 from tabcontam.verdicts.names import TableName, llms_named, places_named
@@ -63,7 +63,7 @@ class Results:
         return as_document(self.run_results)
 
     @property
-    def cells(self) -> tuple[Cell, ...]:
+    def cells(self) -> tuple[Result, ...]:
         """What was found in each (LLM, dataset, serializer, test), controls among them."""
         return self.run_results.cells
 

@@ -86,7 +86,7 @@ def value(expected: str) -> Query:
     return replace(asked(VALUE.id)[0], asked=("load",), expected=(expected,), chance={})
 
 
-def judged(test: str, replies: Sequence[Reply]) -> judged_cells.Cell:
+def judged(test: str, replies: Sequence[Reply]) -> judged_cells.Result:
     """The cell that these replies make."""
     name = CellName("m", "ships", "e", "is", test)
     trials = [

@@ -347,7 +347,7 @@ def test_always_the_majority_is_told_beside_the_score() -> None:
 # --- B13 and B14
 
 
-def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = "m") -> list[judged_cells.Cell]:
+def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = "m") -> list[judged_cells.Result]:
     """Cells by dataset and test: a verdict, or the score of a test that has none."""
     made = []
     for (dataset, test), given_as in verdicts_of.items():

@@ -21,7 +21,7 @@ from tabcontam.subjects.base import Form, Model, Settling
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.judge import LONGEST, CellName, conclude, read_trial, result, surely_found, unjudged
 from tabcontam.verdicts.rules import PAPER
@@ -123,7 +123,7 @@ class Session:
         for subject in self._subjects():
             await subject.model.close()
 
-    def results(self) -> list[Cell]:
+    def results(self) -> list[Result]:
         """The result of every cell, judged from what was answered."""
         return conclude([self._result(cell) for cell in self.cells], self.options.rules, self.options.alpha)
 
@@ -323,7 +323,7 @@ class Session:
             self.found_by[llm] = cell.name
         return read
 
-    def _result(self, cell: PlannedCell) -> Cell:
+    def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
         if skip := cell.skip or self.skips.get(cell.name):
             return unjudged(cell.name, Verdict.SKIPPED, skip)

@@ -23,7 +23,7 @@ from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.judge import conclude, result, tables, unjudged
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
@@ -46,16 +46,16 @@ Trials = dict[str, list[Trial]]  # by the test's id
 class Judged:
     """What came of one answerer in one run: its cells by test, and the verdict on the table, where rows were tested."""
 
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Result]
     table: TableVerdict | None
     row_tests: tuple[str, ...]
 
     @property
-    def parts(self) -> Mapping[str, Cell | TableVerdict]:
+    def parts(self) -> Mapping[str, Result | TableVerdict]:
         """The cells and, under `TOGETHER`, the table."""
         return {**self.cells, TOGETHER: self.table} if self.table else self.cells
 
-    def of(self, test: str) -> list[Cell]:
+    def of(self, test: str) -> list[Result]:
         """The cell of a test, or those that the table's verdict rests on."""
         return [self.cells[one] for one in (self.row_tests if test == TOGETHER else (test,))]
 
@@ -122,7 +122,7 @@ def judge(run: Planned, trials: Trials, alpha: float) -> Judged:
     return Judged({cell.test: cell for cell in cells}, together[0] if together else None, rows)
 
 
-def _cell(cell: PlannedCell, trials: Sequence[Trial]) -> Cell:
+def _cell(cell: PlannedCell, trials: Sequence[Trial]) -> Result:
     if cell.skip:
         return unjudged(cell.name, Verdict.SKIPPED, cell.skip, test=cell.test)
     if cell.uninformative:

@@ -14,8 +14,7 @@ from math import log2
 from typing import Any
 
 from tabcontam.reading.reading import value_key
-
-Cell = str | None
+from tabcontam.tables.table import Cell
 
 LISTED = 64  # values at most that a guess gives a probability of their own
 

@@ -10,8 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.guesser.chance import Cell
 from tabcontam.reading.reading import value_key
+from tabcontam.tables.table import Cell
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

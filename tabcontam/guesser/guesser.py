@@ -11,7 +11,7 @@ from math import isfinite, sqrt
 
 import numpy as np
 
-from tabcontam.guesser.chance import LISTED, Cell, Guess, marginal
+from tabcontam.guesser.chance import LISTED, Guess, marginal
 from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column, with_words
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
@@ -20,6 +20,7 @@ from tabcontam.guesser.laws import Follows, follows, surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
+from tabcontam.tables.table import Cell
 
 MOST_ROWS = 2000  # that a guesser is fitted on
 HELD = 500  # of them, to weigh the predictors

@@ -10,7 +10,7 @@ from tabcontam.replay.null import known_edition
 from tabcontam.replay.published import published_cell
 from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
 from tabcontam.replay.trials import PREAMBLE, RecordedCell, asked_rows, asked_words
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.judge import CellName, conclude, result
 from tabcontam.verdicts.recorded import RuleDifference
@@ -25,7 +25,7 @@ SAID = "words are said that no other dataset's answers hold"
 Group = Sequence[Record]  # the records of one cell
 
 
-def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Cell], list[RuleDifference]]:
+def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Result], list[RuleDifference]]:
     """The cells under the calibrated rules, and each that the published ones decide otherwise, and why.
 
     The cells of one LLM are one family; those of a serializer study are another than those of its main runs.
@@ -69,7 +69,7 @@ def _kind(record: Record) -> tuple[str | None, ...]:
     return record.llm, record.serializer, record.test
 
 
-def _family(cells: Sequence[Cell], asked: Sequence[RecordedCell | str]) -> list[Cell]:
+def _family(cells: Sequence[Result], asked: Sequence[RecordedCell | str]) -> list[Result]:
     """The cells that share one error rate, judged; one that could not have told is no part of it."""
     at = level(ALPHA, sum(isinstance(own, RecordedCell) for own in asked))
     judged = [_judged(cell, own, at) for cell, own in zip(cells, asked, strict=True)]
@@ -80,7 +80,7 @@ def _family(cells: Sequence[Cell], asked: Sequence[RecordedCell | str]) -> list[
     return judged
 
 
-def _judged(cell: Cell, asked: RecordedCell | str, at: float) -> Cell:
+def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
     """A cell with the evidence of its answers, before the other cells of its family are looked at."""
     if isinstance(asked, str):
         verdict = Verdict.UNINFORMATIVE
@@ -106,7 +106,7 @@ def _judged(cell: Cell, asked: RecordedCell | str, at: float) -> Cell:
     return found
 
 
-def _contrast(cell: Cell, asked: RecordedCell | str) -> RuleDifference:
+def _contrast(cell: Result, asked: RecordedCell | str) -> RuleDifference:
     """A cell whose calibrated verdict is another than the published one, with the reason."""
     return RuleDifference(
         llm=cell.llm,
@@ -121,7 +121,7 @@ def _contrast(cell: Cell, asked: RecordedCell | str) -> RuleDifference:
     )
 
 
-def _cause(cell: Cell, asked: RecordedCell | str) -> str:
+def _cause(cell: Result, asked: RecordedCell | str) -> str:
     """Why the rule sets differ, in words that cells share."""
     if isinstance(asked, str):
         return asked

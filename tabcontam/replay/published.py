@@ -10,7 +10,7 @@ from tabcontam.reading.reading import declines
 from tabcontam.reading.values import completion_line, decide_values, first_line
 from tabcontam.reading.words import Dictionary, WordDecision, appears, decide_names, decide_words
 from tabcontam.replay.records import MEMBERSHIP, NAME_TESTS, NEXT_ROW, ROW_TESTS, Record, cells_of, unrecorded
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import published_counts
@@ -22,7 +22,7 @@ CAPITALS = "older word match that tells capitals apart"
 UNEXPLAINED = "unexplained"
 
 
-def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Cell]:
+def replay_published(records: Iterable[Record], dictionary: Dictionary) -> list[Result]:
     """The cells of a results file, in the order of the records."""
     return [published_cell(group, dictionary) for group in cells_of(records)]
 
@@ -61,10 +61,10 @@ def _line(record: Record) -> str:
     return completion_line(record.output) if record.test == NEXT_ROW else first_line(record.output)
 
 
-def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
+def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
     """A cell under the published rules."""
     first = group[0]
-    cell = Cell(
+    cell = Result(
         llm=first.llm,
         dataset=first.dataset,
         serializer=first.serializer,
@@ -80,7 +80,7 @@ def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Cell:
     return published_counts(cell, measurement)
 
 
-def _membership(cell: Cell, group: Sequence[Record]) -> Cell:
+def _membership(cell: Result, group: Sequence[Record]) -> Result:
     hits, queries = sum(record.right for record in group), sum(record.queries for record in group)
     return replace(
         cell,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.squares import css_class
 from tabcontam.report.standings import Titles
-from tabcontam.verdicts.cells import OUTCOMES, Cell
+from tabcontam.verdicts.cells import OUTCOMES, Result
 from tabcontam.verdicts.results import Block, RunResults
 
 
@@ -27,7 +27,7 @@ def choices(view: RunResults, blocks: Sequence[Block]) -> Choices:
     titles = Titles(view)
     cells = [cell for block in blocks for cell in block.cells]
     tests = [test for test in view.tests if any(cell.test == test for cell in cells)]
-    by_label: dict[str, list[Cell]] = {column.label: [] for block in blocks for column in block.columns}
+    by_label: dict[str, list[Result]] = {column.label: [] for block in blocks for column in block.columns}
     for block in blocks:
         for column in block.columns if not block.control else ():
             by_label[column.label] += column.cells.values()
@@ -48,7 +48,7 @@ def places(chosen: Choices) -> dict[str, dict[str, int]]:
     }
 
 
-def _found(view: RunResults, cells: Sequence[Cell]) -> int:
+def _found(view: RunResults, cells: Sequence[Result]) -> int:
     """How much was found: first what row tests found, then what the others did."""
     found = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     rows = sum(cell.test in view.row_tests for cell in found)

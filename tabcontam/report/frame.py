@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults
 
@@ -68,7 +68,7 @@ PARTS: Mapping[str, Callable[[RunResults], "pd.DataFrame"]] = {
 }
 
 
-def of_cell(cell: Cell) -> dict[str, str | float | bool | None]:
+def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
     """The fields of a cell, the statistic and the interval taken apart."""
     statistic = {f"statistic_{name}": value for name, value in vars(cell.statistic).items()} if cell.statistic else {}
     return vars(cell) | dict(cell.numbers) | statistic | _ends("interval", cell.interval)

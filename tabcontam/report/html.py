@@ -31,7 +31,7 @@ from tabcontam.report.squares import (
     strength,
 )
 from tabcontam.report.standings import Standing, Titles, standings
-from tabcontam.verdicts.cells import Cell, TableVerdict, count
+from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, rulings
 from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.notes import NoteKind
@@ -209,7 +209,7 @@ def _agreements(view: RunResults) -> list[tuple[Source, int, int, list[Agreement
     ]
 
 
-def numbers(cell: Cell) -> list[str]:
+def numbers(cell: Result) -> list[str]:
     """The measured numbers of a cell, each with its name; none where nothing was asked."""
     if cell.queries == 0:
         return []

@@ -22,7 +22,7 @@ from xml.etree import ElementTree
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report.frame import of_cell
 from tabcontam.report.html import INDEX, parted
-from tabcontam.verdicts.cells import NUMBERS, Cell
+from tabcontam.verdicts.cells import NUMBERS, Result
 from tabcontam.verdicts.facts import LlmFacts
 from tabcontam.verdicts.results import Column, RunResults
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
@@ -89,7 +89,7 @@ def _time(seconds: float | None) -> str:
     return f"{seconds:.3f}" if seconds else "0"
 
 
-def _facts(view: RunResults, first: Cell) -> dict[str, str]:
+def _facts(view: RunResults, first: Result) -> dict[str, str]:
     """What holds for all cells of a suite: the run's facts, the LLM's and the table's, and the table's verdict."""
     llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
     named = (first.dataset, first.edition)
@@ -112,7 +112,7 @@ def _facts(view: RunResults, first: Cell) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _case(view: RunResults, suite: str, cell: Cell, seconds: float | None, page: str) -> ElementTree.Element:
+def _case(view: RunResults, suite: str, cell: Result, seconds: float | None, page: str) -> ElementTree.Element:
     attributes = {"classname": suite, "name": visible(cell.test, line=True), "time": _time(seconds)}
     case = ElementTree.Element("testcase", attributes)
     _properties(case, _measured(cell))
@@ -132,7 +132,7 @@ def _message(why: str) -> str:
     return visible(shorten(why, LONGEST_MESSAGE), line=True)
 
 
-def _failure(view: RunResults, cell: Cell, page: str) -> Iterator[str]:
+def _failure(view: RunResults, cell: Result, page: str) -> Iterator[str]:
     """What a failure encloses: the sentence, the numbers that it rests on, and where the evidence is."""
     statistic = cell.statistic
     yield cell.why
@@ -154,7 +154,7 @@ def _failure(view: RunResults, cell: Cell, page: str) -> Iterator[str]:
         yield f"recorded in {cell.source}"
 
 
-def _measured(cell: Cell) -> dict[str, str]:
+def _measured(cell: Result) -> dict[str, str]:
     fields = of_cell(cell)
     fields |= {
         "verdict": cell.outcome,

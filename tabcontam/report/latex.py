@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.report.groups import grouped
 from tabcontam.report.ranking import TITLES, about
-from tabcontam.verdicts.cells import LETTERS, Cell, TableVerdict
+from tabcontam.verdicts.cells import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.ranks import MEASURES, Rank
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import rounded, visible
@@ -180,7 +180,7 @@ def _squares(view: RunResults, block: Block, start: int) -> Iterator[str]:
     yield from _tabular(f"heatmap of {block.llm}", "l" + "c" * len(columns), header, rows)
 
 
-def _square(view: RunResults, cell: Cell | None) -> str:
+def _square(view: RunResults, cell: Result | None) -> str:
     if cell is None:
         return ""
     if cell.verdict is None:

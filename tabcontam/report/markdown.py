@@ -12,7 +12,7 @@ from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
 from tabcontam.report.groups import grouped
 from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
 from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.verdicts.cells import LETTERS, Cell, outcome_of
+from tabcontam.verdicts.cells import LETTERS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.ranks import MEASURES, Rank
 from tabcontam.verdicts.results import Block, RunResults
@@ -157,7 +157,7 @@ def _rows(view: RunResults, block: Block) -> Iterator[tuple[str, ...]]:
                 name = ""
 
 
-def _square(view: RunResults, cell: Cell | None) -> str:
+def _square(view: RunResults, cell: Result | None) -> str:
     if cell is None:
         return ""
     if cell.verdict is None:

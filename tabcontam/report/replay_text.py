@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from tabcontam.report.groups import grouped
-from tabcontam.verdicts.cells import Cell, count
+from tabcontam.verdicts.cells import Result, count
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -38,7 +38,7 @@ def _groups(
     return lines or ["", "nowhere"]
 
 
-def _counts(cells: Sequence[Cell]) -> str:
+def _counts(cells: Sequence[Result]) -> str:
     """How many cells came to each outcome, in the order and the words of a run's report."""
     return ", ".join(f"{number} {outcome}" for outcome, number in count(cells).items())
 

@@ -3,7 +3,7 @@
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.published import Mark, Source, marks, sources
 from tabcontam.report.standings import Titles
-from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Cell
+from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result
 from tabcontam.verdicts.results import RunResults
 
 SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
@@ -21,12 +21,12 @@ def css_class(outcome: str) -> str:
     return outcome.replace(" ", "-")
 
 
-def sign(cell: Cell) -> str:
+def sign(cell: Result) -> str:
     """What is written in the square: a letter, or the score where there is nothing else."""
     return f"{cell.score:.2f}" if cell.verdict is None and cell.score is not None else SIGNS[cell.outcome]
 
 
-def strength(view: RunResults, cell: Cell) -> int:
+def strength(view: RunResults, cell: Result) -> int:
     """From 1 to 5 by the recalled bits of a contaminated row test, each step four times the one before; else 0."""
     bits = cell.recalled_bits
     if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
@@ -34,7 +34,7 @@ def strength(view: RunResults, cell: Cell) -> int:
     return 1 + sum(bits >= level for level in LEVELS)
 
 
-def published(view: RunResults, cell: Cell) -> tuple[Mark, ...]:
+def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
     entry = view.run.catalogue.get(cell.llm)
     return marks(entry.name, cell.dataset, cell.test) if entry else ()
@@ -51,7 +51,7 @@ def sources_shown(view: RunResults) -> list[Source]:
     return [source for source in sources() if source in laid]
 
 
-def spoken(view: RunResults, titles: Titles, cell: Cell) -> str:
+def spoken(view: RunResults, titles: Titles, cell: Result) -> str:
     """The square's name for those who do not see it: where it stands, and all that it shows."""
     shown = [cell.outcome]
     if strength(view, cell):

@@ -6,7 +6,7 @@ from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.report.groups import grouped
-from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
 from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.results import Block, RunResults
@@ -71,7 +71,7 @@ class Titles:
         alone = list(self._datasets.values()).count(title) <= 1
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
-    def apart(self, of: Cell | TableVerdict) -> str:
+    def apart(self, of: Result | TableVerdict) -> str:
         """What tells the table from another one of the dataset: edition, serializer, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
@@ -96,7 +96,7 @@ def standings(
     }
 
 
-def _standing(titles: Titles, cells: Sequence[Cell], table: TableVerdict | None, ruling: Ruling | None) -> Standing:
+def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | None, ruling: Ruling | None) -> Standing:
     view = titles.view
     rows = [cell for cell in cells if cell.test in view.row_tests]
     found = any(cell.verdict is Verdict.CONTAMINATED for cell in rows)
@@ -132,7 +132,7 @@ def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
     return next((verdict for verdict in Verdict if verdict in there), None)
 
 
-def _why(cells: Sequence[Cell], verdict: Verdict | None) -> str:
+def _why(cells: Sequence[Result], verdict: Verdict | None) -> str:
     """Why nothing could be told: the reason of those cells whose verdict stands for all, where they share one."""
     reasons = {cell.reason for cell in cells if cell.verdict is (verdict or strongest(cell.verdict for cell in cells))}
     reason = (reasons.pop() if len(reasons) == 1 else None) or ""

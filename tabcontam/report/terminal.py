@@ -10,7 +10,7 @@ from tabcontam.report.groups import grouped
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.ranking import correlation_sentences, majorities
 from tabcontam.report.trials import question, telling
-from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Cell, TableVerdict, count
+from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import MEASURES
 from tabcontam.verdicts.results import Column, RunResults
 from tabcontam.verdicts.wording import listed, rounded, shorten, text
@@ -97,7 +97,7 @@ def print_report(
         paper.line(f"report: {index}")
 
 
-def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Cell, str]]]]:
+def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]]:
     """Each column's cells with the share of all cells done after it, as pytest's `[ 37%]`."""
     done, total = 0, len(view.cells)
     for block in view.blocks:
@@ -299,7 +299,7 @@ def _print_summary(paper: Paper, view: RunResults, letters: str) -> None:
             paper.parts([(cell.outcome.upper(), STYLES[cell.outcome]), (place, "")])
 
 
-def _places(view: RunResults, cells: list[Cell]) -> str:
+def _places(view: RunResults, cells: list[Result]) -> str:
     """What a group of cells has in common, named by what is few: `gpt-4o iris, wine membership`."""
     found = {
         "LLMs": dict.fromkeys(cell.llm for cell in cells),

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tabcontam.verdicts.cells import Cell, place_of
+from tabcontam.verdicts.cells import Result, place_of
 from tabcontam.verdicts.wording import text
 
 Trial = Mapping[str, Any]
 
 
-def telling(cells: Iterable[Cell], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
+def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
     """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys.
 
     A query asked again counts once, with its last reply.

@@ -29,7 +29,7 @@ from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.tables.serializers import Serializer
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
@@ -95,7 +95,7 @@ def load(folder: Path) -> RunResults:
     return found
 
 
-def last_lines(folder: Path, cells: Sequence[Cell]) -> list[Line]:
+def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     """The newest trial of every query of these cells, in the order of the cells.
 
     Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
@@ -168,7 +168,7 @@ def _merged(folders: Sequence[Path]) -> tuple[RunResults, list[Line], list[Pair]
     Raises `UsageError`.
     """
     parts = [load(folder) for folder in folders]
-    cells: dict[Key, Cell] = {}
+    cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
     for part, own in zip(parts, trials, strict=True):
@@ -222,7 +222,7 @@ def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part,
 
 
 def replay_results(
-    cells: Sequence[Cell],
+    cells: Sequence[Result],
     differences: Sequence[RecordedDifference] | None,
     rule_differences: Sequence[RuleDifference],
     rules: str,

@@ -39,7 +39,7 @@ def outcome_of(verdict: Verdict | None) -> str:
     return SCORE if verdict is None else verdict.value
 
 
-def count(cells: Iterable["Cell"]) -> dict[str, int]:
+def count(cells: Iterable["Result"]) -> dict[str, int]:
     """How many cells came to each outcome, worst first; outcomes that do not occur are left out."""
     found = Counter(cell.outcome for cell in cells)
     return {outcome: found[outcome] for outcome in OUTCOMES if found[outcome]}
@@ -90,7 +90,7 @@ class InCell(InTable):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cell(InCell):
+class Result(InCell):
     """One judged (LLM, dataset, serializer, test)."""
 
     source: str | None = None

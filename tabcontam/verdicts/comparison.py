@@ -17,7 +17,7 @@ from typing import Literal
 
 from tabcontam.evidence.base import DECIDED, State, Verdict
 from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
-from tabcontam.verdicts.cells import Cell, InCell
+from tabcontam.verdicts.cells import InCell, Result
 from tabcontam.verdicts.checked import Count, Share, Truth
 from tabcontam.verdicts.facts import RunFacts
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -72,7 +72,7 @@ class Comparison(InCell):
 class Side:
     """A cell with the newest trial of each of its queries; recorded answers have none."""
 
-    cell: Cell
+    cell: Result
     lines: Sequence[Line] = ()
 
 
@@ -102,7 +102,7 @@ class Difference:
 
 
 def comparisons(
-    run: RunFacts, cells: Iterable[Cell], lines: Iterable[Line], runs: Sequence[Pair] = ()
+    run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
 ) -> tuple[Comparison, ...]:
     """The comparisons of a run: versions, serializers, and the pairs of cells that two of the merged runs have.
 
@@ -121,7 +121,7 @@ def comparisons(
     return tuple(found)
 
 
-def of_runs(runs: Iterable[tuple[str, Iterable[Cell], Iterable[Line]]]) -> list[Pair]:
+def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line]]]) -> list[Pair]:
     """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
     held: dict[Key, tuple[str, Side]] = {}
     pairs = []
@@ -173,7 +173,7 @@ def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
     return {json.dumps([line.get(name) for name in same]): line.get("hit") is True for line in own}
 
 
-def _counts(cell: Cell) -> tuple[int, int] | None:
+def _counts(cell: Result) -> tuple[int, int] | None:
     """Hits and queries of a cell without trials; None where its hits are no queries but words, or there are none."""
     hits, queries, score = cell.hits, cell.queries, cell.score
     if not queries or score is None or hits is None or not isclose(hits / queries, score, abs_tol=ROUNDED):
@@ -181,7 +181,7 @@ def _counts(cell: Cell) -> tuple[int, int] | None:
     return hits, queries
 
 
-def _sides(cells: Iterable[Cell], lines: Iterable[Line]) -> dict[Key, Side]:
+def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
     """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
     own: dict[Key, list[Line]] = {}
     for line in lines:

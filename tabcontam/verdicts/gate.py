@@ -27,7 +27,7 @@ from typing import Any
 
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
-from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import TableName, llms_named, places_named
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
@@ -169,7 +169,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     for table in view.tables:
         if (table.llm, TableName.of(table)) not in subjects:
             yield f"none of the cells of {table.llm} on {view.label(table)} is there"
-    parts: list[Cell | TableVerdict] = [*view.cells, *view.tables]
+    parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
         found = part.q_value is not None and part.q_value <= alpha
         if found and part.verdict is not Verdict.CONTAMINATED:
@@ -277,7 +277,7 @@ class _Gate:
             return f"found by {', '.join(flagged)}"
         return f"found by {', '.join(flagged)}, p = {rounded('p_value', table.p_value)} together"
 
-    def _clean(self, llm: str, place: TableName, missed: Sequence[Cell]) -> tuple[Conclusion, str]:
+    def _clean(self, llm: str, place: TableName, missed: Sequence[Result]) -> tuple[Conclusion, str]:
         """Of a table that was not detected by these cells."""
         void = [cell.test for cell in missed if cell.test in self._void(EXPOSED, llm, place)]
         also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
@@ -293,7 +293,7 @@ class _Gate:
         tests = ", ".join(cell.test for cell in counted)
         return Conclusion.CLEAN, f"not found by {tests}{power}" + (f"; {also}" if void else "")
 
-    def _share(self, missed: Sequence[Cell]) -> float | None:
+    def _share(self, missed: Sequence[Result]) -> float | None:
         """The least share of remembered rows that would have been found; not known under the published rules."""
         shares = [cell.detectable_share for cell in missed if cell.detectable_share is not None]
         return None if self.view.run.rules == PAPER else min(shares, default=None)
@@ -306,7 +306,7 @@ class _Gate:
         missed = any(cell.verdict is Verdict.NOT_DETECTED for cell in cells)
         return "" if missed else "no row was found, but whether the dataset is known was not decided by any test"
 
-    def _knowing(self, llm: str, place: TableName) -> list[Cell]:
+    def _knowing(self, llm: str, place: TableName) -> list[Result]:
         """What tests of knowledge found; those that show no rows are asked in one serializer alone, and go for all."""
         here, facts = (llm, place.dataset, place.edition), self.view.facts
         known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
@@ -345,8 +345,8 @@ class _Gate:
         return _verdicts(self.view.tables)
 
     @cached_property
-    def _by_subject(self) -> dict[Tested, list[Cell]]:
-        cells: dict[Tested, list[Cell]] = {}
+    def _by_subject(self) -> dict[Tested, list[Result]]:
+        cells: dict[Tested, list[Result]] = {}
         for cell in self.view.cells:
             cells.setdefault((cell.llm, TableName.of(cell)), []).append(cell)
         return cells
@@ -355,7 +355,7 @@ class _Gate:
     def _labels(self) -> dict[TableName, str]:
         return {TableName.of(cell): self.view.label(cell) for cell in self.view.cells}
 
-    def _rows(self, llm: str, place: TableName) -> list[Cell]:
+    def _rows(self, llm: str, place: TableName) -> list[Result]:
         return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in self.view.row_tests]
 
 
@@ -363,7 +363,7 @@ def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
     return {(verdict.llm, TableName.of(verdict)): verdict for verdict in verdicts}
 
 
-def _flagged(cells: Sequence[Cell], table: TableVerdict | None) -> list[str]:
+def _flagged(cells: Sequence[Result], table: TableVerdict | None) -> list[str]:
     """The row tests that found the rows: those whose cell did, else of all together that with the least p-value."""
     if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
         return found
@@ -373,7 +373,7 @@ def _flagged(cells: Sequence[Cell], table: TableVerdict | None) -> list[str]:
     return [cell.test for cell, p_value in zip(cells, p_values, strict=True) if p_value == min(p_values)]
 
 
-def cut_short(cell: Cell) -> bool:
+def cut_short(cell: Result) -> bool:
     """Whether nothing is known of a cell because it was not asked to the end, or not at all."""
     return cell.cut_short and cell.verdict in (Verdict.SKIPPED, Verdict.NO_ANSWER)
 

@@ -8,7 +8,7 @@ from tabcontam.evidence.base import DECIDED, Evidence, Facts, Measurement, Test,
 from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
-from tabcontam.verdicts.cells import Cell, Statistic, TableVerdict
+from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
 from tabcontam.verdicts.decisions import Decision, found, of_table, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
@@ -28,7 +28,7 @@ STRONGEST_FIRST = (
     Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED,
 )  # fmt: skip
 Tests = Mapping[str, Facts]
-Part = TypeVar("Part", Cell, TableVerdict)
+Part = TypeVar("Part", Result, TableVerdict)
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class CellName:
     control: bool = False
 
     @classmethod
-    def of(cls, cell: Cell) -> "CellName":
+    def of(cls, cell: Result) -> "CellName":
         """The name of a judged cell."""
         return cls(cell.llm, cell.dataset, cell.edition or "", cell.serializer or "", cell.test, cell.control)
 
@@ -72,7 +72,7 @@ def result(
     at: float,
     ended: str = "",
     test: Test | None = None,
-) -> Cell:
+) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
@@ -103,7 +103,7 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
     return Decision(Verdict.NO_ANSWER, f"{asked}{ended and f': {ended}'}")
 
 
-def _weighed(cell: Cell, evidence: Evidence) -> Cell:
+def _weighed(cell: Result, evidence: Evidence) -> Result:
     """A cell with what the calibrated rules count and decide by; a test without a verdict scores its statistic."""
     share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
     return replace(
@@ -123,7 +123,7 @@ def _weighed(cell: Cell, evidence: Evidence) -> Cell:
     )
 
 
-def published_counts(cell: Cell, measurement: Measurement) -> Cell:
+def published_counts(cell: Result, measurement: Measurement) -> Result:
     """A cell with what was counted under the published rules, and the sentence that says so."""
     asked, hits, answered = len(measurement.trials), measurement.paper_hits, texts(measurement.trials)
     unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
@@ -133,9 +133,9 @@ def published_counts(cell: Cell, measurement: Measurement) -> Cell:
 
 def unjudged(
     name: CellName, verdict: Verdict | None, reason: str | None, queries: int = 0, test: Test | None = None
-) -> Cell:
+) -> Result:
     """A cell before its trials are weighed, or one that has none: skipped, or not answered."""
-    return Cell(
+    return Result(
         llm=name.llm,
         dataset=name.dataset,
         edition=name.edition,
@@ -151,11 +151,11 @@ def unjudged(
     )
 
 
-def conclude(cells: Sequence[Cell], rules: str, alpha: float, tests: Tests | None = None) -> list[Cell]:
+def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[Result]:
     """The cells with their q-values over all cells of the same LLM and, under the calibrated rules, their verdicts."""
     known = tests or known_tests()
 
-    def decided(cell: Cell, finding: bool) -> Cell:
+    def decided(cell: Result, finding: bool) -> Result:
         return cell if rules == PAPER and known[cell.test].number is not None else _concluded(cell, finding)
 
     return _by_llm(cells, alpha, decided)
@@ -175,7 +175,7 @@ def _by_llm(parts: Sequence[Part], alpha: float, decided: Callable[[Part, bool],
     return concluded
 
 
-def _concluded(cell: Cell, finding: bool) -> Cell:
+def _concluded(cell: Result, finding: bool) -> Result:
     # a smaller run, whose family this one is larger than, may have found it
     own = cell.otherwise or cell.verdict
     if own is Verdict.CONTAMINATED:
@@ -187,7 +187,7 @@ def _concluded(cell: Cell, finding: bool) -> Cell:
     return replace(cell, verdict=own, otherwise=None, reason=reason)
 
 
-def surely_found(cell: Cell, rules: str, at: float) -> bool:
+def surely_found(cell: Result, rules: str, at: float) -> bool:
     """Whether a cell is contaminated whatever the cells that are still to be asked will show."""
     if rules == PAPER:
         return cell.verdict is Verdict.CONTAMINATED
@@ -198,7 +198,7 @@ def _would_find(share: float | None) -> str | None:
     return None if share is None else f"an LLM that remembers {share:.0%} of the rows would have been found"
 
 
-def results(run: RunFacts, cells: Sequence[Cell]) -> RunResults:
+def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
     """The run, its cells, a line for each table, the ranking of the LLMs under test, and what it shows.
 
     Comparisons need the trials, too: `runs.folder.record` adds them.
@@ -216,10 +216,10 @@ def results(run: RunFacts, cells: Sequence[Cell]) -> RunResults:
     )
 
 
-def tables(cells: Iterable[Cell], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
+def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
     """One line for each (LLM, dataset, serializer): what its row tests say together, whatever their dependence."""
     known = tests or known_tests()
-    grouped: dict[tuple[str, ...], list[Cell]] = {}
+    grouped: dict[tuple[str, ...], list[Result]] = {}
     for cell in cells:
         if known[cell.test].row_test:
             grouped.setdefault(cell.key[:-1], []).append(cell)
@@ -230,7 +230,7 @@ def tables(cells: Iterable[Cell], rules: str, alpha: float, tests: Tests | None 
     return _by_llm([_table(own) for own in grouped.values()], alpha, decided)
 
 
-def _table(cells: Sequence[Cell]) -> TableVerdict:
+def _table(cells: Sequence[Result]) -> TableVerdict:
     verdicts = {cell.verdict for cell in cells}
     verdict = next((word for word in STRONGEST_FIRST if word in verdicts), Verdict.SKIPPED)
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]

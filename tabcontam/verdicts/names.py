@@ -10,7 +10,7 @@ from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import SHORT, find_card, split_edition
 from tabcontam.tables.text_files import check_file
-from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.results import RunResults
 
 
@@ -23,7 +23,7 @@ class TableName:
     serializer: str | None
 
     @classmethod
-    def of(cls, part: Cell | TableVerdict) -> "TableName":
+    def of(cls, part: Result | TableVerdict) -> "TableName":
         """The table of a cell or of a verdict."""
         return cls(part.dataset, part.edition, part.serializer)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import phrase
 
 EXPOSED = "control:exposed"
@@ -51,7 +51,7 @@ class Note:
         return f"{self.kind}: {self.text}" if self.kind in CLAIMS else self.text
 
 
-Labelled = tuple[str, Cell]  # a cell and what the report calls its table
+Labelled = tuple[str, Result]  # a cell and what the report calls its table
 
 
 def of_controls(cells: Iterable[Labelled], row_tests: frozenset[str]) -> list[Note]:

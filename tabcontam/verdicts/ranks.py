@@ -7,7 +7,7 @@ from typing import get_args
 
 from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
 from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.rules import PAPER
@@ -81,7 +81,7 @@ class Correlation:
     """That the two do not go together; null where the coefficient is."""
 
 
-def ranking(cells: Iterable[Cell], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
+def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
     """Table 2 of the paper: the LLMs under test by contamination score, highest first; intervals have 95%.
 
     The score is contaminated over decided cells of tests 1 to 9, and under the paper's rules over all of them; its
@@ -90,7 +90,7 @@ def ranking(cells: Iterable[Cell], rules: str, facts: Mapping[str, Facts] | None
     largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
     and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
     """
-    by_llm: dict[str, list[Cell]] = {}
+    by_llm: dict[str, list[Result]] = {}
     for cell in cells:
         if not cell.control:
             by_llm.setdefault(cell.llm, []).append(cell)
@@ -98,7 +98,7 @@ def ranking(cells: Iterable[Cell], rules: str, facts: Mapping[str, Facts] | None
     return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))
 
 
-def _rank(llm: str, cells: Sequence[Cell], rules: str, facts: Mapping[str, Facts]) -> Rank:
+def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Facts]) -> Rank:
     numbered = [cell for cell in cells if facts[cell.test].number is not None]
     counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
     found = sum(cell.verdict is Verdict.CONTAMINATED for cell in counted)
@@ -125,7 +125,7 @@ def _rank(llm: str, cells: Sequence[Cell], rules: str, facts: Mapping[str, Facts
     )
 
 
-Scored = tuple[Cell, float]  # a cell that has a score and no verdict, and the score
+Scored = tuple[Result, float]  # a cell that has a score and no verdict, and the score
 
 
 def _mean(scored: Sequence[Scored]) -> float | None:
@@ -153,7 +153,7 @@ def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
     return _rounded(mean_interval([mean[0] for mean in means], [(low, high) for _, low, high in means], weights))
 
 
-def _score_interval(cell: Cell, score: float) -> Limits | None:
+def _score_interval(cell: Result, score: float) -> Limits | None:
     """The cell's own interval where it is of the score; else of the share that its counts are; None without counts."""
     if cell.statistic and cell.interval and round(cell.statistic.value, 4) == round(score, 4):
         return cell.interval

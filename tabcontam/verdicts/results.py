@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from tabcontam.evidence.base import Facts, Kind
-from tabcontam.verdicts.cells import Cell, TableVerdict
+from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
@@ -22,7 +22,7 @@ class Column:
 
     llm: str
     label: str
-    cells: Mapping[str, Cell]
+    cells: Mapping[str, Result]
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Block:
     columns: tuple[Column, ...]
 
     @cached_property
-    def cells(self) -> list[Cell]:
+    def cells(self) -> list[Result]:
         """Its cells, column by column, in the order of the tests."""
         return [cell for column in self.columns for cell in column.cells.values()]
 
@@ -50,7 +50,7 @@ class RunResults:
     """The version of this form."""
     run: RunFacts
     """The facts of the run."""
-    cells: tuple[Cell, ...]
+    cells: tuple[Result, ...]
     """Every judged cell."""
     tables: tuple[TableVerdict, ...] = ()
     """A line for each (LLM, dataset, serializer); empty for recorded answers."""
@@ -100,7 +100,7 @@ class RunResults:
         return tuple(Block(llm, llm in joined, self._columns(llm)) for llm in present)
 
     @cached_property
-    def placed(self) -> dict[str, Cell]:
+    def placed(self) -> dict[str, Result]:
         """The cells in the order of the page, by where they stand there: `LLM-COLUMN-TEST`, each counted from 1."""
         row = {test: number for number, test in enumerate(self.tests, start=1)}
         return {
@@ -136,7 +136,7 @@ class RunResults:
 
     def _columns(self, llm: str) -> tuple[Column, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
-        grouped: dict[tuple[str, int], dict[str, Cell]] = {}
+        grouped: dict[tuple[str, int], dict[str, Result]] = {}
         own = [cell for cell in self.cells if cell.llm == llm]
         for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             label = self.label(cell)
@@ -148,12 +148,12 @@ class RunResults:
             for (label, repeat), cells in grouped.items()
         )
 
-    def label(self, of: Cell | TableVerdict) -> str:
+    def label(self, of: Result | TableVerdict) -> str:
         """The dataset, and what tells it from another column: edition, serializer, source."""
         told_apart = [getattr(of, name) for name in ("serializer", "source") if len(self._differing[name]) > 1]
         return " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
 
-    def edition(self, of: Cell | TableVerdict) -> str:
+    def edition(self, of: Result | TableVerdict) -> str:
         """`@EDITION` where the dataset has several here; else empty."""
         return f"@{of.edition}" if of.edition and len(self._editions.get(of.dataset, ())) > 1 else ""
 
@@ -169,7 +169,7 @@ class RunResults:
         return {name: {getattr(cell, name) for cell in self.cells} for name in ("serializer", "source")}
 
     @cached_property
-    def subjects(self) -> list[Cell]:
+    def subjects(self) -> list[Result]:
         """The cells that count: all but those of controls that joined."""
         return [cell for block in self.blocks for cell in block.cells if not cell.control]
 

@@ -33,7 +33,7 @@ from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.judge import CellName
 from tests.answerers import reply_of
 from tests.benchmarks.wire import served
@@ -201,7 +201,7 @@ def limited() -> None:
 
 def faults() -> None:
     """One request of five fails; replies and verdicts are those of a server that works."""
-    found: list[tuple[Sequence[Cell], dict[str, str]]] = []
+    found: list[tuple[Sequence[Result], dict[str, str]]] = []
     for share in (0.0, 0.2):
         with served("--faults", str(share), "--retry-after", "0.2", "--latency", "0.02") as url:
             session, seconds = run(url, FAULTY)

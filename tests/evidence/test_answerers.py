@@ -18,7 +18,7 @@ from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tests.made_tables import ships
 
 NUMBERED = [test.id for test in all_tests() if test.number is not None]
@@ -44,7 +44,7 @@ def register() -> Table:
     return replace(table, columns=(*table.columns[:-1], *MORE, table.columns[-1]), rows=rows)
 
 
-def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Cell]:
+def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
     subject = Subject(open_simulated(kind))
     options = Options()
     cells = plan([subject], [register()], [load_serializers()[serializer]], all_tests(), options)

@@ -5,8 +5,9 @@ from random import Random
 
 import pytest
 
-from tabcontam.guesser.chance import Cell, Guess
+from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.guesser import guess_chain, least_sure_of
+from tabcontam.tables.table import Cell
 
 Columns = Mapping[str, Sequence[Cell]]
 

@@ -18,7 +18,7 @@ from tabcontam.replay.calibrated import GUESSED, PARTLY
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.document import as_document, as_json, typed
 from tabcontam.verdicts.facts import RunFacts, known_tests
 from tabcontam.verdicts.recorded import RuleDifference
@@ -105,7 +105,7 @@ MAIN = {"serializer": None}
 
 
 @cache
-def timed() -> tuple[float, list[Cell], list[RuleDifference]]:
+def timed() -> tuple[float, list[Result], list[RuleDifference]]:
     start = time.process_time()
     cells, different = replay_calibrated(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
     return time.process_time() - start, cells, different

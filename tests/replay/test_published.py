@@ -14,7 +14,7 @@ import pytest
 from tabcontam.reading.words import english
 from tabcontam.replay import differences, read_records, replay
 from tabcontam.replay.published import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.recorded import RecordedDifference
 from tests.replay.made import record, row_record, written
 
@@ -31,7 +31,7 @@ cut_short
 def judged(tmp_path: Path) -> Any:
     """The cells of made-up records."""
 
-    def judge(*records: dict[str, Any], rules: str = "paper") -> list[Cell]:
+    def judge(*records: dict[str, Any], rules: str = "paper") -> list[Result]:
         return replay(read_records(written(tmp_path, *records)), ENGLISH, rules)
 
     return judge
@@ -143,7 +143,7 @@ DATASETS = {
 
 
 @cache
-def cells(portable: bool) -> list[Cell]:
+def cells(portable: bool) -> list[Result]:
     return replay(read_records(Path(FOLDER, "records.jsonl")), english(portable), "paper")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tabcontam.report.csv_text import FORMULA, guarded
 from tabcontam.report.frame import CELLS, cells_frame
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.wording import visible
 from tests.report.rendered import render_csv
@@ -30,7 +30,7 @@ def test_one_row_a_cell_with_every_field() -> None:
     rows = read(of)
     assert len(rows) == len(of["cells"])
     assert list(rows[0]) == list(CELLS)
-    assert set(CELLS) >= {field.name for field in fields(Cell)} - {"statistic", "interval"}
+    assert set(CELLS) >= {field.name for field in fields(Result)} - {"statistic", "interval"}
     assert [(row["llm"], row["test"]) for row in rows] == [(one["llm"], one["test"]) for one in of["cells"]]
 
 

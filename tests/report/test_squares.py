@@ -5,12 +5,12 @@ import pytest
 from tabcontam.report.published import marks, sources
 from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
 from tabcontam.report.standings import Titles
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.document import typed
 from tests.report.synthetic import cell, document, weighed
 
 
-def only(**given: object) -> Cell:
+def only(**given: object) -> Result:
     return typed({"schema": 1, "run": {"rules": "calibrated"}, "cells": [given]}).cells[0]
 
 

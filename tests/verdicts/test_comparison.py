@@ -14,7 +14,7 @@ from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
@@ -25,11 +25,11 @@ FAMILY = {
     name: CatalogueFacts(name=name, title=name.title(), family="f", order=order)
     for order, name in enumerate(("old", "new", "newest"), start=1)
 }
-Asked = tuple[RunFacts, list[Cell]]
+Asked = tuple[RunFacts, list[Result]]
 
 
-def cell(llm: str, verdict: str | None = "not detected", **changes: Any) -> Cell:
-    made = Cell(llm=llm, dataset="iris", edition="e", serializer="is", test="full_completion", kind=Kind.MEMORIZATION)
+def cell(llm: str, verdict: str | None = "not detected", **changes: Any) -> Result:
+    made = Result(llm=llm, dataset="iris", edition="e", serializer="is", test="full_completion", kind=Kind.MEMORIZATION)
     return replace(made, **{"verdict": verdict and Verdict(verdict), "queries": 30} | changes)
 
 
@@ -37,7 +37,7 @@ def verdict(word: str | None) -> Verdict | None:
     return None if word is None else Verdict(word)
 
 
-def lines(cell: Cell, right: Sequence[bool], **changes: Any) -> list[Line]:
+def lines(cell: Result, right: Sequence[bool], **changes: Any) -> list[Line]:
     """One trial a query; the same queries for each cell."""
     place = {key: getattr(cell, key) for key in ("llm", "dataset", "edition", "serializer", "test")}
     known = {"asked": ["x"], "state": "ok", "decoy_of": ""}
@@ -47,7 +47,7 @@ def lines(cell: Cell, right: Sequence[bool], **changes: Any) -> list[Line]:
     ]
 
 
-def document(cells: Sequence[Cell], **run: Any) -> Asked:
+def document(cells: Sequence[Result], **run: Any) -> Asked:
     return replace(RunFacts(rules="calibrated", seed=0, version="1", alpha=0.05), **run), list(cells)
 
 
@@ -55,7 +55,7 @@ def of(asked: Asked, trials: Sequence[Line] = (), runs: Sequence[Pair] = ()) -> 
     return list(comparisons(*asked, trials, runs))
 
 
-def compared(first: Cell, second: Cell, ones: Sequence[bool], others: Sequence[bool], **changes: Any) -> Comparison:
+def compared(first: Result, second: Result, ones: Sequence[bool], others: Sequence[bool], **changes: Any) -> Comparison:
     """One comparison of two versions of a family."""
     asked = [*lines(first, ones), *lines(second, others, **changes)]
     (found,) = of(document([first, second], catalogue=FAMILY), asked)
@@ -167,7 +167,7 @@ class TestSerializers:
 
 class TestRuns:
     def test_a_cell_stands_beside_that_of_the_last_run_that_has_it(self) -> None:
-        ran: list[tuple[str, list[Cell], list[Line]]] = [("A", [cell("m")], []), ("B", [cell("other")], [])]
+        ran: list[tuple[str, list[Result], list[Line]]] = [("A", [cell("m")], []), ("B", [cell("other")], [])]
         found = of_runs([*ran, ("C", [cell("m", "contaminated")], [])])
         assert [(pair.first, pair.second) for pair in found] == [("A", "C")]
         (line,) = of(document([]), (), found)

@@ -9,13 +9,13 @@ from scipy import stats
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.statistics.exact import clopper_pearson
-from tabcontam.verdicts.cells import Cell, Statistic, TableVerdict
+from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
 from tabcontam.verdicts.judge import conclude, tables
 from tabcontam.verdicts.ranks import Rank, correlations, ranking
 
 
-def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Cell:
-    return Cell(
+def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Result:
+    return Result(
         llm="m",
         dataset=dataset,
         edition="e",
@@ -47,7 +47,7 @@ def test_to_conclude_twice_is_to_conclude_once() -> None:
 
 
 def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> None:
-    def judged(*p_values: float) -> tuple[list[Cell], TableVerdict]:
+    def judged(*p_values: float) -> tuple[list[Result], TableVerdict]:
         tests = ("feature_list_informed", "full_completion", "feature_completion")
         cells = [
             replace(cell("iris", "not detected", value), test=test) for test, value in zip(tests, p_values, strict=True)
@@ -66,10 +66,10 @@ def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> No
     assert table.verdict is Verdict.NOT_DETECTED
 
 
-def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: Any) -> Cell:
+def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: Any) -> Result:
     """A cell that has a score and no verdict, as `weigh` counts it."""
     hits = round(score * asked)
-    made = Cell(
+    made = Result(
         llm="m",
         dataset=dataset,
         edition="e",

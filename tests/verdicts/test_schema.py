@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from tabcontam.cli.commands import main
 from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.verdicts.cells import Cell
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.document import as_document, json_schema, typed
 from tests.replay.made import record, row_record
 from tests.report.synthetic import cell, document, results, table, weighed
@@ -59,7 +59,7 @@ def test_every_object_of_ours_is_closed() -> None:
 
 def test_it_has_the_words_and_the_fields_of_a_cell() -> None:
     defined = json_schema()["$defs"]
-    assert list(defined["Cell"]["properties"]) == [field.name for field in fields(Cell)]
+    assert list(defined["Result"]["properties"]) == [field.name for field in fields(Result)]
     assert defined["Kind"]["enum"] == list(Kind)
     assert defined["Verdict"]["enum"] == list(Verdict)
 
