@@ -17,7 +17,7 @@ from tabcontam.asking.trials import Journal, Key, Line, line_key, reply_of, sent
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
 from tabcontam.reading.words import Dictionary
-from tabcontam.subjects.base import Form, Model, Settling
+from tabcontam.subjects.base import Form, Model
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
@@ -202,7 +202,7 @@ class Session:
             if query.id not in self.trials.get(cell.name, {}):
                 pending.setdefault(_asked_as(model, query) or str(number), []).append((cell, query))
         # Of one whose form is still to be found out nothing can be stored.
-        stored = self.store.get(pending) if model.identity is not None and _settled(model) else {}
+        stored = self.store.get(pending) if model.identity is not None and model.settled else {}
         for found, reply in stored.items():
             trials = [(cell, self._whole(cell, Trial(query, reply, cached=True))) for cell, query in pending[found]]
             if all(self._usable(trial) for _, trial in trials):
@@ -212,7 +212,7 @@ class Session:
 
     def _settle(self, model: Model) -> None:
         """Tell a model the form that an earlier run found it to take, or remember to note what this one finds."""
-        if isinstance(model, Settling) and not model.settled and model.identity is not None:
+        if not model.settled and model.identity is not None:
             form = self.store.form(model.identity, model.version)
             if form is not None:
                 model.settle(form)
@@ -294,7 +294,7 @@ class Session:
         if model.identity is None:
             return
         self.store.put(key(model.identity, model.version, model.form, query.prompt, query.max_tokens), llm, reply)
-        if llm in self._unsettled and isinstance(model, Settling) and model.settled:
+        if llm in self._unsettled and model.settled:
             self._unsettled.remove(llm)
             self.store.note_form(model.identity, model.version, model.form)
 
@@ -355,11 +355,6 @@ def _answers(line: Line, query: Query) -> bool:
     return line.get("prompt") in [sent(prompt, form) for form in Form]
 
 
-def _settled(model: Model) -> bool:
-    """Whether it is known in which form a model is sent its prompts."""
-    return not isinstance(model, Settling) or model.settled
-
-
 def _asked_as(model: Model, query: Query) -> str | None:
     """What makes a query the same as another for a model; None for one whose replies are not stored.
 
@@ -367,6 +362,6 @@ def _asked_as(model: Model, query: Query) -> str | None:
     """
     if model.identity is None:
         return None
-    forms = (model.form,) if _settled(model) else (model.form, *(form for form in Form if form is not model.form))
+    forms = (model.form,) if model.settled else (model.form, *(form for form in Form if form is not model.form))
     prompt = query.prompt
     return " ".join(key(model.identity, model.version, form, prompt, query.max_tokens) for form in forms)

@@ -11,34 +11,32 @@ a `Reply` of state `failed`     this request alone gets no answer
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol
 
-from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply
+from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
 from tabcontam.subjects.form import Form as Form
-
-if TYPE_CHECKING:
-    from tabcontam.tables.table import Table
-
+from tabcontam.tables.table import Table
 
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
+@dataclass(eq=False)
 class TransientError(Exception):
     """What may pass: a rate limit, a server that is overloaded or fails, a timeout, a cut connection, broken JSON.
 
-    Its text is one line without the key. `kind` is a word or two for the progress line ("429", "timeout"); `wait` the
+    `text` is one line without the key. `kind` is a word or two for the progress line ("429", "timeout"); `wait` the
     seconds that the server asks for, None where it asks for none; `crowded` whether fewer requests at a time would
     help; `sent` whether the LLM may have answered, so that the request may have to be paid for.
     """
 
-    def __init__(
-        self, text: str, kind: str, wait: float | None = None, *, crowded: bool = False, sent: bool = False
-    ) -> None:
-        super().__init__(text)
-        self.kind = kind
-        self.wait = wait
-        self.crowded = crowded
-        self.sent = sent
+    text: str
+    kind: str
+    wait: float | None = None
+    crowded: bool = False
+    sent: bool = False
+
+    def __str__(self) -> str:
+        return self.text
 
 
 class FatalError(Exception):
@@ -47,6 +45,30 @@ class FatalError(Exception):
 
 class SpentError(Exception):
     """One more request would go beyond a limit that the user set. Its text is one line."""
+
+
+def as_reply(
+    text: str,
+    tokens: int | None,
+    *,
+    refusal: str | None = None,
+    cut: bool = False,
+    reasoned: bool = False,
+    stopped: str = "",
+) -> Reply:
+    """The reply that a text makes which the model wrote: refused, cut by the token limit, empty or as it should be.
+
+    `reasoned` says that the model thought before it wrote; `stopped` why the server ended the text, if it was neither.
+    """
+    blank = not text.strip()
+    if refusal is not None:
+        return Reply(text, State.REFUSED, refusal, tokens)
+    if cut:
+        detail = "all tokens went into reasoning" if blank and reasoned else "token limit"
+        return Reply(text, State.TRUNCATED, detail, tokens)
+    if blank:
+        return Reply("", State.EMPTY, stopped or "no text", tokens)
+    return Reply(text, State.TRUNCATED if stopped else State.OK, stopped, tokens)
 
 
 def without_system(messages: Sequence[Message]) -> list[Message]:
@@ -86,6 +108,7 @@ class Model(Protocol):
     version: str = ""  # what the server states: a version or digest; "" where it states none
     connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
+    settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.spec}>"
@@ -105,7 +128,11 @@ class Model(Protocol):
         """Reach the LLM before anything is asked. Raises `UsageError` with one line where that cannot work."""
         return
 
-    def prepare(self, table: "Table", queries: Sequence[Query]) -> "Model":
+    def settle(self, form: Form) -> None:
+        """Take the form that an earlier run found it to take. Only one that is not `settled` is told."""
+        return
+
+    def prepare(self, table: Table, queries: Sequence[Query]) -> "Model":
         """The model that answers for this table: itself, but for controls and simulations, which are made for one.
 
         Raises `Skip` where none can be made.
@@ -119,17 +146,6 @@ class Model(Protocol):
     async def close(self) -> None:
         """Give back connections and memory."""
         return
-
-
-@runtime_checkable
-class Settling(Protocol):
-    """A model that finds out by asking which form it takes, or takes the one that an earlier run found."""
-
-    settled: bool
-
-    def settle(self, form: Form) -> None:
-        """Take this form, and ask for no other."""
-        ...
 
 
 class Scorer(Protocol):

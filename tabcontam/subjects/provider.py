@@ -2,14 +2,11 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import Capability
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.catalogue import Entry
 from tabcontam.tables.serializers import Serializer
-
-if TYPE_CHECKING:
-    from tabcontam.subjects.catalogue import Entry
 
 
 @dataclass(frozen=True)
@@ -54,6 +51,6 @@ class Provider:
     name: str
     spellings: Mapping[str, str]
     open: Callable[[str, Settings], Model]
-    offer: Callable[["Entry"], Offer] = field(default=lambda entry: Offer())
+    offer: Callable[[Entry], Offer] = field(default=lambda entry: Offer())
     details: Callable[[], str] = field(default=lambda: "")
     address: str = ""

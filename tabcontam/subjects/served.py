@@ -2,9 +2,10 @@
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Usage
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.openai.address import is_loopback
 
@@ -78,6 +79,12 @@ class ServedModel(Model):
         text = MASKED.sub("***", text)
         line = " ".join("".join(sign if sign.isprintable() else " " for sign in text).split())
         return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def charged(usages: Iterable[Usage | None]) -> Usage | None:
+    """What the requests for one reply cost together, as far as the server says."""
+    stated = [usage for usage in usages if usage]
+    return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None
 
 
 def _stated(variable: str) -> str:

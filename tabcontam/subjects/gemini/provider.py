@@ -15,13 +15,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.evidence.base import Capability, Prompt, Reply, State
+from tabcontam.evidence.base import Capability, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, TransientError, without_system
 from tabcontam.subjects.gemini import GOOGLE
-from tabcontam.subjects.gemini.replies import Answer, charged, read_answer, retry_delay
+from tabcontam.subjects.gemini.replies import Answer, read_answer, retry_delay
 from tabcontam.subjects.openai.errors import retry_after
 from tabcontam.subjects.openai.replies import message
-from tabcontam.subjects.served import ServedModel
+from tabcontam.subjects.served import ServedModel, charged
 
 if TYPE_CHECKING:
     from google.genai import Client
@@ -64,6 +64,7 @@ HOPELESS = {
     r"404 ": "does not offer {model}, or no longer does; name another model",
     r"3\d\d |405 ": "does not speak the Gemini protocol",
 }
+PASSING = (408, 429)  # besides 500 and above
 CROWDED = (408, 429, 503, 504)
 NOT_WORKED_ON = (429, 503)
 # The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed where nothing handles them.
@@ -157,10 +158,10 @@ class GeminiModel(ServedModel):
         except APIError as error:
             if error.code == 404:
                 raise await self._unknown(client) from None
-            why = self._hopeless(error) or f"{self._who} does not tell of the model; it answered {_reason(error)}"
+            why = self._hopeless(error) or f"{self._who} does not tell of the model; it answered {_fault(error).text}"
             raise self._mistake(why) from None
         except (RequestError, TimeoutError) as error:
-            why = f"no answer in {CONNECT_SECONDS:.0f} s" if isinstance(error, TimeoutError) else _reason(error)
+            why = f"no answer in {CONNECT_SECONDS:.0f} s" if isinstance(error, TimeoutError) else _fault(error).text
             raise self._mistake(f"{why}: cannot reach {self.address}; check the network and the proxy") from None
         except Exception:  # as in `generate`
             raise self._mistake(self._other_kind()) from None
@@ -171,7 +172,7 @@ class GeminiModel(ServedModel):
 
         What is learned from a refusal is kept only once the server has taken a request that was made by it.
         """
-        habits, answers = self._habits, list[Answer]()
+        habits, usages = self._habits, list[Usage | None]()
         while True:
             arguments = habits.arguments(request.prompt, request.max_tokens)
             try:
@@ -179,16 +180,16 @@ class GeminiModel(ServedModel):
             except Exception as error:  # a server can make the SDK raise almost anything
                 fewer = habits.without(error, arguments["config"])
                 if fewer is None:
-                    return self._failed(error, answers)
+                    return self._failed(error, usages)
                 habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
             else:
-                answers.append(answer)
+                usages.append(answer.usage)
                 cramped = answer.cut and answer.thought and not habits.thinks
                 habits = replace(habits, thinks=habits.thinks or cramped)
                 self._learn(habits)
                 if not cramped:
                     reply = answer.reply()
-                    return replace(reply, text=self._without_key(reply.text), usage=charged(answers))
+                    return replace(reply, text=self._without_key(reply.text), usage=charged(usages))
             request.again()
 
     async def close(self) -> None:
@@ -297,9 +298,9 @@ class GeminiModel(ServedModel):
         if what is None:
             return None
         what = what.format(variable=self._variable, model=self.model.removeprefix("models/"))
-        return self._line(f"{self._who} {what}; it answered {_reason(error)}")
+        return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
-    def _failed(self, error: Exception, answers: Sequence[Answer]) -> Reply:
+    def _failed(self, error: Exception, usages: Sequence[Usage | None]) -> Reply:
         """No answer to this request. Raises `TransientError` or `FatalError` where that is not its own fault."""
         if isinstance(error, UsageError):  # there is no key, or no SDK
             raise FatalError(str(error)) from None
@@ -308,34 +309,36 @@ class GeminiModel(ServedModel):
         hopeless = self._hopeless(error) if isinstance(error, APIError) else None
         if hopeless:
             raise FatalError(hopeless) from None
-        text = self._line(_reason(error))
-        passing = _passing(error, text)
-        if passing:
-            passing.sent = passing.sent or bool(answers)
-            raise passing from None
-        return Reply("", State.FAILED, text, usage=charged(answers))
+        fault = _fault(error)
+        fault = replace(fault, text=self._line(fault.text), sent=fault.sent or bool(usages))
+        if fault.kind:
+            raise fault from None
+        return Reply("", State.FAILED, fault.text, usage=charged(usages))
 
 
-def _passing(error: Exception, text: str) -> TransientError | None:
-    """What may pass, by kind; None for all else."""
+def _fault(error: Exception) -> TransientError:
+    """Why there was no answer, in few words; `kind` is empty where the same request would fare no better."""
     from google.genai.errors import APIError
     from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
 
     match error:
-        case APIError(code=code) if code in (408, 429) or code >= 500:
+        case APIError(code=code):
+            detail = message(error.details)
+            text, kind = f"HTTP {code}{detail and ': '}{detail}", str(code) if code in PASSING or code >= 500 else ""
             crowded, sent = code in CROWDED, code not in NOT_WORKED_ON
-            return TransientError(text, str(code), _wanted(error), crowded=crowded, sent=sent)
-        case TimeoutException():
-            return TransientError(text, "timeout", crowded=True, sent=not isinstance(error, ConnectTimeout))
-        case ConnectError() | ProxyError():
-            return TransientError(text, "no connection")
+            return TransientError(text, kind, _wanted(error), crowded=crowded, sent=sent)
         case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
-            return TransientError(text, "broken JSON", sent=True)
+            return TransientError("the reply is no JSON", "broken JSON", sent=True)
+        case TimeoutException() if not isinstance(error, ConnectTimeout):
+            return TransientError(f"timed out after {SECONDS:.0f} s", "timeout", crowded=True, sent=True)
         case RequestError():
-            return TransientError(text, "cut connection", sent=True)
-        case ValueError():
-            return TransientError(text, "no reply", sent=True)
-    return None
+            text = f"connection failed{str(error) and f' ({error})'}"
+            if isinstance(error, ConnectTimeout):
+                return TransientError(text, "timeout", crowded=True)
+            sent = not isinstance(error, ConnectError | ProxyError)
+            return TransientError(text, "cut connection" if sent else "no connection", sent=sent)
+    kind = "no reply" if isinstance(error, ValueError) else ""
+    return TransientError(str(error) or type(error).__name__, kind, sent=True)
 
 
 def _wanted(error: "APIError") -> float | None:
@@ -343,21 +346,3 @@ def _wanted(error: "APIError") -> float | None:
     headers = getattr(error.response, "headers", None) or {}
     wait = retry_after({name.lower(): value for name, value in headers.items()})
     return retry_delay(error.details) if wait is None else wait
-
-
-def _reason(error: Exception) -> str:
-    """Why there was no answer, in few words."""
-    from google.genai.errors import APIError
-    from httpx2 import ConnectTimeout, DecodingError, RequestError, TimeoutException
-
-    match error:
-        case APIError():
-            detail = message(error.details)
-            return f"HTTP {error.code}{detail and ': '}{detail}"
-        case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
-            return "the reply is no JSON"
-        case TimeoutException() if not isinstance(error, ConnectTimeout):
-            return f"timed out after {SECONDS:.0f} s"
-        case RequestError():
-            return f"connection failed{str(error) and f' ({error})'}"
-    return str(error) or type(error).__name__

@@ -4,10 +4,10 @@ The SDK's own types would warn on the user's terminal about every value that is 
 """
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tabcontam.evidence.base import Reply, State, Usage
+from tabcontam.evidence.base import Reply, Usage
+from tabcontam.subjects.base import as_reply
 from tabcontam.subjects.openai.replies import at, message, tokens_at
 
 NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
@@ -54,18 +54,15 @@ class Answer:
 
     def reply(self) -> Reply:
         """Text and state."""
-        if self.block:
-            return Reply("", State.REFUSED, f"prompt blocked: {_words(self.block)}", self.tokens)
-        if self.finish in BLOCKS:
-            return Reply(self.text, State.REFUSED, _words(self.finish), self.tokens)
-        empty = not self.text.strip()
-        if self.cut:
-            detail = "all tokens went into reasoning" if empty and self.thought else "token limit"
-            return Reply(self.text, State.TRUNCATED, detail, self.tokens)
-        stopped = "" if self.finish in NATURAL else f"stopped: {_words(self.finish)}"
-        if empty:
-            return Reply("", State.EMPTY, stopped or "no text", self.tokens)
-        return Reply(self.text, State.TRUNCATED if stopped else State.OK, stopped, self.tokens)
+        refusal = f"prompt blocked: {_words(self.block)}" if self.block else None
+        return as_reply(
+            self.text,
+            self.tokens,
+            refusal=_words(self.finish) if self.finish in BLOCKS else refusal,
+            cut=self.cut,
+            reasoned=self.thought,
+            stopped="" if self.finish in NATURAL else f"stopped: {_words(self.finish)}",
+        )
 
 
 def read_answer(body: object) -> Answer:
@@ -88,12 +85,6 @@ def read_answer(body: object) -> Answer:
         tokens=tokens,
         usage=usage,
     )
-
-
-def charged(answers: Iterable[Answer]) -> Usage | None:
-    """What all of these cost together, as far as the server says."""
-    stated = [answer.usage for answer in answers if answer.usage]
-    return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None
 
 
 def retry_delay(body: object) -> float | None:

@@ -1,13 +1,10 @@
 """`hf:` LLMs on this machine, through transformers."""
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
 
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.provider import Offer, Provider, Settings
-
-if TYPE_CHECKING:
-    from tabcontam.subjects.catalogue import Entry
 
 PACKAGES = ("torch", "transformers")
 INSTALL = 'pip install "tabcontam[hf]"'
@@ -19,7 +16,7 @@ def _open(model: str, settings: Settings) -> Model:
     return HFModel(model, form=settings.form, batch_size=settings.batch_size, spec=settings.spec)
 
 
-def _offer(entry: "Entry") -> Offer:
+def _offer(entry: Entry) -> Offer:
     if entry.hf and all(map(find_spec, PACKAGES)):
         return Offer(entry.hf)
     return Offer(ways=(f"{INSTALL} to load {entry.hf} here",) if entry.hf else ())

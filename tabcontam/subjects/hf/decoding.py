@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tabcontam.evidence.base import Reply, State
-from tabcontam.subjects.base import THINKING
+from tabcontam.subjects.base import THINKING, as_reply
 from tabcontam.subjects.hf.batches import shared
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.loading import Loaded, out_of_memory, release
@@ -153,11 +153,7 @@ class Decoder:
             text = "" if open_still else without_thought(text)[0]
         if self.stopping and not ended:
             return Reply(text, State.FAILED, "stopped before the answer ended", len(ids))
-        if not ended:
-            nothing = row.thinks and not text.strip()
-            detail = "all tokens went into reasoning" if nothing else "token limit"
-            return Reply(text, State.TRUNCATED, detail, len(ids))
-        return Reply(text, State.OK, "", len(ids)) if text.strip() else Reply("", State.EMPTY, "no text", len(ids))
+        return as_reply(text, len(ids), cut=not ended, reasoned=row.thinks)
 
 
 def _thinned(inputs: dict[str, Any], output: Any, rows: Any) -> tuple[dict[str, Any], int]:

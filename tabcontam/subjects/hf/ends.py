@@ -1,12 +1,10 @@
 """When each row of a batch has ended: at its own limit, its stop strings or its end token."""
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tabcontam.subjects.hf.text import Row
 from tabcontam.subjects.openai.replies import THOUGHT_END, THOUGHT_START
-
-if TYPE_CHECKING:
-    from tabcontam.subjects.hf.text import Row
 
 TAG = 16  # tokens that </thinking> may take
 
@@ -20,7 +18,7 @@ class RowEnds:
 
     def __init__(
         self,
-        rows: "Sequence[Row]",
+        rows: Sequence[Row],
         *,
         start: int,
         allowances: Sequence[int],
@@ -78,7 +76,7 @@ class RowEnds:
                 return True
         return self._at_limit(number, row, ids)
 
-    def _at_limit(self, number: int, row: "Row", ids: Sequence[int]) -> bool:
+    def _at_limit(self, number: int, row: Row, ids: Sequence[int]) -> bool:
         if row.thinks:
             self._note_thought(number, ids)
         if len(ids) >= row.max_tokens + self._allowances[number]:
@@ -97,5 +95,5 @@ class RowEnds:
         if ended:
             self._answer_from[number] = len(ids)
 
-    def _thinks(self, row: "Row", ids: Sequence[int]) -> bool:
+    def _thinks(self, row: Row, ids: Sequence[int]) -> bool:
         return row.thinks and (row.opened or bool(THOUGHT_START.match(self._decode(ids[:TAG]))))

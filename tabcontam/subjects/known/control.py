@@ -8,17 +8,14 @@ import csv
 import io
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING
 
 from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.evidence.base import Capability, Query, Reply, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.infinigram import InfiniGram, Token, build
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin
-
-if TYPE_CHECKING:
-    from tabcontam.tables.serializers import Serializer
-    from tabcontam.tables.table import Table
 
 CONSTRUCTION = "infinigram 1"
 KINDS = ("exposed", "unexposed")
@@ -26,12 +23,10 @@ MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a min
 LISTED_VALUES = 30  # a column with more distinct values is described by its range
 
 
-def open_control(kind: str, serializers: "Sequence[Serializer]" = ()) -> "ControlModel":
+def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
     """The control of a kind, which reads rows in all shipped serializers and these. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
-    from tabcontam.tables.serializers import load_serializers
-
     read = dict.fromkeys((*load_serializers().values(), *serializers))
     return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
 
@@ -50,7 +45,7 @@ class ControlModel(Model):
     connections = 1
     identity = None  # made in seconds: not worth storing
 
-    def __init__(self, exposed: bool, serializers: "Sequence[Serializer]") -> None:
+    def __init__(self, exposed: bool, serializers: Sequence[Serializer]) -> None:
         self.exposed = exposed
         self.spec = f"control:{KINDS[0] if exposed else KINDS[1]}"
         self.version = CONSTRUCTION
@@ -68,7 +63,7 @@ class ControlModel(Model):
                 "or leave the controls out with --no-controls"
             ) from error
 
-    def prepare(self, table: "Table", queries: Sequence[Query] = ()) -> "ControlModel":
+    def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":
         """The control of this table, or the one made before for its SHA-256 and title.
 
         Raises `Skip` for a table without a twin, and for one too large to be read in minutes.
@@ -101,7 +96,7 @@ class ControlModel(Model):
         self._language_model = None
         self._prepared = None
 
-    def _built(self, table: "Table") -> "ControlModel":
+    def _built(self, table: Table) -> "ControlModel":
         characters = _characters(table, len(self._serializers))
         if characters > MOST_CHARACTERS:
             size, most = characters // 10**6, MOST_CHARACTERS // 10**6
@@ -120,7 +115,7 @@ class ControlModel(Model):
         return model
 
 
-def control_documents(table: "Table", serializers: "Iterable[Serializer]") -> Iterator[str]:
+def control_documents(table: Table, serializers: Iterable[Serializer]) -> Iterator[str]:
     """What the web holds about a dataset: a page that describes it, its CSV file, its rows as text."""
     yield _page(table)
     yield _csv_file(table)
@@ -128,7 +123,7 @@ def control_documents(table: "Table", serializers: "Iterable[Serializer]") -> It
         yield "".join(f"{serializer.row(table.columns, row)}\n" for row in table.rows)
 
 
-def _characters(table: "Table", serializers: int) -> int:
+def _characters(table: Table, serializers: int) -> int:
     """About how long the documents of a table are: its cells in each, its features' names in all but the CSV file."""
     separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
@@ -136,7 +131,7 @@ def _characters(table: "Table", serializers: int) -> int:
     return serializers * names + (serializers + 1) * cells
 
 
-def _csv_file(table: "Table") -> str:
+def _csv_file(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(table.columns)
@@ -144,7 +139,7 @@ def _csv_file(table: "Table") -> str:
     return text.getvalue()
 
 
-def _page(table: "Table") -> str:
+def _page(table: Table) -> str:
     """A dataset's page. The labels Dataset, Features and Values of are those that the suite's prompts close with."""
     names = [name for name in table.names if name != table.title]
     lines = [
@@ -159,7 +154,7 @@ def _page(table: "Table") -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _column_line(table: "Table", column: str) -> str:
+def _column_line(table: Table, column: str) -> str:
     values = table.distinct(column)
     if not values:
         return f"The attribute {column} is never filled in."

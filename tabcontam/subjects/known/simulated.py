@@ -9,15 +9,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from random import Random
-from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, near
 from tabcontam.evidence.answering import MISSING, USUAL_NAMES
 from tabcontam.evidence.base import Capability, Prompt, Query, Reply, State
 from tabcontam.subjects.base import Form, Model, Request
-
-if TYPE_CHECKING:
-    from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Cell, Table
 
 DECLINED = (
     "I'm sorry, but I cannot recall the contents of this dataset.",
@@ -38,7 +35,7 @@ class Turn:
     """A query that is put to an answerer: its table and prompt, the answerer's seed and the share of rows it has."""
 
     query: Query
-    table: "Table"
+    table: Table
     prompt: Prompt
     seed: int
     share: float
@@ -47,11 +44,11 @@ class Turn:
         """What this query draws from: the same at every asking."""
         return Random(f"{self.seed} {self.table.name} {self.query.id}")
 
-    def truth(self) -> "Sequence[Cell]":
+    def truth(self) -> Sequence[Cell]:
         """What one says who knows."""
         return self.query.answering.truth(self.query)
 
-    def said(self, values: "Sequence[Cell]") -> Reply:
+    def said(self, values: Sequence[Cell]) -> Reply:
         """The reply that gives these values in the shape that is asked for."""
         return _ok(self.query.answering.text(self.query, values, self.prompt))
 
@@ -92,7 +89,7 @@ class SimulatedModel(Model):
     connections = 1
     identity = None  # made in seconds: not worth storing
 
-    def __init__(self, kind: str, seed: int = 0, table: "Table | None" = None, queries: Sequence[Query] = ()) -> None:
+    def __init__(self, kind: str, seed: int = 0, table: Table | None = None, queries: Sequence[Query] = ()) -> None:
         self.kind = kind
         self.spec = f"simulated:{kind}"
         self.seed = seed
@@ -102,7 +99,7 @@ class SimulatedModel(Model):
         self._unread = iter(queries)
         self._by_text: dict[int, Query] = {}
 
-    def prepare(self, table: "Table", queries: Sequence[Query]) -> Model:
+    def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
         """One that knows these queries."""
         return SimulatedModel(self.kind, self.seed, table, queries)
 

@@ -1,14 +1,10 @@
 """`ollama:` Ollama on this machine, or at OLLAMA_HOST, spoken to as any server of OpenAI's protocol."""
 
-from typing import TYPE_CHECKING
-
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.openai import open_server
 from tabcontam.subjects.openai.address import is_loopback
 from tabcontam.subjects.provider import Offer, Provider, Settings
-
-if TYPE_CHECKING:
-    from tabcontam.subjects.catalogue import Entry
 
 
 def _open(model: str, settings: Settings) -> Model:
@@ -17,7 +13,7 @@ def _open(model: str, settings: Settings) -> Model:
     return open_server(model, address(), settings)
 
 
-def _offer(entry: "Entry") -> Offer:
+def _offer(entry: Entry) -> Offer:
     """The first of its tags that a running Ollama has."""
     if not entry.ollama:
         return Offer()

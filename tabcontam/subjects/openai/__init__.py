@@ -1,13 +1,8 @@
 """`openai:` OpenAI itself, or any server that speaks its protocol."""
 
-from typing import TYPE_CHECKING
-
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.openai.address import OPENAI, parse_address
 from tabcontam.subjects.provider import Offer, Provider, Settings
-
-if TYPE_CHECKING:
-    from tabcontam.subjects.catalogue import Entry
 
 
 def open_server(name: str, address: str | None, settings: Settings) -> Model:
@@ -21,10 +16,6 @@ def _open(model: str, settings: Settings) -> Model:
     return open_server(*parse_address(model), settings)
 
 
-def _offer(entry: "Entry") -> Offer:
-    return Offer(entry.openai or "")
-
-
 PROVIDER = Provider(
     "openai",
     {
@@ -34,6 +25,6 @@ PROVIDER = Provider(
         ),
     },
     _open,
-    _offer,
+    lambda entry: Offer(entry.openai or ""),
     address=OPENAI,
 )

@@ -7,7 +7,7 @@ import json
 import ssl
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -48,34 +48,38 @@ class NoAnswer(Exception):
         self.problem = problem
 
 
-@dataclass(frozen=True)
-class Door:
-    """Where requests go, and with which key. `own` is OpenAI's address, `local` one of this machine."""
+def _certificates() -> ssl.SSLContext:
+    """What every client would make for itself, in many milliseconds. The SDK stands on httpx or on its successor."""
+    from openai import DEFAULT_CONNECTION_LIMITS
+
+    httpx: Any = import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
+    made: ssl.SSLContext = httpx.create_ssl_context()
+    return made
+
+
+@dataclass
+class Clients:
+    """As many of the SDK's clients as are needed, each with few connections.
+
+    For every request httpx looks through all connections of a client, and with hundreds of them does little else.
+    Requests go to `address` with `key`; `own` is OpenAI's address, `local` one of this machine. `left` connections may
+    still be opened; None allows any number.
+    """
 
     address: str
     key: str
     own: bool
     local: bool
-
-
-class Clients:
-    """As many of the SDK's clients as are needed, each with few connections.
-
-    For every request httpx looks through all connections of a client, and with hundreds of them does little else.
-    """
-
-    def __init__(self, door: Door, connections: int | None) -> None:
-        self._door = door
-        self._left = connections
-        self._certificates = _certificates()
-        self._busy: dict[AsyncOpenAI, int] = {}
-        self._room: dict[AsyncOpenAI, int] = {}
+    left: int | None
+    _certificates: ssl.SSLContext = field(default_factory=_certificates)
+    _busy: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
+    _room: "dict[AsyncOpenAI, int]" = field(default_factory=dict)
 
     @contextmanager
     def borrowed(self) -> Iterator["AsyncOpenAI"]:
         """A client with a free connection, or the one that is nearest to having one."""
         client = min(self._busy, key=lambda client: self._busy[client] - self._room[client], default=None)
-        if client is None or (self._busy[client] >= self._room[client] and self._left != 0):
+        if client is None or (self._busy[client] >= self._room[client] and self.left != 0):
             client = self._opened()
         self._busy[client] += 1
         try:
@@ -89,38 +93,24 @@ class Clients:
             await client.close()
 
     def _opened(self) -> "AsyncOpenAI":
-        room = EACH if self._left is None else min(EACH, self._left)
-        client = open_client(self._door, room, self._certificates)
+        """A client. At OpenAI's own address alone it sends the headers that the SDK takes from the environment."""
+        from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
+
+        room = EACH if self.left is None else min(EACH, self.left)
+        # Waiting for a free connection is no failure, however long the queue.
+        timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
+        http = DefaultAsyncHttpxClient(
+            limits=type(DEFAULT_CONNECTION_LIMITS)(max_connections=room, max_keepalive_connections=room),
+            timeout=timeout,
+            verify=self._certificates,
+            follow_redirects=False,  # a redirect would carry the key elsewhere
+            trust_env=not self.local,  # no proxy stands between this machine and itself
+            event_hooks={"request": [] if self.own else [_only_needed(self.key)], "response": []},
+        )
+        client = AsyncOpenAI(api_key=self.key, base_url=self.address, max_retries=0, timeout=timeout, http_client=http)
         self._busy[client], self._room[client] = 0, room
-        self._left = None if self._left is None else self._left - room
+        self.left = None if self.left is None else self.left - room
         return client
-
-
-def _certificates() -> ssl.SSLContext:
-    """What every client would make for itself, in many milliseconds. The SDK stands on httpx or on its successor."""
-    from openai import DEFAULT_CONNECTION_LIMITS
-
-    httpx: Any = import_module(type(DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
-    made: ssl.SSLContext = httpx.create_ssl_context()
-    return made
-
-
-def open_client(door: Door, connections: int, certificates: ssl.SSLContext) -> "AsyncOpenAI":
-    """One client. At OpenAI's own address alone it sends the headers that the SDK takes from the environment."""
-    from openai import DEFAULT_CONNECTION_LIMITS, AsyncOpenAI, DefaultAsyncHttpxClient, Timeout
-
-    limits = type(DEFAULT_CONNECTION_LIMITS)(max_connections=connections, max_keepalive_connections=connections)
-    # Waiting for a free connection is no failure, however long the queue.
-    timeout = Timeout(SECONDS, connect=CONNECT_SECONDS, pool=None)
-    http = DefaultAsyncHttpxClient(
-        limits=limits,
-        timeout=timeout,
-        verify=certificates,
-        follow_redirects=False,  # a redirect would carry the key elsewhere
-        trust_env=not door.local,  # no proxy stands between this machine and itself
-        event_hooks={"request": [] if door.own else [_only_needed(door.key)], "response": []},
-    )
-    return AsyncOpenAI(api_key=door.key, base_url=door.address, max_retries=0, timeout=timeout, http_client=http)
 
 
 def _only_needed(key: str) -> Callable[[Any], Awaitable[None]]:

@@ -71,9 +71,10 @@ class Habits:
     thinks: bool = False
     context: int | None = None  # tokens of prompt and answer, where that bounds the thinking
     most: int | None = None  # tokens of an answer
+    room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
 
     def joined(self, other: "Habits") -> "Habits":
-        """What either has found."""
+        """What either has found of the model."""
         return Habits(
             self.refused | other.refused,
             self.thinks or other.thinks,
@@ -81,9 +82,16 @@ class Habits:
             _least(self.most, other.most),
         )
 
-    def bounded(self, found: Limits) -> "Habits":
-        """With limits that were just found."""
-        return replace(self, context=_least(self.context, found.context), most=_least(self.most, found.answer))
+    def adapted(self, problem: Problem, form: Form, request: Request, arguments: Mapping[str, Any]) -> "Habits | None":
+        """These, with what a refusal says that this model does not take; None where other words would not help."""
+        if found := limits(problem):
+            limit = self.limit(request, form)
+            if limit <= request.max_tokens:
+                return None
+            context, most = _least(self.context, found.context), _least(self.most, found.answer)
+            return replace(self, context=context, most=most, room=smaller(limit, request.max_tokens, found.room))
+        name = unsupported(problem, form, arguments) if problem.status in (400, 422) else None
+        return None if name is None else replace(self, refused=self.refused | {name})
 
     @property
     def reasons(self) -> bool:
@@ -98,13 +106,14 @@ class Habits:
     def limit(self, request: Request, form: Form) -> int:
         """The tokens that a request may write: its answer's, and as many for thinking as are likely to fit."""
         wanted = request.max_tokens + (THINKING if self.reasons else 0)
-        room = self.most
+        room = _least(self.most, self.room)
         if self.context is not None:
             room = _least(room, self.context - TEMPLATE - _length(request.prompt, form) // CHARACTERS)
         return wanted if room is None else max(request.max_tokens, min(wanted, room))
 
-    def arguments(self, form: Form, prompt: Prompt, limit: int) -> dict[str, Any]:
+    def arguments(self, form: Form, request: Request) -> dict[str, Any]:
         """What is sent besides the model's name: greedy decoding, where the model takes that."""
+        prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": 0, "max_tokens": limit}
         if form is Form.CHAT:
             messages = [{"role": message.role, "content": message.content} for message in prompt.chat]

@@ -8,15 +8,15 @@ without it. A key goes to one address only.
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
-from tabcontam.subjects.base import FatalError, Form, Request, TransientError
+from tabcontam.subjects.base import FatalError, Form, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.openai.address import OPENAI, checked
-from tabcontam.subjects.openai.connection import Clients, Door, NoAnswer, listing, post
+from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
     NOT_THERE,
@@ -27,10 +27,10 @@ from tabcontam.subjects.openai.errors import (
     may_only_chat,
     wait,
 )
-from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat, smaller, unsupported
+from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
-from tabcontam.subjects.served import ServedModel
+from tabcontam.subjects.served import ServedModel, charged
 
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
@@ -39,27 +39,6 @@ LONGEST_PROBE_WAIT = 5.0
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
-
-
-@dataclass
-class Exchange:
-    """All that is sent for one reply, and what the server says that it cost."""
-
-    request: Request
-    sent: int = 0
-    usage: Usage | None = None
-
-    def begin(self) -> None:
-        """One request more. Raises `SpentError`."""
-        if self.sent:
-            self.request.again()
-        self.sent += 1
-
-    def add(self, usage: Usage | None) -> None:
-        """What one of them cost."""
-        if usage is not None:
-            before = self.usage or Usage(0, 0)
-            self.usage = Usage(before.prompt + usage.prompt, before.written + usage.written)
 
 
 class OpenAIModel(ServedModel):
@@ -118,13 +97,40 @@ class OpenAIModel(ServedModel):
             await self._try_scoring()
 
     async def generate(self, request: Request) -> Reply:
-        """Ask once, and again only in words that the model takes."""
-        exchange = Exchange(request)
-        try:
-            return await self._ask(exchange)
-        except NoAnswer as error:
-            reply = self._turned_down(error.problem)
-            return replace(reply, usage=exchange.usage)
+        """Ask once, and again only in words that the model takes, or in the other form where it seems to lack this one.
+
+        What is learned here is kept only once the server has taken a request that was made by it.
+        """
+        form, habits = self.form, self._habits
+        no_chat: Problem | None = None
+        usages: list[Usage | None] = []
+        while True:
+            arguments = habits.arguments(form, request)
+            try:
+                answer = await self._answer(form, arguments)
+            except NoAnswer as error:
+                problem = error.problem
+                # Another query may have settled the form while this one was under way in chat form.
+                open_form = not self.settled or self.form is not form
+                if adapted := habits.adapted(problem, form, request, arguments):
+                    habits = adapted
+                elif form is Form.CHAT and open_form and may_lack_chat(problem):
+                    if says_no_chat(problem):
+                        self.form, self.settled = Form.COMPLETION, True
+                    form, habits, no_chat = Form.COMPLETION, self._habits, problem
+                else:
+                    if no_chat and problem.status in NOT_THERE:
+                        problem = no_chat  # it has neither form: the first refusal says why
+                    return replace(self._turned_down(problem), usage=charged(usages))
+            else:
+                self._learn(habits)
+                usages.append(answer.usage)
+                if habits.reasons or not (answer.cut and answer.thought):
+                    break
+                habits = replace(habits, thinks=True)
+            request.again()
+        self.form, self.settled = form if form is Form.COMPLETION else self.form, True
+        return replace(self._reply(answer, () if form is Form.CHAT else request.prompt.stop), usage=charged(usages))
 
     async def score(self, text: str) -> Sequence[tuple[str, float]]:
         """The tokens of a text with their log-probabilities in nats.
@@ -146,71 +152,16 @@ class OpenAIModel(ServedModel):
         if clients is not None:
             await clients.close()
 
-    async def _ask(self, exchange: Exchange) -> Reply:
-        """In the model's form, or in the other one if the server knows no chat form of it."""
-        form = self.form
-        try:
-            reply = await self._ask_as(form, exchange)
-        except NoAnswer as error:
-            # Another query may have settled the form while this one was under way in chat form.
-            open_form = not self.settled or self.form is not form
-            if form is not Form.CHAT or not open_form or not may_lack_chat(error.problem):
-                raise
-            return await self._ask_without_chat(exchange, error)
-        self.settled = True
-        return reply
-
-    async def _ask_without_chat(self, exchange: Exchange, error: NoAnswer) -> Reply:
-        if says_no_chat(error.problem):
-            self.form, self.settled = Form.COMPLETION, True
-        try:
-            reply = await self._ask_as(Form.COMPLETION, exchange)
-        except NoAnswer as second:
-            if second.problem.status in NOT_THERE:
-                raise error from None  # it has neither form: the first refusal says why
-            raise
-        self.form, self.settled = Form.COMPLETION, True
-        return reply
-
-    async def _ask_as(self, form: Form, exchange: Exchange) -> Reply:
-        """What is learned here is kept only once the server has taken a request that was made by it."""
-        request, habits, room = exchange.request, self._habits, None
-        while True:
-            limit = habits.limit(request, form)
-            limit = limit if room is None else min(limit, room)
-            arguments = habits.arguments(form, request.prompt, limit)
-            try:
-                answer = await self._answer(form, arguments, exchange)
-            except NoAnswer as error:
-                found = limits(error.problem)
-                if found is not None and limit > request.max_tokens:
-                    habits = habits.bounded(found)
-                    room = smaller(limit, request.max_tokens, found.room)
-                    continue
-                name = unsupported(error.problem, form, arguments) if error.problem.status in (400, 422) else None
-                if name is None or found is not None:
-                    raise
-                habits = replace(habits, refused=habits.refused | {name})
-                continue
-            self._learn(habits)
-            if answer.cut and answer.thought and not habits.reasons:
-                habits = replace(habits, thinks=True)
-                continue
-            reply = self._reply(answer, () if form is Form.CHAT else request.prompt.stop)
-            return replace(reply, usage=exchange.usage)
-
     def _learn(self, habits: Habits) -> None:
         self._habits = self._habits.joined(habits)
         self.allowance = self._habits.allowance
 
-    async def _answer(self, form: Form, arguments: Mapping[str, Any], exchange: Exchange) -> Answer:
-        exchange.begin()
+    async def _answer(self, form: Form, arguments: Mapping[str, Any]) -> Answer:
         body = await self._send(form, arguments)
         try:
             answer = READERS[form](body)
         except ValueError as error:
             raise TransientError(self._line(str(error)), "no reply", sent=True) from None
-        exchange.add(answer.usage)
         if answer.finish == "error":
             raise TransientError("the server broke off with an error", "broken reply", sent=True)
         return answer
@@ -226,7 +177,7 @@ class OpenAIModel(ServedModel):
             self._judge(error.problem)
             raise
         except TransientError as error:
-            raise self._plain(error) from None
+            raise replace(error, text=self._line(error.text)) from None
         return body
 
     def _judge(self, problem: Problem) -> None:
@@ -261,11 +212,6 @@ class OpenAIModel(ServedModel):
         }[whom]
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
-    def _plain(self, error: TransientError) -> TransientError:
-        """The same in one printable line without the key."""
-        text = self._line(str(error))
-        return TransientError(text, error.kind, error.wait, crowded=error.crowded, sent=error.sent)
-
     async def _try_scoring(self) -> None:
         """Whether the server scores a text, by asking it to."""
         for way in WAYS:
@@ -289,29 +235,22 @@ class OpenAIModel(ServedModel):
         return await self._probe(way, tries - 1)
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
-        whole = (
-            self._without_key(answer.text).encode("utf-8", "replace").decode()
-        )  # no file can hold half a surrogate pair
-        text = whole
+        # No file can hold half a surrogate pair.
+        text = whole = self._without_key(answer.text).encode("utf-8", "replace").decode()
         for mark in filter(None, stop):  # not every server stops there
             text = text.partition(mark)[0]
-        reached_stop = text != whole
-        if answer.refusal:
-            return Reply(text, State.REFUSED, self._line(answer.refusal), answer.tokens)
-        if answer.finish == "content_filter":
-            return Reply(text, State.REFUSED, "content filter", answer.tokens)
-        if answer.cut and not reached_stop:
-            nothing = not text.strip() and (answer.thought or not text)
-            detail = "all tokens went into reasoning" if nothing else "token limit"
-            return Reply(text, State.TRUNCATED, detail, answer.tokens)
-        if not text.strip():
-            return Reply("", State.EMPTY, "no text", answer.tokens)
-        return Reply(text, State.OK, "", answer.tokens)
+        refusal = "content filter" if answer.finish == "content_filter" else None
+        return as_reply(
+            text,
+            answer.tokens,
+            refusal=self._line(answer.refusal) if answer.refusal else refusal,
+            cut=answer.cut and text == whole,
+            reasoned=answer.thought or not text,
+        )
 
     def _connections(self) -> Clients:
         if self._clients is None:
-            door = Door(self.address, self._key(), self._own, self.local)
-            self._clients = Clients(door, self._max_connections)
+            self._clients = Clients(self.address, self._key(), self._own, self.local, self._max_connections)
         return self._clients
 
     def _recognize(self, listing: object) -> None:

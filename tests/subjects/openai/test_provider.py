@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, Usage
-from tabcontam.subjects.base import THINKING, FatalError, Form, Request, Settling, SpentError, TransientError
+from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
 from tabcontam.subjects.openai import connection
 from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
 from tabcontam.subjects.openai.provider import OpenAIModel
@@ -871,7 +871,6 @@ class TestForm:
     def test_is_not_asked_for_again_once_it_is_settled(self) -> None:
         with LoopbackServer(paths=["/completions"]) as server:
             model = opened(server)
-            assert isinstance(model, Settling)
             assert not model.settled
             model.settle(Form.COMPLETION)
             assert model.settled
@@ -882,7 +881,6 @@ class TestForm:
 
     def test_of_the_user_is_never_settled_anew(self) -> None:
         model = OpenAIModel("m", "http://127.0.0.1:1/v1", "chat")
-        assert isinstance(model, Settling)
         assert model.settled
         model.settle(Form.COMPLETION)
         assert model.form is Form.CHAT
