@@ -5,10 +5,11 @@ level. What is measured is how often those are found who know nothing of the row
 """
 
 import asyncio
+import signal
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cache
 from itertools import product
 from time import perf_counter
 
@@ -92,7 +93,7 @@ def planned(table: Table, tests: Sequence[Test], serializer: Serializer, seed: i
 
 
 def _written_once(query: Query) -> Query:
-    return replace(query, write=lru_cache(maxsize=1)(query.write))
+    return replace(query, write=cache(query.write))
 
 
 def ask(run: Planned, answerer: str, seed: int) -> Trials:
@@ -193,17 +194,13 @@ def _runs(
     while places:
         place, number = places.pop(0)
         began = perf_counter()
-        run = run_once(tables[place], tests, serializer, _seed(study, number), study.alpha)
+        run = run_once(tables[place], tests, serializer, study.seed * APART + number, study.alpha)
         took = perf_counter() - began
         yield (place, number), run
         # The first run of a table also finds out what all of its runs share.
         if number and took * len(places) > WORTH:
             yield from _side_by_side(study, tests, places)
             return
-
-
-def _seed(study: Study, number: int) -> int:
-    return study.seed * APART + number
 
 
 def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> ByAnswerer:
@@ -219,58 +216,36 @@ def _side_by_side(
     from concurrent.futures import ProcessPoolExecutor, as_completed
     from multiprocessing import get_context
 
-    # Not forked: a library that computes in threads may hang in the copy.
-    with ProcessPoolExecutor(None, get_context("spawn"), _Worker.open, (study, tests)) as pool:
+    # Not forked: a library that computes in threads may hang in the copy. Ctrl-C is the first process's business.
+    context, ignore = get_context("spawn"), (signal.SIGINT, signal.SIG_IGN)
+    with ProcessPoolExecutor(None, context, signal.signal, ignore) as pool:
         try:
-            jobs = {pool.submit(_Worker.run, *each): each for each in places}
+            jobs = {pool.submit(_run_elsewhere, study, tests, *each): each for each in places}
             for job in as_completed(jobs):
                 yield jobs[job], job.result()
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-class _Worker:
-    """A process of its own, with its own copy of the tables."""
-
-    study: Study
-    tests: Sequence[Test]
-    tables: Sequence[Table]
-
-    @classmethod
-    def open(cls, study: Study, tests: Sequence[Test]) -> None:
-        """Load the tables; Ctrl-C is the first process's business."""
-        import signal
-
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        cls.study, cls.tests, cls.tables = study, tests, study.tables()
-
-    @classmethod
-    def run(cls, place: int, number: int) -> ByAnswerer:
-        """One run."""
-        study = cls.study
-        serializer = load_serializer(study.serializer)
-        return run_once(cls.tables[place], cls.tests, serializer, _seed(study, number), study.alpha)
+_tables_of = cache(Study.tables)  # in a process of its own, which has its own copy of the tables
 
 
-@dataclass(frozen=True)
-class Rate:
-    """How many of so many runs were found contaminated."""
-
-    found: int
-    runs: int
-
-    def fields(self) -> dict[str, float | int | None]:
-        """With the rate and its exact upper limit at 95 % confidence (Clopper and Pearson 1934)."""
-        if not self.runs:
-            return {"found": 0, "runs": 0, "rate": None, "upper": None}
-        upper = clopper_pearson(self.found, self.runs, 0.9)[1]
-        return {"found": self.found, "runs": self.runs, "rate": self.found / self.runs, "upper": upper}
+def _run_elsewhere(study: Study, tests: Sequence[Test], place: int, number: int) -> ByAnswerer:
+    table, serializer = _tables_of(study)[place], load_serializer(study.serializer)
+    return run_once(table, tests, serializer, study.seed * APART + number, study.alpha)
 
 
-def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> Rate:
+def rate_of(found: int, runs: int) -> dict[str, float | int | None]:
+    """The share of runs that were found, and its exact upper limit at 95 % confidence (Clopper and Pearson 1934)."""
+    if not runs:
+        return {"found": 0, "runs": 0, "rate": None, "upper": None}
+    return {"found": found, "runs": runs, "rate": found / runs, "upper": clopper_pearson(found, runs, 0.9)[1]}
+
+
+def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dict[str, float | int | None]:
     """How often a test finds any of these answerers, over the runs in which it is asked."""
     asked = [run[answerer].parts[test] for run in runs for answerer in answerers if run[answerer].queries(test)]
-    return Rate(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
+    return rate_of(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
 
 
 def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) -> dict[str, object]:
@@ -290,7 +265,7 @@ def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str,
     idle = Counter(one.undecided(test) for one in first if not one.queries(test))
     ((verdict, reason), _), *_ = [*idle.most_common(1), ((None, None), 0)]
     ignorant = (*IGNORANT, EXPERT) if of_rows else IGNORANT
-    power = {f"{share:g}": rate(runs, [answerer], test).fields() for answerer, share in MEMORISERS.items()}
+    power = {f"{share:g}": rate(runs, [answerer], test) for answerer, share in MEMORISERS.items()}
     return {
         "test": test,
         "of_rows": of_rows,
@@ -298,8 +273,8 @@ def _measured(test: str, of_rows: bool, runs: Sequence[ByAnswerer]) -> dict[str,
         "asked": len(first) - sum(idle.values()),
         "not_asked": verdict,
         "reason": reason,
-        "false_positives": rate(runs, ignorant, test).fields()
-        | {"by": {answerer: rate(runs, [answerer], test).found for answerer in ignorant}},
-        "expert": None if of_rows else rate(runs, [EXPERT], test).fields(),
+        "false_positives": rate(runs, ignorant, test)
+        | {"by": {answerer: rate(runs, [answerer], test)["found"] for answerer in ignorant}},
+        "expert": None if of_rows else rate(runs, [EXPERT], test),
         "power": power if of_rows else None,
     }

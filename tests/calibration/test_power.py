@@ -18,12 +18,12 @@ from tabcontam.calibration.power import (
     IGNORANT,
     TOGETHER,
     Judged,
-    Rate,
     Study,
     ask,
     judge,
     measure,
     planned,
+    rate_of,
 )
 from tabcontam.cli.commands import main
 from tabcontam.errors import Skip, UsageError
@@ -250,13 +250,13 @@ def test_everything_is_asked_through_the_seam_of_real_models(monkeypatch: pytest
 
 @pytest.mark.parametrize(("found", "runs", "upper"), [(0, 300, 0.00994), (0, 1, 0.95), (10, 10, 1.0)])
 def test_a_rate_has_an_exact_upper_limit(found: int, runs: int, upper: float) -> None:
-    fields = Rate(found, runs).fields()
+    fields = rate_of(found, runs)
     assert fields["rate"] == found / runs
     assert fields["upper"] == pytest.approx(upper, abs=1e-4)
 
 
 def test_no_run_has_no_rate() -> None:
-    assert Rate(0, 0).fields() == {"found": 0, "runs": 0, "rate": None, "upper": None}
+    assert rate_of(0, 0) == {"found": 0, "runs": 0, "rate": None, "upper": None}
 
 
 @pytest.fixture
