@@ -1,11 +1,12 @@
 """Rows of token ids in, replies out: greedy decoding of several rows at once."""
 
+import sys
 from collections.abc import Sequence
 from typing import Any
 
 from tabcontam.evidence.base import Reply, State
 from tabcontam.subjects.base import THINKING, as_reply
-from tabcontam.subjects.hf.batches import shared
+from tabcontam.subjects.hf.batches import Batcher, shared
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.loading import Loaded, out_of_memory, release
 from tabcontam.subjects.hf.text import Row, Text
@@ -17,25 +18,26 @@ KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
 
 class Decoder:
-    """A loaded model that answers rows. `stopping` ends the batch under way at its next token."""
+    """A loaded model that answers rows in batches. `stopping` ends the batch under way at its next token."""
 
-    def __init__(self, loaded: Loaded, text: Text) -> None:
+    def __init__(self, loaded: Loaded, batch_size: int) -> None:
         self.stopping = False
         self.context = context_of(loaded.model.config)
-        self._model = loaded.model
-        self._text = text
+        self.model = loaded.model
+        self.text = Text(loaded.tokenizer)
         self.seq2seq = loaded.seq2seq
+        self.batcher = Batcher(self.answer, batch_size)
         self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
         self._most = 0  # rows at a time that memory was found to hold; 0 while it has held all
         self._eos = _end_tokens(loaded)
         pad = loaded.tokenizer.pad_token_id
         self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # masked: any token will do
         # The checkpoint's own settings (sampling, beams, penalties, lengths) would not be greedy decoding.
-        self._model.generation_config = self._greedy(loaded.model.generation_config)
+        self.model.generation_config = self._greedy(loaded.model.generation_config)
 
     def answer(self, rows: Sequence[Row]) -> list[Reply]:
         """A reply to each row, in fewer at a time where memory does not hold them all."""
-        most = 1 if self._model.config.model_type in UNPADDED else self._most
+        most = 1 if self.model.config.model_type in UNPADDED else self._most
         if most and len(rows) > most:
             parts = [rows[first : first + most] for first in range(0, len(rows), most)]
             return [reply for part in parts for reply in self.answer(part)]
@@ -49,6 +51,13 @@ class Decoder:
             return [Reply("", State.FAILED, f"out of memory with a single prompt of {len(rows[0].ids):,} tokens")]
         self._most = len(rows) // 2
         return self.answer(rows)
+
+    def room(self, row: Row) -> int:
+        """How many answer tokens the context has room for. Nothing is ever cut off a prompt."""
+        context = self.context or sys.maxsize
+        if self.seq2seq:
+            return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
+        return context - len(row.ids)
 
     def _greedy(self, own: Any) -> Any:
         from transformers import GenerationConfig
@@ -68,7 +77,7 @@ class Decoder:
                 start=1 if self.seq2seq else inputs["input_ids"].shape[1],
                 allowances=[self._allowance(row) for row in rows],
                 eos=self._eos,
-                decode=self._text.decode,
+                decode=self.text.decode,
                 stopping=lambda: self.stopping,
                 leaving="past_key_values" in inputs,
             )
@@ -87,7 +96,7 @@ class Decoder:
         from transformers import StoppingCriteriaList
 
         criteria = StoppingCriteriaList([ends])
-        return self._model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
+        return self.model.generate(**inputs, stopping_criteria=criteria, max_new_tokens=ends.remaining)
 
     def _allowance(self, row: Row) -> int:
         """Tokens for thinking, as far as the context reaches."""
@@ -118,7 +127,7 @@ class Decoder:
         head = shared(rows) if len(rows) > 1 else 0
         if cache is None or head < LEAST_SHARED:
             return 0, cache
-        self._model.base_model(input_ids=self._tensor([rows[0].ids[:head]]), past_key_values=cache, use_cache=True)
+        self.model.base_model(input_ids=self._tensor([rows[0].ids[:head]]), past_key_values=cache, use_cache=True)
         cache.batch_repeat_interleave(len(rows))
         return head, cache
 
@@ -127,24 +136,24 @@ class Decoder:
         from tabcontam.subjects.hf.cache import growing_cache, holds
 
         if self._keeps is None:
-            cache = None if self.seq2seq else growing_cache(self._model.config)
+            cache = None if self.seq2seq else growing_cache(self.model.config)
             try:
                 if cache is not None:
-                    self._model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
+                    self.model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
             except (TypeError, ValueError, AttributeError):  # it takes another kind of cache, or none
                 cache = None
             self._keeps = cache is not None and holds(cache, len(ids))
-        return growing_cache(self._model.config) if self._keeps else None
+        return growing_cache(self.model.config) if self._keeps else None
 
     def _tensor(self, values: Sequence[Any]) -> Any:
         import torch
 
-        return torch.tensor(values, device=self._model.device)
+        return torch.tensor(values, device=self.model.device)
 
     def _reply(self, row: Row, ids: Sequence[int]) -> Reply:
         ended = bool(ids) and ids[-1] in self._eos
         ids = ids[:-1] if ended else ids
-        whole = text = self._text.decode(ids)
+        whole = text = self.text.decode(ids)
         for mark in row.stop:
             text = text.partition(mark)[0]
         ended = ended or text != whole

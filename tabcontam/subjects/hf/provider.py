@@ -4,7 +4,6 @@ Causal and sequence-to-sequence models alike. No code from a repository is ever 
 """
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +12,8 @@ from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.evidence.base import Capability, Reply, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.form import FORMS
-from tabcontam.subjects.hf.batches import Batcher
 from tabcontam.subjects.hf.decoding import Decoder
-from tabcontam.subjects.hf.loading import Loaded, load, release
+from tabcontam.subjects.hf.loading import load, release
 from tabcontam.subjects.hf.scores import score_many
 from tabcontam.subjects.hf.text import Row, Text
 
@@ -48,7 +46,7 @@ class HFModel(Model):
         self.form = Form.COMPLETION if form == "completion" else Form.CHAT
         self.connections = 2 * batch_size  # a batch is chosen among as many again
         self._batch_size = batch_size
-        self._engine: _Engine | None = None
+        self._decoder: Decoder | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -59,14 +57,12 @@ class HFModel(Model):
 
     async def connect(self) -> None:
         """Load the model. Raises `UsageError` with one line where that cannot work."""
-        if self._engine is not None:
+        if self._decoder is not None:
             return
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
-            self.capabilities -= {
-                Capability.SCORE,
-                Capability.COMPLETION,
-            }  # the text would need something that it is an answer to
+            # A text would need something that it is an answer to.
+            self.capabilities -= {Capability.SCORE, Capability.COMPLETION}
         if loaded.chat:
             self.capabilities |= {Capability.CHAT}
         if self._wanted == "chat" and not loaded.chat:
@@ -75,25 +71,24 @@ class HFModel(Model):
             chat = Form.CHAT if loaded.chat else Form.COMPLETION
             self.form = Form.SEQ2SEQ if loaded.seq2seq else chat
         self.version = loaded.version
-        self._engine = _Engine(loaded, self._batch_size)
+        self._decoder = Decoder(loaded, self._batch_size)
 
     async def generate(self, request: Request) -> Reply:
         """Answer greedily, in a batch with the other requests that wait."""
-        engine = self._engine
-        if engine is None:
+        decoder = self._decoder
+        if decoder is None:
             return Reply("", State.FAILED, f"{self.spec} was asked before it was connected")
         try:
-            row = self._row(engine.text, request)
+            row = self._row(decoder.text, request)
         except Exception as error:  # a template or tokenizer of any make
             return Reply("", State.FAILED, f"the prompt cannot be written for this model: {one_line(error)}")
-        room = engine.room(row)
+        room = decoder.room(row)
         if room < 1:
-            context = engine.decoder.context
-            detail = f"the prompt is too long: {len(row.ids):,} tokens, and the model takes {context:,} with the answer"
-            return Reply("", State.FAILED, detail)
+            most = f"the model takes {decoder.context:,} with the answer"
+            return Reply("", State.FAILED, f"the prompt is too long: {len(row.ids):,} tokens, and {most}")
         row = replace(row, max_tokens=min(row.max_tokens, room))
         try:
-            return await engine.batcher.ask(row)
+            return await decoder.batcher.ask(row)
         except Exception as error:  # one bad batch must not end the run
             return Reply("", State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
@@ -103,20 +98,20 @@ class HFModel(Model):
 
     def score_many(self, texts: Sequence[str]) -> list[list[tuple[str, float]]]:
         """`score` of each text, in batches. Raises ValueError before `connect`, and for a text beyond the context."""
-        engine = self._engine
-        if engine is None:
+        decoder = self._decoder
+        if decoder is None:
             raise ValueError(f"{self.spec} is not connected")
         if Capability.SCORE not in self.capabilities:
             raise ValueError(f"{self.spec} is a sequence-to-sequence model; it scores no text on its own")
-        return score_many(engine.model, engine.text, engine.decoder.context, texts, self._batch_size)
+        return score_many(decoder.model, decoder.text, decoder.context, texts, self._batch_size)
 
     async def close(self) -> None:
         """End the batch under way and give back the memory."""
-        engine, self._engine = self._engine, None
-        if engine is not None:
-            engine.decoder.stopping = True
-            await engine.batcher.close()
-            del engine
+        decoder, self._decoder = self._decoder, None
+        if decoder is not None:
+            decoder.stopping = True
+            await decoder.batcher.close()
+            del decoder
             release()
 
     def _row(self, text: Text, request: Request) -> Row:
@@ -126,20 +121,3 @@ class HFModel(Model):
         if self.form is Form.SEQ2SEQ:
             return text.row(prompt.seq2seq, request.max_tokens, ())
         return text.row(prompt.completion, request.max_tokens, prompt.stop)
-
-
-class _Engine:
-    """What a connected model consists of."""
-
-    def __init__(self, loaded: Loaded, batch_size: int) -> None:
-        self.model = loaded.model
-        self.text = Text(loaded.tokenizer)
-        self.decoder = Decoder(loaded, self.text)
-        self.batcher = Batcher(self.decoder.answer, batch_size)
-
-    def room(self, row: Row) -> int:
-        """How many answer tokens the context has room for. Nothing is ever cut off a prompt."""
-        context = self.decoder.context or sys.maxsize
-        if self.decoder.seq2seq:
-            return context - 1 if len(row.ids) <= context else 0  # the answer has a context of its own
-        return context - len(row.ids)

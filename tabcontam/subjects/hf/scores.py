@@ -23,16 +23,13 @@ def score_many(
     if context and longest > context:
         raise ValueError(f"a text of {longest:,} tokens; the model takes {context:,}")
     order = sorted(range(len(texts)), key=lambda index: len(pieces[index]))
-    scores: list[list[float]] = [[] for _ in texts]
+    found: dict[int, list[tuple[str, float]]] = {}
     for first in range(0, len(order), batch_size):
         part = order[first : first + batch_size]
         rows = [[token for token, _ in pieces[index]] for index in part]
         for index, scored in zip(part, _scored(model, text.begin, rows), strict=True):
-            scores[index] = scored
-    return [
-        [(piece, score) for (_, piece), score in zip(own, scored, strict=True)]
-        for own, scored in zip(pieces, scores, strict=True)
-    ]
+            found[index] = [(piece, score) for (_, piece), score in zip(pieces[index], scored, strict=True)]
+    return [found[index] for index in range(len(texts))]
 
 
 def _scored(model: Any, begin: Sequence[int], rows: Sequence[Sequence[int]]) -> list[list[float]]:

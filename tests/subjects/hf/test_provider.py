@@ -91,8 +91,8 @@ def replies(model: HFModel, requests: Sequence[Request]) -> list[Reply]:
 
 def generated(model: HFModel) -> Any:
     """The transformers model within, to see or change what it is asked."""
-    assert model._engine is not None
-    return model._engine.model
+    assert model._decoder is not None
+    return model._decoder.model
 
 
 def watched(model: HFModel, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
@@ -371,9 +371,9 @@ def test_a_prompt_beyond_the_context_fails_and_is_not_cut(llama: Path) -> None:
 
 def test_an_answer_ends_with_the_context(llama: Path) -> None:
     model = opened(llama)
-    assert model._engine is not None
+    assert model._decoder is not None
     text = "a" * 3000
-    while len(model._engine.text.row(text, 1, ()).ids) > tiny.CONTEXT - 5:
+    while len(model._decoder.text.row(text, 1, ()).ids) > tiny.CONTEXT - 5:
         text = text[:-1]
     (reply,) = replies(model, [request(text, 100)])
     assert (reply.state, reply.detail, reply.tokens) == (State.TRUNCATED, "token limit", 5)
@@ -386,10 +386,10 @@ def test_a_template_makes_it_a_chat_model(tmp_path: Path) -> None:
     folder = chatting(tmp_path, tiny.CHAT)
     model = opened(folder)
     assert model.form is Form.CHAT
-    assert model._engine is not None
-    row = model._row(model._engine.text, request("Who?"))
+    assert model._decoder is not None
+    row = model._row(model._decoder.text, request("Who?"))
     written = "<|system|>\nBe brief.</s>\n<|user|>\nWho?</s>\n<|assistant|>\n"
-    assert model._engine.text.decode(row.ids) == written.replace("</s>", "")
+    assert model._decoder.text.decode(row.ids) == written.replace("</s>", "")
     assert opened(folder, form="completion").form is Form.COMPLETION
     assert replies(model, [request("Who?")])[0].tokens == 16
 
@@ -399,9 +399,9 @@ def test_a_template_without_a_system_role_gets_it_in_the_users_part(template: st
     if template != tiny.NO_SYSTEM:  # one that drops it in silence
         template = tiny.CHAT.replace("m in messages", "m in messages if m['role'] != 'system'")
     model = opened(chatting(tmp_path, template))
-    assert model._engine is not None
-    row = model._row(model._engine.text, request("Who?"))
-    assert "<|user|>\nBe brief.\n\nWho?" in model._engine.text.decode(row.ids)
+    assert model._decoder is not None
+    row = model._row(model._decoder.text, request("Who?"))
+    assert "<|user|>\nBe brief.\n\nWho?" in model._decoder.text.decode(row.ids)
 
 
 def test_a_template_that_takes_nothing_fails_the_reply(tmp_path: Path) -> None:
