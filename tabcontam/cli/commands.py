@@ -310,14 +310,16 @@ def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
 
 def _replay(options: argparse.Namespace) -> None:
     from tabcontam.reading.words import english
-    from tabcontam.replay import differences, read_records, replay, replay_calibrated
+    from tabcontam.replay.calibrated import replay_calibrated
+    from tabcontam.replay.published import differences, replay_published
+    from tabcontam.replay.records import read_records
     from tabcontam.report.replay_text import render_replay
     from tabcontam.runs.folder import record_replay, replay_results
     from tabcontam.verdicts.document import as_json
     from tabcontam.verdicts.rules import PAPER
 
     records, dictionary = read_records(options.records), english()
-    cells = replay(records, dictionary, PAPER) if options.rules == PAPER else []
+    cells = replay_published(records, dictionary) if options.rules == PAPER else []
     by_rules: list[RuleDifference] = []
     if options.differences or options.rules != PAPER:
         calibrated, by_rules = replay_calibrated(records, dictionary)

@@ -43,7 +43,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
         for number, cell in zip(numbers, family, strict=True):
             cells[number] = cell
     other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
-    return cells, [_contrast(cells[number], asked[number]) for number in other]
+    return cells, [_contrast(groups[number][0], cells[number], asked[number]) for number in other]
 
 
 def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedCell | str]:
@@ -106,14 +106,10 @@ def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
     return found
 
 
-def _contrast(cell: Result, asked: RecordedCell | str) -> RuleDifference:
+def _contrast(record: Record, cell: Result, asked: RecordedCell | str) -> RuleDifference:
     """A cell whose calibrated verdict is another than the published one, with the reason."""
     return RuleDifference(
-        llm=cell.llm,
-        dataset=cell.dataset,
-        serializer=cell.serializer,
-        test=cell.test,
-        source=cell.source or "",
+        **record.place,
         paper=cell.paper_verdict,
         calibrated=cell.verdict,
         group=_cause(cell, asked),

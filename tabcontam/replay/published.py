@@ -63,15 +63,7 @@ def _line(record: Record) -> str:
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
     """A cell under the published rules."""
-    first = group[0]
-    cell = Result(
-        llm=first.llm,
-        dataset=first.dataset,
-        serializer=first.serializer,
-        source=first.file,
-        test=first.test,
-        kind=known_tests()[first.test].kind,
-    )
+    cell = Result(**group[0].place, kind=known_tests()[group[0].test].kind)
     if cell.test == MEMBERSHIP:
         return _membership(cell, group)
     measurement = _rule(cell.test).measured([_trial(record, detected(record, dictionary)) for record in group])
@@ -119,11 +111,7 @@ def _differing(
 ) -> RecordedDifference:
     return RecordedDifference(
         level=level,
-        llm=record.llm,
-        dataset=record.dataset,
-        serializer=record.serializer,
-        test=record.test,
-        source=record.file,
+        **record.place,
         line=record.line,
         ours=bool(ours),
         recorded=recorded,

@@ -58,8 +58,8 @@ class Record:
     answered: int = 1
 
     @property
-    def place(self) -> dict[str, str | None]:
-        """What tells the record's cell from others."""
+    def place(self) -> dict[str, Any]:
+        """What tells the record's cell from others, by the names that results have for it."""
         names = {"llm": self.llm, "dataset": self.dataset, "serializer": self.serializer}
         return names | {"test": self.test, "source": self.file}
 
@@ -80,7 +80,7 @@ def read_records(path: Path) -> list[Record]:
 
 def cells_of(records: Iterable[Record]) -> list[list[Record]]:
     """The records of each cell, in the order of the file."""
-    cells: dict[tuple[str | None, ...], list[Record]] = {}
+    cells: dict[tuple[Any, ...], list[Record]] = {}
     for record in records:
         cells.setdefault(tuple(record.place.values()), []).append(record)
     return list(cells.values())

@@ -13,8 +13,9 @@ import pytest
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.reading.words import english
-from tabcontam.replay import Record, read_records, replay, replay_calibrated
-from tabcontam.replay.calibrated import GUESSED, PARTLY
+from tabcontam.replay.calibrated import GUESSED, PARTLY, replay_calibrated
+from tabcontam.replay.published import replay_published
+from tabcontam.replay.records import Record, read_records
 from tabcontam.runs.folder import replay_results
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import load_table
@@ -186,7 +187,7 @@ class TestTenLlms:
         assert any(group.startswith(GUESSED) for group in groups)
 
     def test_the_paper_s_verdicts_stand_beside(self) -> None:
-        paper = replay(read_records(Path(FOLDER, "records.jsonl")), ENGLISH, "paper")
+        paper = replay_published(read_records(Path(FOLDER, "records.jsonl")), ENGLISH)
         assert [cell.paper_verdict for cell in paper] == [cell["paper_verdict"] for cell in judged()[0]]
 
     def test_every_cell_can_be_written_as_json(self) -> None:

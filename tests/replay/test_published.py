@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from tabcontam.reading.words import english
-from tabcontam.replay import differences, read_records, replay
-from tabcontam.replay.published import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED
+from tabcontam.replay.calibrated import replay_calibrated
+from tabcontam.replay.published import CAPITALS, DICTIONARY, LENGTH, UNEXPLAINED, differences, replay_published
+from tabcontam.replay.records import read_records
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.recorded import RecordedDifference
 from tests.replay.made import record, row_record, written
@@ -32,7 +33,8 @@ def judged(tmp_path: Path) -> Any:
     """The cells of made-up records."""
 
     def judge(*records: dict[str, Any], rules: str = "paper") -> list[Result]:
-        return replay(read_records(written(tmp_path, *records)), ENGLISH, rules)
+        found = read_records(written(tmp_path, *records))
+        return replay_published(found, ENGLISH) if rules == "paper" else replay_calibrated(found, ENGLISH)[0]
 
     return judge
 
@@ -144,7 +146,7 @@ DATASETS = {
 
 @cache
 def cells(portable: bool) -> list[Result]:
-    return replay(read_records(Path(FOLDER, "records.jsonl")), english(portable), "paper")
+    return replay_published(read_records(Path(FOLDER, "records.jsonl")), english(portable))
 
 
 @cache
@@ -233,9 +235,10 @@ class TestTenLlms:
 
     def test_published_rules_take_less_than_five_seconds_and_no_heavy_import(self) -> None:
         script = (
-            "import sys; from pathlib import Path; from tabcontam.replay import *; "
-            "from tabcontam.reading.words import english; records = read_records(Path(sys.argv[1]));"
-            "print(len(replay(records, english(), 'paper')), len(differences(records, english())));"
+            "import sys; from pathlib import Path; from tabcontam.replay.published import *; "
+            "from tabcontam.reading.words import english; from tabcontam.replay.records import read_records;"
+            "records = read_records(Path(sys.argv[1]));"
+            "print(len(replay_published(records, english())), len(differences(records, english())));"
             "print({'pandas', 'sklearn', 'openai'} & set(sys.modules))"
         )
         command = [sys.executable, "-c", script, str(Path(FOLDER, "records.jsonl"))]

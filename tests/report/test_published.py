@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from tabcontam.reading.words import english
-from tabcontam.replay import read_records, replay
-from tabcontam.replay.records import CATALOGUE
+from tabcontam.replay.published import replay_published
+from tabcontam.replay.records import CATALOGUE, read_records
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.report.published import Agreement, agreement, marks, sources
 from tabcontam.runs.folder import replay_results
@@ -193,7 +193,7 @@ def test_agreement_names_what_was_decided() -> None:
 @recorded
 def test_the_published_rules_agree_with_the_published_figures_on_recorded_answers() -> None:
     dictionary = english()
-    cells = replay(read_records(Path(FOLDER) / "records.jsonl"), dictionary, PAPER)
+    cells = replay_published(read_records(Path(FOLDER) / "records.jsonl"), dictionary)
     judged = replay_results(cells, None, [], PAPER, dictionary.name, "replay")
     lines = agreement(replace(judged, cells=one_cell_a_square(cells)))
     told = {source: [line for line in lines if line.source is source] for source in sources()}
