@@ -86,7 +86,11 @@ class Asker:
         return reply
 
     async def _tried(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
-        """Ask again after what may pass. A rate limit uses up none of the tries while other queries are answered."""
+        """Ask again after what may pass. A rate limit uses up none of the tries while other queries are answered.
+
+        This is no case for tenacity: its functions for stopping and waiting would share this loop's state, in twice the
+        lines.
+        """
         used, before, answers = 0, 0, self._answers
         while True:
             try:
@@ -124,7 +128,7 @@ class Asker:
             self.budget.add(charge, self._most(model, length, query.max_tokens))
 
         began = self.clock()
-        spent = NOTHING
+        spent: Decimal | None = None  # where nothing tells what a request cost, it is taken for the most that it can
         try:
             reply = await model.generate(Request(prompt, query.max_tokens, again))
             spent = self._spent(reply, charge)
@@ -137,15 +141,11 @@ class Asker:
             spent = charge.before
             raise
         except SpentError:  # of a further request; those before it were sent
-            spent = charge.reserved
             raise
         except Exception as error:  # a provider of any make
-            spent = charge.reserved
             reply = Reply("", State.FAILED, f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
-        except asyncio.CancelledError:
-            spent = charge.reserved
-            raise
         finally:
+            spent = charge.reserved if spent is None else spent
             self.budget.settle(charge, spent)
             self.requests += charge.requests
             self.dollars += spent

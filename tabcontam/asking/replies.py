@@ -34,7 +34,6 @@ from tabcontam.tables.editions import cache_folder
 
 SCHEMA = 1
 FILE = "replies.sqlite"
-AT_ONCE = 500  # keys a query
 TABLES = (
     "CREATE TABLE replies (key BLOB PRIMARY KEY, llm TEXT NOT NULL, reply TEXT NOT NULL, checksum INTEGER NOT NULL)",
     "CREATE TABLE forms (server BLOB PRIMARY KEY, form TEXT NOT NULL)",
@@ -263,13 +262,10 @@ def _schema(connection: sqlite3.Connection) -> int:
 
 
 def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Reply]]:
-    for start in range(0, len(wanted), AT_ONCE):
-        keys = wanted[start : start + AT_ONCE]
-        marks = ",".join("?" * len(keys))
-        rows = connection.execute(f"SELECT key, reply, checksum FROM replies WHERE key IN ({marks})", keys)  # noqa: S608
-        for digest, text, checksum in rows.fetchall():
-            if (reply := _read(digest, text, checksum)) is not None:
-                yield digest.hex(), reply
+    for digest in wanted:
+        row = connection.execute("SELECT reply, checksum FROM replies WHERE key = ?", [digest]).fetchone()
+        if row and (reply := _read(digest, *row)) is not None:
+            yield digest.hex(), reply
 
 
 def _counted(connection: sqlite3.Connection) -> dict[str, int]:

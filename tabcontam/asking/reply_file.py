@@ -66,16 +66,14 @@ def free_name(path: Path, moment: datetime) -> Path:
 
 def identity_of(path: Path) -> tuple[int, int] | None:
     """What tells a file from another of the same name; None where there is none."""
-    try:
-        status = os.stat(path)
-    except OSError:
-        return None
-    return status.st_dev, status.st_ino
+    with suppress(OSError):
+        status = path.stat()
+        return status.st_dev, status.st_ino
+    return None
 
 
 def size_of(path: Path) -> int:
     """The bytes of a file; 0 where there is none."""
-    try:
+    with suppress(OSError):
         return path.stat().st_size
-    except OSError:
-        return 0
+    return 0

@@ -67,7 +67,8 @@ class Session:
     async def connect(self) -> None:
         """Reach every LLM before anything is asked. Raises `UsageError` when none under test can be reached."""
         subjects = self._subjects()
-        reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
+        with self.progress.doing("connecting"):
+            reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
         self.unreachable = {}
         for subject, outcome in zip(subjects, reached, strict=True):
             if isinstance(outcome, UsageError):

@@ -220,7 +220,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     async def look() -> list[Estimate]:
         try:
             with contextlib.suppress(UsageError):  # each LLM that cannot be reached says so in its own line
-                await _connect(session)
+                await session.connect()
             with progress.doing("looking for known answers"):
                 session.recall()
                 return session.estimates()
@@ -269,14 +269,9 @@ def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
                 raise
 
 
-async def _connect(session: Session) -> None:
-    with session.progress.doing("connecting"):
-        await session.connect()
-
-
 async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults]) -> None:
     try:
-        await _connect(session)
+        await session.connect()
         _check_same_versions(folder, session)
         open_folder(folder)
         with alone(folder):

@@ -3,14 +3,13 @@
 import re
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal, localcontext
-from math import isfinite
 from pathlib import Path
-from typing import Any
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.subjects.registry import BUILT_IN
+from tabcontam.tables.toml_files import checked
 
 FILE = Path(__file__).with_name("prices.toml")
 NAME = re.compile(r"[^\s:]+:\S+")
@@ -80,23 +79,11 @@ def prompt_bound(prompt_text_bytes: int, messages: int) -> int:
 
 
 def _price(name: str, about: object) -> Price:
+    where = f"[{name!r}]"
     if not NAME.fullmatch(name) or not isinstance(about, dict):
-        raise ValueError(f'[{name!r}] is no LLM; write for example ["openai:gpt-4o"]')
-    known = [item.name for item in fields(Price)]
-    if wrong := [key for key in about if key not in known]:
-        raise ValueError(f"[{name!r}] has the unknown key {wrong[0]!r}; known: {', '.join(known)}")
-    if lacking := [key for key in known if key not in about]:
-        raise ValueError(f"[{name!r}] lacks {' and '.join(lacking)}")
-    return Price(**{key: _dollars(f"[{name!r}] {key}", about[key]) for key in known})
-
-
-def _dollars(where: str, value: Any) -> float:
-    """To Python a true is an int. More than a dollar a token is a slip of the decimal point, or infinite."""
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float)
-        or not 0 <= value <= MILLION
-        or not isfinite(value)
-    ):
-        raise ValueError(f"{where} cannot be {value!r}; write US dollars per million tokens")
-    return float(value)
+        raise ValueError(f'{where} is no LLM; write for example ["openai:gpt-4o"]')
+    for key, value in about.items():
+        # To Python a true is an int. More than a dollar a token is a slip of the decimal point, or infinite.
+        if type(value) not in (int, float) or not 0 <= value <= MILLION:
+            raise ValueError(f"{where} {key} cannot be {value!r}; write US dollars per million tokens")
+    return Price(**checked(Price, {key: float(value) for key, value in about.items()}, where))

@@ -59,11 +59,6 @@ class Found:
         return self.provider.open(self.model, replace(settings, spec=self.spec))
 
 
-def open_model(spec: str, settings: Settings) -> Model:
-    """The LLM that `spec` names. Raises `UsageError`."""
-    return resolve(spec).open(settings)
-
-
 def resolve(spec: str) -> Found:
     """Who is asked for what, among all providers. Raises as `find` does."""
     known = dict(BUILT_IN)

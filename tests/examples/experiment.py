@@ -14,7 +14,7 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import chosen
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.base import Request
-from tabcontam.subjects.registry import Settings, open_model
+from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 
@@ -73,7 +73,7 @@ def questions(table: Table, shots: int, serializer: str) -> list[Query]:
 
 async def ask(llm: str, table: Table, queries: Sequence[Query]) -> list[str]:
     """The answers, in order. The table is for controls and simulated LLMs alone, which are made from it."""
-    model = open_model(llm, Settings())
+    model = resolve(llm).open(Settings())
     await model.connect()
     try:
         answerer = model.prepare(table, queries)

@@ -20,7 +20,7 @@ from tabcontam.errors import Unavailable, UsageError
 from tabcontam.subjects import hf, registry
 from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.provider import Provider
-from tabcontam.subjects.registry import Found, Settings, find, open_model
+from tabcontam.subjects.registry import Found, Settings, find, resolve
 from tests.commands import environment
 from tests.loopback import LoopbackServer
 
@@ -123,7 +123,7 @@ def test_a_key_or_a_server_that_is_missing_is_told_by_the_provider(
 ) -> None:
     for name in ("OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "TABCONTAM_API_KEY"):
         monkeypatch.delenv(name, raising=False)
-    model = open_model(spec, Settings())
+    model = resolve(spec).open(Settings())
     with pytest.raises(UsageError) as caught:
         asyncio.run(model.connect())
     assert to_type in str(caught.value)
@@ -201,18 +201,18 @@ def test_what_the_providers_with_files_of_their_own_are_told(monkeypatch: pytest
     hf, gemini = fake(monkeypatch, "hf"), fake(monkeypatch, "gemini")
     packages(monkeypatch, "torch", "transformers")
     settings = Settings(connections=3, batch_size=5, form="completion")
-    open_model("hf:some/folder", settings)
-    open_model("T0", settings)
-    open_model("gemini-2.5-flash-lite", settings)
+    resolve("hf:some/folder").open(settings)
+    resolve("T0").open(settings)
+    resolve("gemini-2.5-flash-lite").open(settings)
     told = {"form": "completion", "batch_size": 5}
     assert hf == [("some/folder", told | {"spec": "hf:some/folder"}), ("bigscience/T0", told | {"spec": "T0"})]
     assert gemini == [("gemini-2.5-flash-lite", {"max_connections": 3, "spec": "gemini-2.5-flash-lite"})]
 
 
 def test_a_model_keeps_the_name_that_was_typed() -> None:
-    model: Any = open_model("GPT 4o", Settings())
+    model: Any = resolve("GPT 4o").open(Settings())
     assert (model.spec, model.model, model.local) == ("GPT 4o", "gpt-4o-2024-08-06", False)
-    model = open_model("ollama:llama3:8b", Settings())
+    model = resolve("ollama:llama3:8b").open(Settings())
     assert (model.spec, model.model, model.address) == ("ollama:llama3:8b", "llama3:8b", "http://127.0.0.1:9/v1")
     assert model.local
 
@@ -241,7 +241,7 @@ def open_badly(model: str, settings: Settings) -> None:
 
 def test_a_provider_of_another_package_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
     offered(monkeypatch, mine="tests.subjects.test_registry:open_known")
-    assert open_model("mine:x:y", Settings()).spec == "mine:x:y of x:y"
+    assert resolve("mine:x:y").open(Settings()).spec == "mine:x:y of x:y"
 
 
 @pytest.mark.parametrize(
@@ -257,7 +257,7 @@ def test_a_provider_of_another_package_is_used(monkeypatch: pytest.MonkeyPatch) 
 def test_a_broken_one_is_one_line(monkeypatch: pytest.MonkeyPatch, value: str, message: str) -> None:
     offered(monkeypatch, broken=value)
     with pytest.raises(UsageError) as caught:
-        open_model("broken:x", Settings())
+        resolve("broken:x").open(Settings())
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -266,7 +266,7 @@ def test_a_broken_one_harms_nobody_else(monkeypatch: pytest.MonkeyPatch, capsys:
     offered(monkeypatch, broken="no_such_package:opener", mine="tests.subjects.test_registry:open_known")
     assert [point.name for point, _ in registry.loaded()] == ["mine"]
     assert len(capsys.readouterr().err.splitlines()) == 1
-    assert open_model("mine:x", Settings())
+    assert resolve("mine:x").open(Settings())
     assert not capsys.readouterr().err
 
 
@@ -275,7 +275,7 @@ def test_a_built_in_provider_cannot_be_shadowed(
 ) -> None:
     # hf and gemini neither, whether or not their files are there
     offered(monkeypatch, **dict.fromkeys(registry.BUILT_IN, "tests.subjects.test_registry:open_known"))
-    assert open_model("simulated:oracle", Settings()).spec == "simulated:oracle"
+    assert resolve("simulated:oracle").open(Settings()).spec == "simulated:oracle"
     assert not registry.others()
     complaints = capsys.readouterr().err.splitlines()
     assert len(complaints) == len(registry.BUILT_IN)

@@ -14,7 +14,7 @@ from tabcontam.cli import listing
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit, UsageError
 from tabcontam.evidence.registry import by_id
-from tabcontam.subjects.registry import Settings, open_model
+from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.tables.cards import all_cards, find_card, load_cards
 from tabcontam.tables.serializers import all_serializers, load_serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -191,7 +191,7 @@ def test_a_function_of_scikit_learn_that_gives_no_table_is_one_line(folder: Path
 
 
 def leaving(table: Table) -> dict[tuple[str, str], int]:
-    model = open_model("openai:somebody@http://192.0.2.1/v1", Settings())
+    model = resolve("openai:somebody@http://192.0.2.1/v1").open(Settings())
     serializer, tests = load_serializers()["is"], [by_id()["feature_completion"]]
     return rows_shown(plan([Subject(model)], [table], [serializer], tests, Options()))
 
