@@ -40,7 +40,7 @@ from tabcontam.guesser.table import guessed
 from tabcontam.reading.words import english
 from tabcontam.runs.folder import record
 from tabcontam.subjects.base import Form
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.draws import seeded
@@ -248,7 +248,7 @@ def test_a_dataset_is_the_one_of_its_name() -> None:
 
 def test_a_model_has_a_name_to_print() -> None:
     """6, again: to print the model of the tests raised an AttributeError."""
-    assert repr(open_simulated("memoriser:0.5")) == "<SimulatedModel simulated:memoriser:0.5>"
+    assert repr(SimulatedModel("memoriser:0.5")) == "<SimulatedModel simulated:memoriser:0.5>"
 
 
 # --- 7
@@ -390,7 +390,7 @@ def test_values_that_look_like_markup_are_shown_as_they_are(tmp_path: Path) -> N
         question=None,
     )
     options = Options()
-    cells = plan([Subject(open_simulated("oracle"))], [table], [IS], [VALUE], options)
+    cells = plan([Subject(SimulatedModel("oracle"))], [table], [IS], [VALUE], options)
     session = Session(cells, options, english(), Journal(tmp_path), Progress())
     session.recall()
     asyncio.run(session.ask())

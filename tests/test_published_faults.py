@@ -29,7 +29,7 @@ from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion import IncompleteCompletion
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
@@ -406,7 +406,7 @@ def test_one_row_guessed_right_is_no_contamination(queries: int | None) -> None:
     """B16: with a single row asked, seven LLMs "completed" Thyroid by the mode; asked five, none did."""
     table, test = thyroid(), IncompleteCompletion()
     for seed in range(3):
-        (cell,) = plan([Subject(open_simulated("mode"))], [table], [IS], [test], Options(seed=seed, queries=queries))
+        (cell,) = plan([Subject(SimulatedModel("mode"))], [table], [IS], [test], Options(seed=seed, queries=queries))
         guessed = weighed(cell.written, lambda query: IS.row(query.asked, ("I", "Excellent", "No")))
         assert guessed.p_value is not None
         assert guessed.p_value > ALPHA

@@ -21,7 +21,7 @@ from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.base import Model, Request
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.cells import Result, TableVerdict
@@ -87,7 +87,7 @@ class Planned:
 
 def planned(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Planned:
     """The plan of a run. Its prompts are written once for all answerers."""
-    subject = Subject(open_simulated("oracle", seed))
+    subject = Subject(SimulatedModel("oracle", seed))
     cells = plan([subject], [table], [serializer], tests, Options(seed=seed, alpha=alpha))
     return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
 
@@ -99,7 +99,7 @@ def _written_once(query: Query) -> Query:
 def ask(run: Planned, answerer: str, seed: int) -> Trials:
     """Every query of a planned run, by test, with an answerer's reply and its reading. Raises `UsageError`."""
     queries = [query for cell in run.cells for query in cell.queries]
-    model = open_simulated(answerer, seed)
+    model = SimulatedModel(answerer, seed)
     return asyncio.run(asked_of(run, model.prepare(run.cells[0].table, queries) if run.cells else model))
 
 

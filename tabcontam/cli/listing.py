@@ -53,7 +53,7 @@ def llms() -> list[Item]:
     return [
         *(_named(entry, price_of(entry.asked, False, prices)) for entry in load_catalogue().values()),
         *(
-            {"name": spelling, "about": about, "text": provider.details()}
+            {"name": spelling, "about": about, "text": provider.details}
             for provider in BUILT_IN.values()
             for spelling, about in provider.spellings.items()
         ),

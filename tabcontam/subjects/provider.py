@@ -52,5 +52,5 @@ class Provider:
     spellings: Mapping[str, str]
     open: Callable[[str, Settings], Model]
     offer: Callable[[Entry], Offer] = field(default=lambda entry: Offer())
-    details: Callable[[], str] = field(default=lambda: "")
+    details: str = ""
     address: str = ""

@@ -25,10 +25,10 @@ GROUP = "tabcontam.providers"
 # The providers of this package, a line each, as an entry point names one of another package.
 LINES = (
     "tabcontam.subjects.known:CONTROL",
-    "tabcontam.subjects.openai:PROVIDER",
-    "tabcontam.subjects.ollama:PROVIDER",
-    "tabcontam.subjects.gemini:PROVIDER",
-    "tabcontam.subjects.hf:PROVIDER",
+    "tabcontam.subjects.openai.provider:PROVIDER",
+    "tabcontam.subjects.ollama.provider:PROVIDER",
+    "tabcontam.subjects.gemini.provider:PROVIDER",
+    "tabcontam.subjects.hf.provider:PROVIDER",
     "tabcontam.subjects.known:SIMULATED",
 )
 CONTROLS = ("control:exposed", "control:unexposed")

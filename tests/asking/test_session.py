@@ -23,7 +23,7 @@ from tabcontam.evidence.base import Capability, Query, Reply, State, Usage
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.prices import Price
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -98,7 +98,7 @@ def planned(model: Model, options: Options | None = None, table: Table | None = 
 
 
 def test_the_plan_is_the_same_for_every_llm() -> None:
-    cells = plan([Subject(Spy()), Subject(open_simulated("oracle"))], [ships()], [IS], all_tests(), Options())
+    cells = plan([Subject(Spy()), Subject(SimulatedModel("oracle"))], [ships()], [IS], all_tests(), Options())
     half = len(cells) // 2
     assert [cell.queries for cell in cells[:half]] == [cell.queries for cell in cells[half:]]
 
@@ -197,7 +197,7 @@ def test_stopping_keeps_what_is_in_flight_and_calls_nothing_clean(tmp_path: Path
 
 
 def test_x_stops_after_the_first_contaminated_cell(tmp_path: Path) -> None:
-    model, options = open_simulated("oracle"), few(stop_at_first=True, connections=1)
+    model, options = SimulatedModel("oracle"), few(stop_at_first=True, connections=1)
     running = session(planned(model, options), tmp_path, options)
     answer(running)
     first, second = running.results()

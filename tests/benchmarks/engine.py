@@ -29,7 +29,7 @@ from tabcontam.evidence.base import Capability, Query, Reply, State
 from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
@@ -68,7 +68,7 @@ def planned() -> tuple[tuple[PlannedCell, ...], float]:
     """Every cell of the tables in every serializer, and the processor time that planning took, in ms a query."""
     tables, serializers = [load_table(name) for name in NAMES], list(load_serializers().values())
     start = time.process_time()
-    cells = plan([Subject(open_simulated("oracle"))], tables, serializers, all_tests(), Options())
+    cells = plan([Subject(SimulatedModel("oracle"))], tables, serializers, all_tests(), Options())
     spent = time.process_time() - start
     return tuple(cells), 1000 * spent / sum(len(cell.queries) for cell in cells)
 
@@ -165,7 +165,7 @@ def latency() -> None:
 
 def peer_rate(url: str) -> float | str:
     """Queries a second of the peer's own way to ask a chat model; or why there is none."""
-    queries = [query for cell in cells_for(open_simulated("oracle"), PEER_QUERIES + 1) for query in cell.queries]
+    queries = [query for cell in cells_for(SimulatedModel("oracle"), PEER_QUERIES + 1) for query in cell.queries]
     given = json.dumps([sent(query.prompt, Form.CHAT) for query in queries])
     pip = [sys.executable, "-m", "pip", "install", "-q", "--disable-pip-version-check", "--retries", "1"]
     with tempfile.TemporaryDirectory() as folder:

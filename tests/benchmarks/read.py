@@ -13,7 +13,7 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.evidence.base import Query, Reply, State
 from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.answerers import reply_of
@@ -61,7 +61,7 @@ def readings(cells: Sequence[PlannedCell], answer: Answer) -> Iterator[tuple[str
 def main() -> None:
     """Mean and longest milliseconds of each test and way to answer, and the mean over all queries."""
     tables = [load_table(name) for name in sys.argv[1:] or ["iris", "wine"]]
-    subjects = [Subject(open_simulated("oracle"))]
+    subjects = [Subject(SimulatedModel("oracle"))]
     cells = plan(subjects, tables, list(load_serializers().values()), all_tests(), Options())
     taken = {way: list(readings(cells, answer)) for way, answer in ANSWERS.items()}
     print(f"{'mean/longest ms':25}" + "".join(f"{way:>13}" for way in ANSWERS))

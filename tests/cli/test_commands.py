@@ -21,7 +21,7 @@ from tabcontam.cli.commands import main
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import all_tests
 from tabcontam.runs.folder import new_folder
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import environment, process, tabcontam
@@ -52,7 +52,7 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def planned() -> list[Query]:
     """What is to be asked about iris."""
     iris, form = load_table("iris"), load_serializers()[DEFAULT]
-    cells = plan([Subject(open_simulated("oracle"))], [iris], [form], all_tests(), Options())
+    cells = plan([Subject(SimulatedModel("oracle"))], [iris], [form], all_tests(), Options())
     return [query for cell in cells for query in cell.queries]
 
 

@@ -15,7 +15,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import Result
@@ -45,7 +45,7 @@ def register() -> Table:
 
 
 def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]:
-    subject = Subject(open_simulated(kind))
+    subject = Subject(SimulatedModel(kind))
     options = Options()
     cells = plan([subject], [register()], [load_serializers()[serializer]], all_tests(), options)
     session = Session(cells, options, english(), Journal(folder), Progress())

@@ -30,7 +30,7 @@ from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.answers import is_number
 from tabcontam.reading.words import english
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts.document import as_document
@@ -99,7 +99,7 @@ def test_the_order_of_rows_changes_no_question(test: str) -> None:
 
 def plan_of(table: Table, test: str) -> Sequence[Query]:
     (cell,) = plan(
-        [Subject(open_simulated("oracle"))], [table], [IS], [each for each in all_tests() if each.id == test], Options()
+        [Subject(SimulatedModel("oracle"))], [table], [IS], [each for each in all_tests() if each.id == test], Options()
     )
     return cell.written
 
@@ -250,7 +250,7 @@ def test_an_equal_expected_value_written_differently_changes_no_decision(test: s
 
 def judged(table: Table, folder: Path, rules: str = "calibrated") -> dict[str, list[dict[str, Any]]]:
     """The cells of the oracle and of the guesser, and the lines of the table, as results.json has them."""
-    subjects = [Subject(open_simulated(kind)) for kind in ("oracle", "guesser")]
+    subjects = [Subject(SimulatedModel(kind)) for kind in ("oracle", "guesser")]
     options = Options(rules=rules)
     session = Session(
         plan(subjects, [table], [IS], all_tests(), options), options, english(), Journal(folder), Progress()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.subjects.catalogue import load_catalogue
-from tabcontam.subjects.gemini import GOOGLE
+from tabcontam.subjects.gemini.provider import GOOGLE
 from tabcontam.subjects.openai.address import OPENAI
 from tabcontam.subjects.prices import Price, load_prices, price_of, prompt_bound
 

@@ -7,18 +7,16 @@ import sys
 from collections.abc import Mapping
 from datetime import date
 from importlib import metadata
-from importlib.machinery import ModuleSpec
 from importlib.metadata import EntryPoint, EntryPoints
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
 
 from tabcontam import entry_points
 from tabcontam.errors import Unavailable, UsageError
-from tabcontam.subjects import hf, registry
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects import registry
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.registry import Found, Settings, find, resolve
 from tests.commands import environment
@@ -36,7 +34,7 @@ def no_ollama(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def packages(monkeypatch: pytest.MonkeyPatch, *installed: str) -> None:
-    monkeypatch.setattr(hf, "find_spec", lambda name: name if name in installed else None)
+    monkeypatch.setattr("tabcontam.subjects.hf.provider.find_spec", lambda name: name if name in installed else None)
 
 
 def failure(spec: str, providers: Mapping[str, Provider] = ALL, today: date = TODAY) -> str:
@@ -187,13 +185,11 @@ def test_listing_and_resolving_import_no_library_of_a_provider() -> None:
 
 
 def fake(monkeypatch: pytest.MonkeyPatch, provider: str) -> list[tuple[str, dict[str, Any]]]:
-    """A stand-in for the provider's file; what it was called with."""
+    """A stand-in for the provider's model; what it was made with."""
     calls: list[tuple[str, dict[str, Any]]] = []
-    module = ModuleType(f"tabcontam.subjects.{provider}.provider")
-    module.__spec__ = ModuleSpec(module.__name__, None)
-    opened = {"hf": "HFModel", "gemini": "GeminiModel"}[provider]
-    setattr(module, opened, lambda name, **settings: calls.append((name, settings)))
-    monkeypatch.setitem(sys.modules, module.__name__, module)
+    made = {"hf": "HFModel", "gemini": "GeminiModel"}[provider]
+    place = f"tabcontam.subjects.{provider}.provider.{made}"
+    monkeypatch.setattr(place, lambda name, **settings: calls.append((name, settings)))
     return calls
 
 
@@ -226,7 +222,7 @@ def offered(monkeypatch: pytest.MonkeyPatch, **points: str) -> None:
 
 
 def open_known(model: str, settings: Settings) -> Any:
-    opened: Any = open_simulated("oracle")
+    opened: Any = SimulatedModel("oracle")
     opened.spec = f"{settings.spec} of {model}"
     return opened
 

@@ -17,7 +17,7 @@ from tabcontam.cli import commands as cli
 from tabcontam.errors import UsageError
 from tabcontam.subjects import registry
 from tabcontam.subjects.base import Model
-from tabcontam.subjects.known.simulated import open_simulated
+from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.verdicts.gate import Conclusion
 from tests.report import synthetic
 from tests.report.rendered import judge
@@ -487,7 +487,7 @@ class TestCommand:
         """The real controls find every table that we have; here one answers who knows nothing."""
 
         def control(kind: str, settings: registry.Settings) -> Model:
-            opened = open_simulated("guesser")
+            opened = SimulatedModel("guesser")
             opened.spec = f"control:{kind}"
             return opened
 

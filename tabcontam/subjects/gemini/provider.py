@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Capability, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, TransientError, without_system
-from tabcontam.subjects.gemini import GOOGLE
 from tabcontam.subjects.gemini.replies import Answer, read_answer, retry_delay
 from tabcontam.subjects.openai.errors import retry_after
 from tabcontam.subjects.openai.replies import message
+from tabcontam.subjects.provider import Offer, Provider
 from tabcontam.subjects.served import ServedModel, charged
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from httpx2 import AsyncClient
 
 
+GOOGLE = "https://generativelanguage.googleapis.com"
 API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
 CONNECT_TRIES = 3
 CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
@@ -346,3 +347,12 @@ def _wanted(error: "APIError") -> float | None:
     headers = getattr(error.response, "headers", None) or {}
     wait = retry_after({name.lower(): value for name, value in headers.items()})
     return retry_delay(error.details) if wait is None else wait
+
+
+PROVIDER = Provider(
+    "gemini",
+    {"gemini:NAME": "Google's Gemini API; the key is in GEMINI_API_KEY"},
+    lambda model, settings: GeminiModel(model, max_connections=settings.connections, spec=settings.spec),
+    lambda entry: Offer(entry.gemini or ""),
+    address=GOOGLE,
+)

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.subjects.hf import INSTALL
 
+PACKAGES = ("torch", "transformers")
+INSTALL = 'pip install "tabcontam[hf]"'
 # What determines the answers, and all that is fetched: no pickles, no second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")

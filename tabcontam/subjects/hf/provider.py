@@ -6,16 +6,19 @@ Causal and sequence-to-sequence models alike. No code from a repository is ever 
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 
 from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.evidence.base import Capability, Reply, State
 from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.hf.decoding import Decoder
-from tabcontam.subjects.hf.loading import load, release
+from tabcontam.subjects.hf.loading import INSTALL, PACKAGES, load, release
 from tabcontam.subjects.hf.scores import score_many
 from tabcontam.subjects.hf.text import Row, Text
+from tabcontam.subjects.provider import Offer, Provider
 
 
 class HFModel(Model):
@@ -121,3 +124,17 @@ class HFModel(Model):
         if self.form is Form.SEQ2SEQ:
             return text.row(prompt.seq2seq, request.max_tokens, ())
         return text.row(prompt.completion, request.max_tokens, prompt.stop)
+
+
+def _offer(entry: Entry) -> Offer:
+    if entry.hf and all(map(find_spec, PACKAGES)):
+        return Offer(entry.hf)
+    return Offer(ways=(f"{INSTALL} to load {entry.hf} here",) if entry.hf else ())
+
+
+PROVIDER = Provider(
+    "hf",
+    {"hf:REPO_OR_FOLDER": "a model of the Hugging Face hub or a folder, loaded here with transformers"},
+    lambda model, settings: HFModel(model, form=settings.form, batch_size=settings.batch_size, spec=settings.spec),
+    _offer,
+)

@@ -1,26 +1,8 @@
 """Answerers whose exposure is known: `control:` the embedded language models, `simulated:` behaviour written down."""
 
-from tabcontam.subjects.base import Model
-from tabcontam.subjects.provider import Provider, Settings
-
-
-def _control(kind: str, settings: Settings) -> Model:
-    from tabcontam.subjects.known.control import open_control
-
-    return open_control(kind, settings.serializers)
-
-
-def _simulated(kind: str, settings: Settings) -> Model:
-    from tabcontam.subjects.known.simulated import open_simulated
-
-    return open_simulated(kind, settings.seed)
-
-
-def _kinds() -> str:
-    from tabcontam.subjects.known.simulated import KINDS
-
-    return f"kinds: {', '.join(KINDS)}"
-
+from tabcontam.subjects.known.control import open_control
+from tabcontam.subjects.known.simulated import KINDS, SimulatedModel
+from tabcontam.subjects.provider import Provider
 
 CONTROL = Provider(
     "control",
@@ -28,11 +10,11 @@ CONTROL = Provider(
         "control:exposed": "an embedded language model that has the table",
         "control:unexposed": "the same, with a shuffled twin of the table",
     },
-    _control,
+    lambda kind, settings: open_control(kind, settings.serializers),
 )
 SIMULATED = Provider(
     "simulated",
     {"simulated:KIND": "an answerer of known behaviour, to try a report or a gate on"},
-    _simulated,
-    details=_kinds,
+    lambda kind, settings: SimulatedModel(kind, settings.seed),
+    details=f"kinds: {', '.join(KINDS)}",
 )

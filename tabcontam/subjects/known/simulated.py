@@ -56,11 +56,6 @@ class Turn:
 Answerer = Callable[[Turn], Reply]
 
 
-def open_simulated(kind: str, seed: int = 0) -> Model:
-    """The answerer of this kind. Raises `UsageError` where there is none, or no share between 0 and 1 behind it."""
-    return SimulatedModel(kind, seed)
-
-
 def read_kind(kind: str) -> tuple[Answerer, float]:
     """How a kind answers, and the share of the rows that it remembers. Raises `UsageError`."""
     name, _, number = kind.partition(":")
@@ -80,7 +75,10 @@ def read_kind(kind: str) -> tuple[Answerer, float]:
 
 
 class SimulatedModel(Model):
-    """An answerer that has the table and the queries, and answers in its kind."""
+    """An answerer that has the table and the queries, and answers in its kind.
+
+    Raises `UsageError` for a kind that there is not, or one with no share between 0 and 1 behind it.
+    """
 
     local = True
     capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})

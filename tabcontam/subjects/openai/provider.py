@@ -15,7 +15,7 @@ from tabcontam.errors import unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
-from tabcontam.subjects.openai.address import OPENAI, checked
+from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
@@ -30,6 +30,7 @@ from tabcontam.subjects.openai.errors import (
 from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
+from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
@@ -278,3 +279,22 @@ class OpenAIModel(ServedModel):
         if whom in LASTING:
             return str(self._fatal(whom, problem))
         return f"{self._who} does not list its models; it answered {problem.line}"
+
+
+def open_server(name: str, address: str | None, settings: Settings) -> OpenAIModel:
+    """The LLM of this name behind an address, or at OpenAI."""
+    return OpenAIModel(name, address, settings.form, settings.connections, settings.spec, settings.needs)
+
+
+PROVIDER = Provider(
+    "openai",
+    {
+        "openai:NAME": "OpenAI's own models; the key is in OPENAI_API_KEY",
+        "openai:NAME@http://HOST:PORT/v1": (
+            "any OpenAI-compatible server; its key, if it wants one, in TABCONTAM_API_KEY"
+        ),
+    },
+    lambda model, settings: open_server(*parse_address(model), settings),
+    lambda entry: Offer(entry.openai or ""),
+    address=OPENAI,
+)

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
-from tabcontam.subjects.gemini import GOOGLE, provider
-from tabcontam.subjects.gemini.provider import GeminiModel
+from tabcontam.subjects.gemini import provider
+from tabcontam.subjects.gemini.provider import GOOGLE, GeminiModel
 from tabcontam.subjects.gemini.replies import read_answer
 from tabcontam.subjects.openai.errors import retry_after
 from tabcontam.subjects.served import PLACEHOLDER

@@ -16,7 +16,7 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import chosen, declines
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
-from tabcontam.subjects.known.simulated import KINDS, open_simulated
+from tabcontam.subjects.known.simulated import KINDS, SimulatedModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
 from tests.answerers import reply_of
@@ -66,7 +66,7 @@ QUERIES = (INCOMPLETE, FULL, FEATURE, FEATURES, VALUES, NAMES, MEMBER, CLASS, DE
 
 
 def ask(kind: str, asked: Query, seed: int = 0) -> Reply:
-    model = open_simulated(kind, seed).prepare(TABLE, QUERIES)
+    model = SimulatedModel(kind, seed).prepare(TABLE, QUERIES)
     return asyncio.run(model.generate(Request(asked.prompt, asked.max_tokens)))
 
 
@@ -169,7 +169,7 @@ def test_a_rambler_is_varied_and_chooses_nothing() -> None:
 
 @pytest.mark.parametrize("kind", SOFT)
 def test_the_same_seed_says_the_same_in_whatever_order(kind: str) -> None:
-    model = open_simulated(kind, 5).prepare(TABLE, QUERIES)
+    model = SimulatedModel(kind, 5).prepare(TABLE, QUERIES)
     backwards = [asyncio.run(model.generate(Request(asked.prompt, 16))) for asked in reversed(QUERIES)]
     assert backwards[::-1] == [ask(kind, asked, 5) for asked in QUERIES]
 
@@ -251,7 +251,7 @@ def test_others_give_no_answer(kind: str, state: State) -> None:
 
 @pytest.mark.parametrize("kind", OPENED)
 def test_every_kind_keeps_the_protocol(kind: str) -> None:
-    model = open_simulated(kind)
+    model = SimulatedModel(kind)
     asyncio.run(model.connect())
     prepared = model.prepare(TABLE, QUERIES)
     asyncio.run(model.close())
@@ -278,7 +278,7 @@ def test_prompts_are_written_no_oftener_than_needed() -> None:
 
         return replace(asked, write=write)
 
-    model = open_simulated("oracle").prepare(TABLE, [counted(asked) for asked in QUERIES])
+    model = SimulatedModel("oracle").prepare(TABLE, [counted(asked) for asked in QUERIES])
     assert not written
     for asked in QUERIES:
         asyncio.run(model.generate(Request(asked.prompt, 16)))
@@ -286,7 +286,7 @@ def test_prompts_are_written_no_oftener_than_needed() -> None:
 
 
 def test_the_unprepared_fail() -> None:
-    reply = asyncio.run(open_simulated("oracle").generate(Request(FULL.prompt, 16)))
+    reply = asyncio.run(SimulatedModel("oracle").generate(Request(FULL.prompt, 16)))
     assert reply.state is State.FAILED
 
 
@@ -295,7 +295,7 @@ def test_the_unprepared_fail() -> None:
 )
 def test_a_bad_kind_is_a_mistake_of_the_user(kind: str) -> None:
     with pytest.raises(UsageError, match=r"known: oracle, mode, .*memoriser:P.*simulated:memoriser:0\.5"):
-        open_simulated(kind)
+        SimulatedModel(kind)
 
 
 def test_an_answer_is_a_text_of_the_asked_shape() -> None:

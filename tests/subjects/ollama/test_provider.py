@@ -2,7 +2,7 @@
 
 import pytest
 
-from tabcontam.subjects.ollama import server as ollama
+from tabcontam.subjects.ollama import provider as ollama
 from tests.loopback import LoopbackServer, Response
 
 

@@ -1,12 +1,15 @@
-"""Where Ollama listens, and what it has."""
+"""`ollama:` Ollama on this machine, or at OLLAMA_HOST, spoken to as any server of OpenAI's protocol."""
 
 import json
 import os
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
+from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.openai.address import is_loopback
+from tabcontam.subjects.openai.provider import open_server
 from tabcontam.subjects.openai.replies import at, read_listing
+from tabcontam.subjects.provider import Offer, Provider
 
 PORT = 11434
 SECONDS = 1.0  # to see whether one runs on this machine
@@ -52,3 +55,25 @@ def tags() -> frozenset[str] | None:
         return None
     found = read_listing(listing)  # what is listed as NAME:latest is NAME, too
     return frozenset(found.keys() | {name.removesuffix(":latest") for name in found})
+
+
+def _offer(entry: Entry) -> Offer:
+    """The first of its tags that a running Ollama has."""
+    if not entry.ollama:
+        return Offer()
+    present = tags()
+    for tag in entry.ollama:
+        if present and tag in present:
+            other = entry.ollama_variant if entry.ollama_variant != entry.variant else None
+            return Offer(tag, f"the {other} model" if other else "")
+    if not is_loopback(address()):  # rows would leave this machine, so it has to be written out
+        return Offer(ways=(f"write ollama:{entry.ollama[0]} to ask the Ollama at OLLAMA_HOST",))
+    return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run ollama pull {entry.ollama[0]}",))
+
+
+PROVIDER = Provider(
+    "ollama",
+    {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
+    lambda model, settings: open_server(model, address(), settings),
+    _offer,
+)
