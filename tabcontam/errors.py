@@ -2,6 +2,7 @@
 
 UsageError          a bad name, file, key or option; exit code 4
 Unavailable         a good name, for which something is missing here; a run goes on without it
+NothingSelected     a `-k` that matches no test; exit code 5
 Skip                a cell that cannot be measured, with the reason; verdict `skipped`
 """
 
@@ -29,6 +30,12 @@ class UsageError(Exception):
 
 class Unavailable(UsageError):
     """The name is right, but what it needs is not there: a key, a package, a running server, a model still served."""
+
+
+class NothingSelected(UsageError):
+    """`-k` matches no test."""
+
+    code = Exit.NOTHING_SELECTED
 
 
 class Skip(Exception):

@@ -14,7 +14,7 @@ from itertools import product
 from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
-from tabcontam.errors import UsageError
+from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, facts_of
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
@@ -153,14 +153,8 @@ class Study:
         tests = [test for test in selected(all_tests(), self.expression) if test.decides]
         if not tests:
             known = ", ".join(test.id for test in all_tests() if test.decides)
-            raise NoVerdictError(f"no test with a verdict matches -k {self.expression!r}; known: {known}")
+            raise NothingSelected(f"no test with a verdict matches -k {self.expression!r}; known: {known}")
         return tests
-
-
-class NoVerdictError(UsageError):
-    """`-k` matches no test that has a verdict."""
-
-    code = 5
 
 
 ByAnswerer = dict[str, Judged]

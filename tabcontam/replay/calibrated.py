@@ -1,6 +1,6 @@
 """Recorded cells under the calibrated rules, and where these differ from the published ones, with the reason."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -39,9 +39,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
         first = groups[number][0]
         families.setdefault((first.llm, first.serializer is None), []).append(number)
     for numbers in families.values():
-        family = _family([cells[number] for number in numbers], [asked[number] for number in numbers])
-        for number, cell in zip(numbers, family, strict=True):
-            cells[number] = cell
+        _judge_family(numbers, cells, asked)
     other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
     return cells, [_contrast(groups[number][0], cells[number], asked[number]) for number in other]
 
@@ -69,15 +67,15 @@ def _kind(record: Record) -> tuple[str | None, ...]:
     return record.llm, record.serializer, record.test
 
 
-def _family(cells: Sequence[Result], asked: Sequence[RecordedCell | str]) -> list[Result]:
-    """The cells that share one error rate, judged; one that could not have told is no part of it."""
-    at = level(ALPHA, sum(isinstance(own, RecordedCell) for own in asked))
-    judged = [_judged(cell, own, at) for cell, own in zip(cells, asked, strict=True)]
-    informative = [number for number, cell in enumerate(judged) if cell.verdict is not Verdict.UNINFORMATIVE]
-    concluded = conclude([judged[number] for number in informative], CALIBRATED, ALPHA)
+def _judge_family(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedCell | str]) -> None:
+    """Judge the cells that share one error rate, in place; one that could not have told is no part of it."""
+    at = level(ALPHA, sum(isinstance(asked[number], RecordedCell) for number in numbers))
+    for number in numbers:
+        cells[number] = _judged(cells[number], asked[number], at)
+    informative = [number for number in numbers if cells[number].verdict is not Verdict.UNINFORMATIVE]
+    concluded = conclude([cells[number] for number in informative], CALIBRATED, ALPHA)
     for number, cell in zip(informative, concluded, strict=True):
-        judged[number] = cell
-    return judged
+        cells[number] = cell
 
 
 def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:

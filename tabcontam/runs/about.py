@@ -3,7 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import datetime
 from importlib import metadata
 from typing import TYPE_CHECKING
@@ -48,12 +48,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
             for table in run.tables
         ),
         serializers=tuple(
-            SerializerFacts(
-                name=item.name,
-                specifier=item.specifier,
-                value_separator=item.value_separator,
-                feature_separator=item.feature_separator,
-            )
+            SerializerFacts(**{fact.name: getattr(item, fact.name) for fact in fields(SerializerFacts)})
             for item in run.serializers
         ),
     )

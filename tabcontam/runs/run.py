@@ -21,7 +21,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
-from tabcontam.errors import Unavailable, UsageError
+from tabcontam.errors import NothingSelected, Unavailable, UsageError
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
@@ -91,18 +91,12 @@ class Outcome:
     seconds: float
 
 
-class NothingSelectedError(UsageError):
-    """`-k` matches no test."""
-
-    code = 5
-
-
 def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
     tests = selected(all_tests(), order.expression)
     if not tests:
-        raise NothingSelectedError(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
+        raise NothingSelected(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prices = load_prices(order.prices)
     settings = Settings(

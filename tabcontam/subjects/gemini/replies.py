@@ -13,21 +13,9 @@ from tabcontam.subjects.openai.replies import at, message, tokens_at
 NATURAL = ("", "STOP", "FINISH_REASON_UNSPECIFIED")
 # Blocks, by rule or by the provider's own classifiers. RECITATION matters most here: the model was about to repeat a
 # source word for word.
-BLOCKS = frozenset(
-    {
-        "SAFETY",
-        "RECITATION",
-        "PROHIBITED_CONTENT",
-        "BLOCKLIST",
-        "SPII",
-        "LANGUAGE",
-        "ESCALATION",
-        "MODEL_ARMOR",
-        "PUP_LIMITED_DISABLED",
-        "IMAGE_SAFETY",
-        "IMAGE_RECITATION",
-        "IMAGE_PROHIBITED_CONTENT",
-    }
+BLOCKS = re.compile(
+    "(IMAGE_)?(SAFETY|RECITATION|PROHIBITED_CONTENT)|"
+    "BLOCKLIST|SPII|LANGUAGE|ESCALATION|MODEL_ARMOR|PUP_LIMITED_DISABLED"
 )
 SPELLED_OUT = {"SPII": "sensitive personal information"}
 DELAY = re.compile(r"'retryDelay': '(\d{1,9}(\.\d*)?)s'", re.ASCII)
@@ -58,7 +46,7 @@ class Answer:
         return as_reply(
             self.text,
             self.tokens,
-            refusal=_words(self.finish) if self.finish in BLOCKS else refusal,
+            refusal=_words(self.finish) if BLOCKS.fullmatch(self.finish) else refusal,
             cut=self.cut,
             reasoned=self.thought,
             stopped="" if self.finish in NATURAL else f"stopped: {_words(self.finish)}",

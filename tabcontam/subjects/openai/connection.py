@@ -4,6 +4,7 @@ Requests go through `client.post`, which takes a body as it is: `create` would w
 """
 
 import json
+import re
 import ssl
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,19 +24,11 @@ EACH = 16  # connections of a client
 RAW: Any = {"headers": {"X-Stainless-Raw-Response": "true"}}  # the body as it came, as `with_raw_response` wants it
 LISTING: Any = {**RAW, "timeout": 30.0}
 
-# All that a request to somebody else's server needs. The SDK would add what it finds in OPENAI_ORG_ID,
-# OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
-NEEDED_HEADERS = frozenset(
-    {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "idempotency-key",
-        "user-agent",
-    }
+# All that a request to somebody else's server needs, and what the SDK reads back from the request. The SDK would add
+# what it finds in OPENAI_ORG_ID, OPENAI_PROJECT_ID and OPENAI_CUSTOM_HEADERS.
+NEEDED_HEADERS = re.compile(
+    r"accept|accept-encoding|connection|content-length|content-type|host|idempotency-key|user-agent|x-stainless-.*",
+    re.IGNORECASE,
 )
 UNSENT = ("ConnectError", "ConnectTimeout", "ProxyError", "PoolTimeout", "UnsupportedProtocol")  # httpx's names
 
@@ -118,8 +111,7 @@ def _only_needed(key: str) -> Callable[[Any], Awaitable[None]]:
 
     async def hook(request: Any) -> None:
         for name in list(request.headers):
-            # The SDK reads its own x-stainless headers back from the request.
-            if name.lower() not in NEEDED_HEADERS and not name.lower().startswith("x-stainless-"):
+            if not NEEDED_HEADERS.fullmatch(name):
                 del request.headers[name]
         request.headers["Authorization"] = f"Bearer {key}"
 
