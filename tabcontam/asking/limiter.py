@@ -32,7 +32,7 @@ QUEUED = 4
 
 
 class Limiter:
-    """Slots for requests. `tell` hears of every change: the number before, the number now, and why it shrank."""
+    """Slots for requests. At every change `tell` is given their number before, the number now, and why it shrank."""
 
     def __init__(
         self,
@@ -65,11 +65,11 @@ class Limiter:
         await self._queries.acquire_on_behalf_of(query)
 
     def dismiss(self, query: object) -> None:
-        """The query is done with."""
+        """Note that this query needs no slot any more, so that another may be taken up."""
         self._queries.release_on_behalf_of(query)
 
     async def take(self, request: object, pause: Pause) -> None:
-        """Wait for this request's turn, for which `pause` waits so many seconds, and for a slot."""
+        """Wait until it is this request's turn and a slot is free. `pause` waits for as many seconds as it is given."""
         if self._paced:
             await self._await_turn(pause)
         if self._slots.available_tokens < 1:

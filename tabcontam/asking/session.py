@@ -271,8 +271,7 @@ class Session:
 
     def _over(self, cell: PlannedCell) -> bool:
         """Whether nothing more is to be asked for this cell."""
-        found = self.options.stop_at_first and cell.name.llm in self.found_by
-        return self.stopping or found or cell.name in self.skips
+        return self.stopping or cell.name.llm in self.found_by or cell.name in self.skips
 
     async def _answer(self, asker: Asker, job: Job) -> None:
         cell, query = job.places[0]

@@ -38,8 +38,6 @@ APART = 1_000_000  # between the first runs of two seeds
 WORTH = 20.0  # seconds of work left from which on a second process pays
 
 Tell = Callable[[int, int], None]  # how many runs are done, of how many
-
-
 Trials = dict[str, list[Trial]]  # by the test's id
 
 

@@ -85,7 +85,7 @@ def _membership(cell: Result, group: Sequence[Record]) -> Result:
 
 
 def _rule(test: str) -> PublishedRule:
-    """When a recorded cell passes: as the test's own rule has it, of a test that is recorded alone by one answer."""
+    """The rule by which a recorded cell is contaminated: the test's own; one hit, for a test that only records have."""
     claim = f"answers {'hold every asked value' if test in ROW_TESTS else 'pass the word rule'}"
     known = by_id().get(test)
     return replace(known.published, claim=claim) if known and known.published else PublishedRule(claim)

@@ -217,7 +217,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
 
 
 def _last(parts: Iterable[Part], key: Callable[[Part], Hashable]) -> tuple[Part, ...]:
-    """Each thing once: at the place of the first that has its key, as the last one has it."""
+    """For each key one part: the last that has it, at the place of the first."""
     return tuple({key(part): part for part in parts}.values())
 
 

@@ -11,19 +11,14 @@ from tabcontam.tables.serializers import Serializer
 
 @dataclass(frozen=True)
 class Settings:
-    """What of a run its models need to know.
+    """What the models of a run need to know of it."""
 
-    The most requests at a time; serializers besides the shipped ones; texts computed at a time by a model loaded
-    here; the form of a request, "auto", "chat" or "completion"; what the tests need, so that a model can find out
-    whether its server offers it; how the user named the model, which is to be its `spec`; the run's seed.
-    """
-
-    connections: int = 256
-    serializers: tuple[Serializer, ...] = ()
-    batch_size: int = 16
-    form: str = "auto"
-    needs: frozenset[Capability] = frozenset()
-    spec: str = ""
+    connections: int = 256  # requests at a time, at most
+    serializers: tuple[Serializer, ...] = ()  # those besides the shipped ones
+    batch_size: int = 16  # texts that a model which is loaded here computes at a time
+    form: str = "auto"  # of a request: "auto", "chat" or "completion"
+    needs: frozenset[Capability] = frozenset()  # of the run's tests; a model finds out whether its server meets them
+    spec: str = ""  # how the user named the model, which is to be its `spec`
     seed: int = 0
 
 

@@ -87,7 +87,7 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
 
 
 def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
-    """By the first provider that serves the entry here."""
+    """Who is asked for an entry of the catalogue: the first provider that serves it here."""
     entry = find_entry(name)
     if entry is None:
         raise _unknown_name(name)
@@ -113,7 +113,7 @@ def _retired(entry: Entry, today: date) -> Unavailable:
 
 
 def _unknown_name(name: str) -> UsageError:
-    """With the nearest names; else how any LLM is written."""
+    """The error for a name that means nothing, with the nearest names; else with how any LLM is written."""
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
         return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
@@ -132,7 +132,10 @@ def others() -> dict[str, EntryPoint]:
 
 
 def loaded() -> list[tuple[EntryPoint, Any]]:
-    """Those that can be imported, with their functions. One that cannot is a line on standard error."""
+    """The providers of other packages that can be imported, each with its function.
+
+    For one that cannot there is a line on standard error.
+    """
     there: list[tuple[EntryPoint, Any]] = []
     for point in others().values():
         try:
@@ -152,7 +155,7 @@ def _load(point: EntryPoint) -> Any:
 
 
 def _open_plugin(point: EntryPoint, model: str, settings: Settings) -> Any:
-    """The LLM that it gives. Raises `UsageError` in one line, whatever it raises."""
+    """The LLM that another package's provider opens. Raises `UsageError` in one line, whatever that raises."""
     opener = _load(point)
     with reported(point, "provider", "failed", passing=(UsageError,)):
         opened = opener(model, settings)

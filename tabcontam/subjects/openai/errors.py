@@ -88,7 +88,7 @@ class Problem:
 
     @property
     def line(self) -> str:
-        """The same with the status."""
+        """The status and what the body says to a reader, in one line."""
         return f"HTTP {self.status}{self.message and ': '}{self.message}"
 
     def field(self, name: str) -> str | int | None:
@@ -111,7 +111,7 @@ class Problem:
 
 
 def concern(problem: Problem) -> Concern:
-    """Whom it concerns. What no rule knows concerns this request alone."""
+    """Whom an error concerns. One that no rule knows concerns this request alone."""
     status, text = problem.status, problem.message
     if any(name in FILTERED for name in problem.names):
         return Concern.CONTENT

@@ -160,7 +160,7 @@ def message(body: object) -> str:
 
 
 def read_listing(listing: object) -> dict[str, Listed]:
-    """The models by their names."""
+    """What a server's list of models says of each, by the model's name."""
     entries = at(listing, "data")
     return {
         entry["id"]: entry
