@@ -64,7 +64,7 @@ class RecordedCell:
         Of the asked rows half are remembered, rounded up: most cells ask a single one.
         """
         queries = [trial.query for trial in self.trials]
-        if not self.test.of_rows:
+        if not self.test.row_test:
             return self.test.uninformative(queries, level)
         remembered = ceil(SHARE * len(queries))
         rows = [list(query.chance.values()) for query in queries]

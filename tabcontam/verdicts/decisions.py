@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.evidence.base import Evidence, Measurement, State, Test, Trial, Verdict
-from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
+from tabcontam.evidence.base import READ, Evidence, PublishedRule, State, Test, Trial, Verdict
 
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 
@@ -46,29 +45,20 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
     return Decision(Verdict.NOT_DETECTED)
 
 
-def found(p_values: Sequence[float], alpha: float) -> list[tuple[float, bool]]:
-    """The q-value of each p-value of one LLM, and whether it is a finding (Benjamini and Hochberg 1995)."""
-    return [(q, q <= alpha) for q in benjamini_hochberg(p_values)]
-
-
-def of_table(p_values: Sequence[float]) -> float | None:
-    """The p-value of a table from those of its row tests, of any dependence; None where there is none."""
-    return any_dependence(p_values) if p_values else None
-
-
-def published(measurement: Measurement) -> Decision:
+def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
     """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
-    if measurement.paper_detected:
+    detected = rule.detects(rule.hits(trials), len(trials))
+    if detected:
         return Decision(Verdict.CONTAMINATED)
-    answered = texts(measurement.trials)
-    if answered < ENOUGH * len(measurement.trials) or not answered:
-        return Decision(Verdict.NO_ANSWER, unanswered(measurement.trials))
-    return Decision(None if measurement.paper_detected is None else Verdict.NOT_DETECTED)
+    answered = texts(trials)
+    if answered < ENOUGH * len(trials) or not answered:
+        return Decision(Verdict.NO_ANSWER, unanswered(trials))
+    return Decision(None if detected is None else Verdict.NOT_DETECTED)
 
 
 def texts(trials: Sequence[Trial]) -> int:
     """How many replies brought a text, which is all that the published algorithms ask for."""
-    return sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in trials)
+    return sum(trial.reply.state in READ for trial in trials)
 
 
 def unanswered(trials: Sequence[Trial]) -> str:

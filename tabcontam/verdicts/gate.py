@@ -27,9 +27,9 @@ from typing import Any
 
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.judge import tables
-from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
@@ -155,7 +155,7 @@ def check_whole(view: RunResults) -> None:
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """What no run writes, and the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
-    subjects = {(cell.llm, TableName.of(cell)) for cell in view.cells if cell.test in view.row_tests}
+    subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
     llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
     editions = [(dataset.name, dataset.edition) for dataset in view.run.datasets]
     yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
@@ -167,7 +167,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         if llm not in (EXPOSED, UNEXPOSED) or llm in stated or not alike:
             yield f"{llm} is marked as a control that joined, and it is not"
     for table in view.tables:
-        if (table.llm, TableName.of(table)) not in subjects:
+        if (table.llm, table.table) not in subjects:
             yield f"none of the cells of {table.llm} on {view.label(table)} is there"
     parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
@@ -188,7 +188,7 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
     """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
-    asked = dict.fromkeys((cell.llm, TableName.of(cell)) for block in view.blocks for cell in block.cells)
+    asked = dict.fromkeys((cell.llm, cell.table) for block in view.blocks for cell in block.cells)
     if not datasets:
         return [(llm, place) for llm, place in asked if llm in chosen]
     return [(llm, place) for llm in chosen for place in named]
@@ -348,19 +348,19 @@ class _Gate:
     def _by_subject(self) -> dict[Tested, list[Result]]:
         cells: dict[Tested, list[Result]] = {}
         for cell in self.view.cells:
-            cells.setdefault((cell.llm, TableName.of(cell)), []).append(cell)
+            cells.setdefault((cell.llm, cell.table), []).append(cell)
         return cells
 
     @cached_property
     def _labels(self) -> dict[TableName, str]:
-        return {TableName.of(cell): self.view.label(cell) for cell in self.view.cells}
+        return {cell.table: self.view.label(cell) for cell in self.view.cells}
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:
         return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in self.view.row_tests]
 
 
 def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
-    return {(verdict.llm, TableName.of(verdict)): verdict for verdict in verdicts}
+    return {(verdict.llm, verdict.table): verdict for verdict in verdicts}
 
 
 def _flagged(cells: Sequence[Result], table: TableVerdict | None) -> list[str]:

@@ -1,15 +1,15 @@
 """Trials to results: cells, tables, ranking. `run`, `rescore`, `report`, `replay` and `power` share it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Evidence, Facts, Measurement, Test, Trial, Verdict
-from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.base import DECIDED, Evidence, Facts, PublishedRule, Test, Trial, Verdict
 from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
-from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
-from tabcontam.verdicts.decisions import Decision, found, of_table, published, texts, without_evidence
+from tabcontam.verdicts.cells import CellName, Result, Statistic, TableVerdict
+from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.results import RunResults
@@ -31,33 +31,6 @@ Tests = Mapping[str, Facts]
 Part = TypeVar("Part", Result, TableVerdict)
 
 
-@dataclass(frozen=True)
-class CellName:
-    """What tells one cell from another; `control` says that it is a control that joined the run."""
-
-    llm: str
-    dataset: str
-    edition: str
-    serializer: str
-    test: str
-    control: bool = False
-
-    @classmethod
-    def of(cls, cell: Result) -> "CellName":
-        """The name of a judged cell."""
-        return cls(cell.llm, cell.dataset, cell.edition or "", cell.serializer or "", cell.test, cell.control)
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The values of `fields`."""
-        return tuple(self.fields().values())
-
-    def fields(self) -> dict[str, str]:
-        """The fields as they stand in trials.jsonl."""
-        names = ("llm", "dataset", "edition", "serializer", "test")
-        return {name: getattr(self, name) for name in names}
-
-
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
     """The trial with its reading, of the beginning of a reply that goes on and on."""
     reply = replace(trial.reply, text=trial.reply.text[:LONGEST])
@@ -66,32 +39,30 @@ def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dic
 
 def result(
     name: CellName,
+    test: Test,
     trials: Sequence[Trial],
     planned: int,
     rules: str,
     at: float,
     ended: str = "",
-    test: Test | None = None,
 ) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
-    `test` is the one that the name is of, by default. Under the calibrated rules the verdict stands once `conclude` has
-    seen all cells of the LLM.
+    Under the calibrated rules the verdict stands once `conclude` has seen all cells of the LLM.
     """
-    test = test or by_id()[name.test]
     evidence = test.weigh(trials, at)
     own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
-    measurement = test.published.measured(of_paper) if of_paper and test.published else None
-    paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
+    rule = test.published if of_paper else None
+    paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
     cell = replace(
-        _weighed(unjudged(name, own.verdict, own.reason, planned, test), evidence),
+        _weighed(unjudged(name, test, own.verdict, own.reason, planned), evidence),
         paper_verdict=paper.verdict,
         cut_short=len(trials) != planned,
     )
-    if rules == PAPER and measurement is not None:
-        return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), measurement)
+    if rules == PAPER and rule:
+        return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
     return cell
 
 
@@ -123,26 +94,19 @@ def _weighed(cell: Result, evidence: Evidence) -> Result:
     )
 
 
-def published_counts(cell: Result, measurement: Measurement) -> Result:
+def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
     """A cell with what was counted under the published rules, and the sentence that says so."""
-    asked, hits, answered = len(measurement.trials), measurement.paper_hits, texts(measurement.trials)
+    asked, hits, answered = len(trials), rule.hits(trials), texts(trials)
     unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
-    sentence = f"{hits} of {asked} {measurement.claim}{unread}"
+    sentence = f"{hits} of {asked} {rule.claim}{unread}"
     return replace(cell, hits=hits, answered=answered, score=round(hits / asked, 4), sentence=sentence)
 
 
-def unjudged(
-    name: CellName, verdict: Verdict | None, reason: str | None, queries: int = 0, test: Test | None = None
-) -> Result:
+def unjudged(name: CellName, test: Test, verdict: Verdict | None, reason: str | None, queries: int = 0) -> Result:
     """A cell before its trials are weighed, or one that has none: skipped, or not answered."""
     return Result(
-        llm=name.llm,
-        dataset=name.dataset,
-        edition=name.edition,
-        serializer=name.serializer,
-        test=name.test,
-        kind=(test or by_id()[name.test]).kind,
-        control=name.control,
+        **name._asdict(),
+        kind=test.kind,
         verdict=verdict,
         cut_short=queries > 0,
         queries=queries,
@@ -169,9 +133,9 @@ def _by_llm(parts: Sequence[Part], alpha: float, decided: Callable[[Part, bool],
             families.setdefault(part.llm, []).append((number, part.p_value))
     concluded = list(parts)
     for family in families.values():
-        decisions = found([p_value for _, p_value in family], alpha)
-        for (number, _), (q_value, finding) in zip(family, decisions, strict=True):
-            concluded[number] = decided(replace(parts[number], q_value=q_value), finding)
+        q_values = benjamini_hochberg([p_value for _, p_value in family])
+        for (number, _), q_value in zip(family, q_values, strict=True):
+            concluded[number] = decided(replace(parts[number], q_value=q_value), q_value <= alpha)
     return concluded
 
 
@@ -235,13 +199,14 @@ def _table(cells: Sequence[Result]) -> TableVerdict:
     verdict = next((word for word in STRONGEST_FIRST if word in verdicts), Verdict.SKIPPED)
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
     recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
+    p_values = [cell.p_value for cell in cells if cell.p_value is not None]
     return TableVerdict(
         llm=cells[0].llm,
         dataset=cells[0].dataset,
         edition=cells[0].edition,
         serializer=cells[0].serializer,
         verdict=verdict,
-        p_value=of_table([cell.p_value for cell in cells if cell.p_value is not None]),
+        p_value=any_dependence(p_values) if p_values else None,
         recalled_bits=sum(recalled) if recalled else None,
         detectable_share=min(shares, default=None),
         reason=f"{BY_TESTS[verdict]} {', '.join(cell.test for cell in cells if cell.verdict is verdict)}",

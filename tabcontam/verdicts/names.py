@@ -2,7 +2,6 @@
 
 import os.path
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,22 +9,8 @@ from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import SHORT, find_card, split_edition
 from tabcontam.tables.text_files import check_file
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.cells import TableName
 from tabcontam.verdicts.results import RunResults
-
-
-@dataclass(frozen=True)
-class TableName:
-    """A table as it was asked about: an edition of a dataset, written in a serializer."""
-
-    dataset: str
-    edition: str | None
-    serializer: str | None
-
-    @classmethod
-    def of(cls, part: Result | TableVerdict) -> "TableName":
-        """The table of a cell or of a verdict."""
-        return cls(part.dataset, part.edition, part.serializer)
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
@@ -62,7 +47,7 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
     since.
     """
-    labels = {TableName.of(cell): view.label(cell) for cell in view.cells}
+    labels = {cell.table: view.label(cell) for cell in view.cells}
     base, edition = split_edition(name)
     card = find_card(base)
     found = [
