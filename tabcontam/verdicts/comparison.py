@@ -10,14 +10,14 @@ not be memory: the verdicts weigh what guessing explains, the comparison does no
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import isclose
 from typing import Literal
 
 from tabcontam.evidence.base import DECIDED, State, Verdict
 from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
-from tabcontam.verdicts.cells import InCell, Result
+from tabcontam.verdicts.cells import CellName, InCell, Result
 from tabcontam.verdicts.checked import Count, Share, Truth
 from tabcontam.verdicts.facts import RunFacts
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -28,11 +28,12 @@ Change = Literal["appeared", "vanished", "same", "unknown"]
 VERSIONS: CompareBy = "versions"
 SERIALIZERS: CompareBy = "serializers"
 RUNS: CompareBy = "runs"
-PLACE = ("llm", "dataset", "edition", "serializer", "test")  # what tells cells apart, as in trials.jsonl
 MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
 ROUNDED = 1e-4  # how exactly a score is recorded
 Line = Mapping[str, object]
 Key = tuple[str, ...]
+Differing = tuple[float | None, float | None, int, float | None]  # the sides' shares, the queries of both, the p-value
+UNTESTED: Differing = (None, None, 0, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,16 +92,6 @@ class Pair:
     by_id: bool
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How often either side was right, of how many queries that both were asked, and the p-value."""
-
-    first_share: float | None = None
-    second_share: float | None = None
-    queries: int = 0
-    p_value: float | None = None
-
-
 def comparisons(
     run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
 ) -> tuple[Comparison, ...]:
@@ -112,12 +103,13 @@ def comparisons(
     sides, by_id = _sides(cells, lines), one_plan(run)
     pairs = [*_versions(run, sides, by_id), *_serializers(sides, by_id), *runs]
     alpha = ALPHA if run.alpha is None else run.alpha
-    compared = [(pair, difference(pair)) for pair in pairs]
     found: list[Comparison] = []
     for kind in (VERSIONS, SERIALIZERS, RUNS):
-        own = [(pair, differing) for pair, differing in compared if pair.kind == kind]
-        q_values = iter(benjamini_hochberg([one.p_value for _, one in own if one.p_value is not None]))
-        found += [_comparison(pair, one, None if one.p_value is None else next(q_values), alpha) for pair, one in own]
+        own = [_compared(pair) for pair in pairs if pair.kind == kind]
+        q_values = iter(benjamini_hochberg([one.p_value for one in own if one.p_value is not None]))
+        for one in own:
+            q_value = None if one.p_value is None else next(q_values)
+            found.append(replace(one, q_value=q_value, beyond_chance=q_value is not None and q_value <= alpha))
     return tuple(found)
 
 
@@ -139,7 +131,7 @@ def one_plan(run: RunFacts) -> bool:
     return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
-def difference(pair: Pair) -> Difference:
+def _difference(pair: Pair) -> Differing:
     """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
 
     Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
@@ -149,21 +141,21 @@ def difference(pair: Pair) -> Difference:
     first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
     if not (first and second):
         counts = [_counts(side.cell) for side in pair.sides]
-        return Difference() if any(side.lines for side in pair.sides) else _unpaired(counts[0], counts[1])
+        return UNTESTED if any(side.lines for side in pair.sides) else _unpaired(counts[0], counts[1])
     common = first.keys() & second.keys()
     if len(common) < MOST_APART * min(len(first), len(second)):
         return _unpaired((sum(first.values()), len(first)), (sum(second.values()), len(second)))
     first_only = sum(first[key] and not second[key] for key in common)
     second_only = sum(second[key] and not first[key] for key in common)
     shares = [round(sum(hits[key] for key in common) / len(common), 4) for hits in (first, second)]
-    return Difference(shares[0], shares[1], len(common), mcnemar(first_only, second_only))
+    return shares[0], shares[1], len(common), mcnemar(first_only, second_only)
 
 
-def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> Difference:
+def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> Differing:
     if first is None or second is None:
-        return Difference()
+        return UNTESTED
     shares = [round(hits / queries, 4) for hits, queries in (first, second)]
-    return Difference(shares[0], shares[1], p_value=fisher(*first, *second))
+    return shares[0], shares[1], 0, fisher(*first, *second)
 
 
 def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
@@ -185,7 +177,7 @@ def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
     """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
     own: dict[Key, list[Line]] = {}
     for line in lines:
-        own.setdefault(tuple(str(line[name]) for name in PLACE), []).append(line)
+        own.setdefault(tuple(str(line[name]) for name in CellName._fields), []).append(line)
     sides: dict[Key, Side] = {}
     for cell in cells:
         if not cell.control and (cell.key not in sides or cell.verdict is Verdict.CONTAMINATED):
@@ -222,8 +214,10 @@ def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
     ]
 
 
-def _comparison(pair: Pair, found: Difference, q_value: float | None, alpha: float) -> Comparison:
+def _compared(pair: Pair) -> Comparison:
+    """The two cells side by side, before the other comparisons of the kind are looked at."""
     first, second = (side.cell for side in pair.sides)
+    first_share, second_share, queries, p_value = _difference(pair)
     return Comparison(
         kind=pair.kind,
         first=pair.first,
@@ -235,9 +229,10 @@ def _comparison(pair: Pair, found: Difference, q_value: float | None, alpha: flo
         test=first.test,
         first_verdict=first.verdict,
         second_verdict=second.verdict,
-        **vars(found),
-        q_value=q_value,
-        beyond_chance=q_value is not None and q_value <= alpha,
+        first_share=first_share,
+        second_share=second_share,
+        queries=queries,
+        p_value=p_value,
         change=change(first.verdict, second.verdict),
     )
 

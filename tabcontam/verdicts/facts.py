@@ -11,7 +11,7 @@ from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
 
-IN_TWO_FORMS = "incomplete_completion"  # recorded answers also have it with a single row, which is never asked
+IN_TWO_FORMS = 7  # the number of the test that recorded answers also have with a single row, which is never asked
 
 
 def known_tests() -> dict[str, Facts]:
@@ -19,7 +19,7 @@ def known_tests() -> dict[str, Facts]:
     known = {}
     for facts in (test.facts for test in all_tests()):
         known[facts.id] = facts
-        if facts.id == IN_TWO_FORMS:
+        if facts.number == IN_TWO_FORMS:
             single, title = f"{facts.id}_single", f"{facts.title}, single"
             known[single] = replace(facts, id=single, title=title, number=None)
     return known

@@ -89,7 +89,6 @@ class Membership(MembershipTest):
     """
 
     id: ClassVar[str] = "membership"
-    title: ClassVar[str] = "Membership"
     measure: ClassVar[str] = "membership"
     published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
 
