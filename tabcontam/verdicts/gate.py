@@ -215,7 +215,24 @@ class _Gate:
 
     def finding(self, llm: str, place: TableName) -> Finding:
         """What is found of one LLM and one table."""
-        conclusion, reason = self._of_rows(llm, place)
+        found = self.ruling(llm, place)
+        llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
+        return Finding(llm, label, found.conclusion, found.reason)
+
+    def ruling(self, llm: str, place: TableName) -> Ruling:
+        """What is found of one LLM and one table, and what it rests on."""
+        cells = self._rows(llm, place)
+        flagged = _flagged(cells, self._tables.get((llm, place)))
+        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        worthless = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
+        void = tuple(test for test in flagged or [cell.test for cell in missed] if test in worthless)
+        # The published rules do not say what would have been found.
+        counted = [] if self.view.run.rules == PAPER else [cell for cell in missed if cell.test not in void]
+        share = min((cell.detectable_share for cell in counted if cell.detectable_share is not None), default=None)
+        if flagged:
+            conclusion, reason = self._found(llm, place, flagged, void)
+        else:
+            conclusion, reason = self._not_found(llm, place, void, share)
         if self.knowledge and conclusion is not Conclusion.CONTAMINATED:
             known = [cell.test for cell in self._knowing(llm, place) if cell.verdict is Verdict.CONTAMINATED]
             if known:
@@ -223,24 +240,34 @@ class _Gate:
                 conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
-        llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
-        return Finding(llm, label, conclusion, reason)
+        return Ruling(conclusion, visible(reason, line=True), void, share)
 
-    def ruling(self, llm: str, place: TableName) -> Ruling:
-        """What is found of one LLM and one table, and what it rests on."""
-        cells, table, found = self._rows(llm, place), self._tables.get((llm, place)), self.finding(llm, place)
-        flagged = _flagged(cells, table) if table else []
-        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
-        void = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
-        voided = tuple(test for test in flagged or [cell.test for cell in missed] if test in void)
-        share = self._share([cell for cell in missed if cell.test not in voided])
-        return Ruling(found.conclusion, found.reason, voided, share)
+    def _found(self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]) -> tuple[Conclusion, str]:
+        """Of a table that is contaminated in the report by these row tests, of which some may be worth nothing."""
+        if not void:
+            return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
+        also = f"{UNEXPOSED}, which has none of its rows, was flagged by {', '.join(void)} as well"
+        if standing := [test for test in flagged if test not in void]:
+            return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
+        again = self._without[UNEXPOSED].get((llm, place))
+        if again is not None and again.verdict is Verdict.CONTAMINATED:
+            return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
+        return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
 
-    def _of_rows(self, llm: str, place: TableName) -> tuple[Conclusion, str]:
-        """What the row tests say."""
+    def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
+        table, found = self._tables.get((llm, place)), f"found by {', '.join(flagged)}"
+        if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
+            return table.reason
+        together = table and table.verdict is Verdict.CONTAMINATED and self.view.run.rules != PAPER
+        if not table or not together or table.p_value is None:
+            return found
+        return f"{found}, p = {rounded('p_value', table.p_value)} together"
+
+    def _not_found(
+        self, llm: str, place: TableName, void: Sequence[str], share: float | None
+    ) -> tuple[Conclusion, str]:
+        """Of a table that no row test flagged: it is clean only if its verdict says so, and enough tests carry that."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
-        if flagged := _flagged(cells, table):
-            return self._found(llm, place, flagged)
         if not cells or table is None:
             return Conclusion.CANNOT_TELL, "no row test was asked"
         if short := [cell for cell in cells if cut_short(cell)]:
@@ -249,54 +276,16 @@ class _Gate:
         if table.verdict is not Verdict.NOT_DETECTED:
             why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
-        return self._clean(llm, place, [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED])
-
-    def _found(self, llm: str, place: TableName, flagged: Sequence[str]) -> tuple[Conclusion, str]:
-        """Of a table that is contaminated in the report, by these row tests."""
-        void = [test for test in flagged if test in self._void(UNEXPOSED, llm, place)]
-        if not void:
-            return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
-        also = f"{UNEXPOSED}, which has none of its rows, was flagged by {', '.join(void)} as well"
-        if standing := [test for test in flagged if test not in void]:
-            return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
-        again = self._without_plausible.get((llm, place))
-        if again is not None and again.verdict is Verdict.CONTAMINATED:
-            return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
-        return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
-
-    def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
-        table = self._tables.get((llm, place))
-        if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
-            return table.reason
-        if (
-            self.view.run.rules == PAPER
-            or not table
-            or table.p_value is None
-            or table.verdict is not Verdict.CONTAMINATED
-        ):
-            return f"found by {', '.join(flagged)}"
-        return f"found by {', '.join(flagged)}, p = {rounded('p_value', table.p_value)} together"
-
-    def _clean(self, llm: str, place: TableName, missed: Sequence[Result]) -> tuple[Conclusion, str]:
-        """Of a table that was not detected by these cells."""
-        void = [cell.test for cell in missed if cell.test in self._void(EXPOSED, llm, place)]
         also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
-        again = self._without_powerless.get((llm, place))
+        again = self._without[EXPOSED].get((llm, place))
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             unsure = also if void else "the verdict is not what its row tests say together"
             return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {unsure}"
-        counted = [cell for cell in missed if cell.test not in void]
-        share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
         power = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
-        tests = ", ".join(cell.test for cell in counted)
-        return Conclusion.CLEAN, f"not found by {tests}{power}" + (f"; {also}" if void else "")
-
-    def _share(self, missed: Sequence[Result]) -> float | None:
-        """The least share of remembered rows that would have been found; not known under the published rules."""
-        shares = [cell.detectable_share for cell in missed if cell.detectable_share is not None]
-        return None if self.view.run.rules == PAPER else min(shares, default=None)
+        missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
+        return Conclusion.CLEAN, f"not found by {', '.join(missed)}{power}" + (f"; {also}" if void else "")
 
     def _unsure(self, llm: str, place: TableName) -> str:
         """Why it cannot be told that the dataset is not known; empty where it can."""
@@ -312,51 +301,48 @@ class _Gate:
         known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
         return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
 
-    def _void(self, control: str, llm: str, place: TableName) -> frozenset[str]:
+    def _void(self, control: str, llm: str, place: TableName) -> Sequence[str]:
         """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
         if llm == control:
-            return frozenset()
-        cells, table = self._rows(control, place), self._tables.get((control, place))
+            return ()
+        cells = self._rows(control, place)
         if control == EXPOSED:
-            return frozenset(cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
-        return frozenset(_flagged(cells, table))
-
-    def _without(self, control: str) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables without the row tests that a control voids, as the report would have them."""
-        cells = [
-            cell
-            for (llm, place), group in self._by_subject.items()
-            for cell in group
-            if cell.test in self.view.row_tests and cell.test not in self._void(control, llm, place)
-        ]
-        run = self.view.run
-        return _verdicts(tables(cells, run.rules, ALPHA if run.alpha is None else run.alpha, self.view.facts))
+            return [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        return _flagged(cells, self._tables.get((control, place)))
 
     @cached_property
-    def _without_plausible(self) -> dict[Tested, TableVerdict]:
-        return self._without(UNEXPOSED)
+    def _without(self) -> dict[str, dict[Tested, TableVerdict]]:
+        """For each control, the verdicts of all tables without the row tests that it voids, as a report has them."""
+        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
+        return {
+            control: _verdicts(tables(self._worth(control), run.rules, alpha, self.view.facts))
+            for control in (EXPOSED, UNEXPOSED)
+        }
 
-    @cached_property
-    def _without_powerless(self) -> dict[Tested, TableVerdict]:
-        return self._without(EXPOSED)
+    def _worth(self, control: str) -> Iterator[Result]:
+        """The results of row tests but those that a control voids."""
+        for (llm, place), cells in self._row_results.items():
+            void = self._void(control, llm, place)
+            yield from (cell for cell in cells if cell.test not in void)
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
         return _verdicts(self.view.tables)
 
     @cached_property
-    def _by_subject(self) -> dict[Tested, list[Result]]:
-        cells: dict[Tested, list[Result]] = {}
+    def _row_results(self) -> dict[Tested, list[Result]]:
+        found: dict[Tested, list[Result]] = {}
         for cell in self.view.cells:
-            cells.setdefault((cell.llm, cell.table), []).append(cell)
-        return cells
+            if cell.test in self.view.row_tests:
+                found.setdefault((cell.llm, cell.table), []).append(cell)
+        return found
 
     @cached_property
     def _labels(self) -> dict[TableName, str]:
         return {cell.table: self.view.label(cell) for cell in self.view.cells}
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:
-        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in self.view.row_tests]
+        return self._row_results.get((llm, place), [])
 
 
 def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
