@@ -25,7 +25,7 @@ def selected(tests: Sequence[Test], expression: str | None) -> list[Test]:
         raise _error(expression, error.offset - 1 if error.offset else len(expression)) from None
     if odd := next((node for node in ast.walk(tree) if not isinstance(node, KNOWN)), None):
         raise _error(expression, getattr(odd, "col_offset", 0))
-    return [test for test in tests if _matches(tree.body, expression.casefold(), test.id.casefold())]
+    return [test for test in tests if _matches(tree.body, expression, test.id.casefold())]
 
 
 def _matches(node: ast.expr, expression: str, name: str) -> bool:
@@ -36,7 +36,7 @@ def _matches(node: ast.expr, expression: str, name: str) -> bool:
             return any(_matches(part, expression, name) for part in parts)
         case ast.UnaryOp(operand=part):
             return not _matches(part, expression, name)
-    return expression[node.col_offset : node.end_col_offset] in name
+    return expression[node.col_offset : node.end_col_offset].casefold() in name
 
 
 def _error(expression: str, place: int) -> UsageError:

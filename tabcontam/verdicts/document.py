@@ -4,7 +4,7 @@ import ast
 import inspect
 import json
 from collections.abc import Mapping
-from dataclasses import fields
+from dataclasses import asdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -90,17 +90,13 @@ def _shown(value: object) -> str:
 
 def as_json(document: object) -> str:
     """The text of a JSON file; results are written as results.json holds them."""
-    return json.dumps(document, ensure_ascii=False, indent=1, default=_fields) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=1, default=asdict) + "\n"
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
     """The results as a reader of results.json finds them."""
-    document: dict[str, Any] = json.loads(json.dumps(results, default=_fields))
+    document: dict[str, Any] = json.loads(json.dumps(results, default=asdict))
     return document
-
-
-def _fields(part: Any) -> dict[str, Any]:
-    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 def json_schema() -> dict[str, Any]:
