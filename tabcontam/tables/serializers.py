@@ -47,10 +47,6 @@ class Serializer:
         """A feature up to its value, without trailing space: base models begin a word with its space."""
         return self._start(column).rstrip()
 
-    def feature(self, column: str, cell: Cell) -> str:
-        """One feature as text, as it stands at the end of a row."""
-        return self._start(column) + written(cell, "")
-
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
         """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         cells = []

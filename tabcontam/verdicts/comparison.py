@@ -100,7 +100,8 @@ def comparisons(
     `lines` are its trials. Benjamini and Hochberg's q-value is over all comparisons of a kind that could be tested;
     `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
     """
-    sides, by_id = _sides(cells, lines), one_plan(run)
+    # Where all cells, or merged runs, were planned alike, equal ids are the same queries.
+    sides, by_id = _sides(cells, lines), len({(part.seed, part.version) for part in run.runs}) <= 1
     pairs = [*_versions(run, sides, by_id), *_serializers(sides, by_id), *runs]
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []
@@ -124,11 +125,6 @@ def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line]]]) -> lis
                 pairs.append(Pair(RUNS, before, name, (earlier, side), by_id=False))
             held[key] = name, side
     return pairs
-
-
-def one_plan(run: RunFacts) -> bool:
-    """Whether all cells of a run, or of merged runs, were planned alike: then equal ids are the same queries."""
-    return len({(part.seed, part.version) for part in run.runs}) <= 1
 
 
 def _difference(pair: Pair) -> Differing:
@@ -242,30 +238,26 @@ def change(first: Verdict | None, second: Verdict | None) -> Change:
 
     Two scores, on which nothing is decided, are the "same".
     """
-    if first is None and second is None:
+    if first is second and (first is None or first in DECIDED):
         return "same"
     if first not in DECIDED or second not in DECIDED:
         return "unknown"
-    if first is second:
-        return "same"
     return "appeared" if second is Verdict.CONTAMINATED else "vanished"
 
 
 def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
     """What a reader of several runs must know of how they differ."""
     notes = []
-    differing: dict[NoteKind, tuple[str, list[object]]] = {
-        NoteKind.SEEDS: ("seeds, so that their queries are different ones", [run.seed for run in runs]),
-        NoteKind.VERSIONS: ("versions of tabcontam", [run.version for run in runs]),
-    }
-    for kind, (what, values) in differing.items():
-        if len(set(map(str, values))) > 1:
+    for kind, what, values in (
+        (NoteKind.SEEDS, "seeds, so that their queries are different ones", [str(run.seed) for run in runs]),
+        (NoteKind.VERSIONS, "versions of tabcontam", [run.version for run in runs]),
+    ):
+        if len(set(values)) > 1:
             each = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
             notes.append(Note(kind, f"the runs have different {what} ({each})"))
-    editions: dict[str, dict[str, None]] = {}
-    for fact in (fact for run in runs for fact in run.datasets):
-        editions.setdefault(fact.name, {})[fact.edition] = None
-    for dataset, own in editions.items():
+    asked = dict.fromkeys((fact.name, fact.edition) for run in runs for fact in run.datasets)
+    for dataset in dict.fromkeys(name for name, _ in asked):
+        own = [edition for name, edition in asked if name == dataset]
         if len(own) > 1:
             text = f"the runs have different editions of {dataset} ({', '.join(own)}), which are not compared"
             notes.append(Note(NoteKind.EDITIONS, text))

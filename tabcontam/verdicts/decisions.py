@@ -68,15 +68,13 @@ def unanswered(trials: Sequence[Trial]) -> str:
     if own and not silent:
         own = [trial for trial in trials if trial.query.decoy_of]
         silent = [trial for trial in own if not trial.readable]
-    reasons = Counter(why_silent(trial) for trial in silent)
+    declined = "declined, or in no form that could be read"
+    replies = [trial.reply for trial in silent]
+    reasons = Counter(
+        declined if reply.state is State.OK else ", ".join(filter(None, (reply.state, reply.detail)))
+        for reply in replies
+    )
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
     share = "" if count == len(silent) else f"{count} of them "
     what = "decoys" if own and own[0].query.decoy_of else "queries"
     return f"no readable answer to {len(silent)} of {len(own)} {what}: {share}{reason}"
-
-
-def why_silent(trial: Trial) -> str:
-    """Why a trial has no readable answer."""
-    if trial.reply.state is State.OK:
-        return "declined, or in no form that could be read"
-    return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))

@@ -41,11 +41,11 @@ Tested = tuple[str, TableName]  # an LLM and a table
 
 
 class Conclusion(StrEnum):
-    """What a gate says of an LLM and a table."""
+    """What a gate says of an LLM and a table, worst first."""
 
-    CLEAN = "clean"
     CONTAMINATED = "contaminated"
     CANNOT_TELL = "cannot tell"
+    CLEAN = "clean"
 
 
 EXIT = {
@@ -53,7 +53,6 @@ EXIT = {
     Conclusion.CONTAMINATED: Exit.CONTAMINATED,
     Conclusion.CANNOT_TELL: Exit.CANNOT_TELL,
 }
-WORST_FIRST = (Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL, Conclusion.CLEAN)
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,11 @@ def judge(
 
     Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """
-    _check_conditions(fail_on, min_power)
+    for word in fail_on:
+        if word not in FAILURES:
+            raise unknown("condition to fail on", str(word), FAILURES)
+    if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
+        raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
     check_whole(view)
     gate = _Gate(view, "knowledge" in fail_on, min_power)
     findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
@@ -176,14 +179,6 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
             yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
 
 
-def _check_conditions(fail_on: Sequence[str], min_power: float | None) -> None:
-    for word in fail_on:
-        if word not in FAILURES:
-            raise unknown("condition to fail on", str(word), FAILURES)
-    if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
-        raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
-
-
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
     """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
     chosen = llms_named(view, llms)
@@ -196,7 +191,7 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
 
 def _together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
     """The worst decide; one line names some of them and counts the others."""
-    numbers = {word: sum(finding.conclusion is word for finding in findings) for word in WORST_FIRST}
+    numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
     those = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
     more = [f"and {len(those) - NAMED} more"] if len(those) > NAMED else []

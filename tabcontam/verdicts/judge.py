@@ -16,17 +16,14 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, PAPER
 
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
-BY_TESTS = {  # what the row tests that decide a table have in common, before their names
+# What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
+BY_TESTS = {
     Verdict.CONTAMINATED: "found by",
     Verdict.NOT_DETECTED: "not found by",
-    Verdict.UNINFORMATIVE: "nothing could be told by",
     Verdict.NO_ANSWER: "no answer to",
+    Verdict.UNINFORMATIVE: "nothing could be told by",
     Verdict.SKIPPED: "not asked:",
 }
-# As one row test's verdict stands for those of a table.
-STRONGEST_FIRST = (
-    Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED,
-)  # fmt: skip
 Tests = Mapping[str, Facts]
 Part = TypeVar("Part", Result, TableVerdict)
 
@@ -120,7 +117,17 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
     known = tests or known_tests()
 
     def decided(cell: Result, finding: bool) -> Result:
-        return cell if rules == PAPER and known[cell.test].number is not None else _concluded(cell, finding)
+        if rules == PAPER and known[cell.test].number is not None:
+            return cell
+        # a smaller run, whose family this one is larger than, may have found it
+        own = cell.otherwise or cell.verdict
+        if own is Verdict.CONTAMINATED:
+            own = Verdict.NOT_DETECTED
+        if finding:
+            reason = None if own is Verdict.NOT_DETECTED else cell.reason
+            return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
+        reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
+        return replace(cell, verdict=own, otherwise=None, reason=reason)
 
     return _by_llm(cells, alpha, decided)
 
@@ -137,18 +144,6 @@ def _by_llm(parts: Sequence[Part], alpha: float, decided: Callable[[Part, bool],
         for (number, _), q_value in zip(family, q_values, strict=True):
             concluded[number] = decided(replace(parts[number], q_value=q_value), q_value <= alpha)
     return concluded
-
-
-def _concluded(cell: Result, finding: bool) -> Result:
-    # a smaller run, whose family this one is larger than, may have found it
-    own = cell.otherwise or cell.verdict
-    if own is Verdict.CONTAMINATED:
-        own = Verdict.NOT_DETECTED
-    if finding:
-        reason = None if own is Verdict.NOT_DETECTED else cell.reason
-        return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
-    reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
-    return replace(cell, verdict=own, otherwise=None, reason=reason)
 
 
 def surely_found(cell: Result, rules: str, at: float) -> bool:
@@ -189,14 +184,20 @@ def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | Non
             grouped.setdefault(cell.key[:-1], []).append(cell)
 
     def decided(table: TableVerdict, finding: bool) -> TableVerdict:
-        return table if rules == PAPER else _concluded_table(table, finding)
+        if finding and rules != PAPER:
+            reason = f"the row tests together: p = {table.p_value:.2g}"
+            return replace(table, verdict=Verdict.CONTAMINATED, reason=reason)
+        if rules != PAPER and table.verdict in DECIDED:
+            power = _would_find(table.detectable_share)
+            return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
+        return table
 
     return _by_llm([_table(own) for own in grouped.values()], alpha, decided)
 
 
 def _table(cells: Sequence[Result]) -> TableVerdict:
     verdicts = {cell.verdict for cell in cells}
-    verdict = next((word for word in STRONGEST_FIRST if word in verdicts), Verdict.SKIPPED)
+    verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
     recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
     p_values = [cell.p_value for cell in cells if cell.p_value is not None]
@@ -211,13 +212,3 @@ def _table(cells: Sequence[Result]) -> TableVerdict:
         detectable_share=min(shares, default=None),
         reason=f"{BY_TESTS[verdict]} {', '.join(cell.test for cell in cells if cell.verdict is verdict)}",
     )
-
-
-def _concluded_table(table: TableVerdict, finding: bool) -> TableVerdict:
-    if finding:
-        reason = f"the row tests together: p = {table.p_value:.2g}"
-        return replace(table, verdict=Verdict.CONTAMINATED, reason=reason)
-    if table.verdict in DECIDED:
-        power = _would_find(table.detectable_share)
-        return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
-    return table

@@ -52,7 +52,9 @@ class ClassificationTest(ChoiceTest):
         target, question = table.target, table.question
         answers = _answers(question)
         labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
-        classes = cached_fact(table, "classes", lambda: _by_label(labels, answers))
+        classes = cached_fact(
+            table, "classes", lambda: {one: [row for row in labels if labels[row] == one] for one in answers}
+        )
         write = partial(_prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
         guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
@@ -122,10 +124,6 @@ def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
     column = table.column(target)
     cells = ((row, column[row]) for row in by_content(table))
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
-
-
-def _by_label(labels: Mapping[int, str], answers: Sequence[str]) -> dict[str, list[int]]:
-    return {answer: [row for row, label in labels.items() if label == answer] for answer in answers}
 
 
 def _baseline(queries: Sequence[Query], name: str) -> float | None:
