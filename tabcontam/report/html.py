@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
-from tabcontam.report.groups import grouped
 from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.squares import (

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
 from tabcontam.verdicts.results import Block, RunResults

@@ -16,6 +16,7 @@ from math import isclose
 from typing import Literal
 
 from tabcontam.evidence.base import DECIDED, State, Verdict
+from tabcontam.groups import grouped
 from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
 from tabcontam.verdicts.cells import CellName, InCell, Result
 from tabcontam.verdicts.checked import Count, Share, Truth
@@ -31,7 +32,6 @@ RUNS: CompareBy = "runs"
 MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
 ROUNDED = 1e-4  # how exactly a score is recorded
 Line = Mapping[str, object]
-Key = tuple[str, ...]
 Differing = tuple[float | None, float | None, int, float | None]  # the sides' shares, the queries of both, the p-value
 UNTESTED: Differing = (None, None, 0, None)
 
@@ -116,7 +116,7 @@ def comparisons(
 
 def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line]]]) -> list[Pair]:
     """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
-    held: dict[Key, tuple[str, Side]] = {}
+    held: dict[CellName, tuple[str, Side]] = {}
     pairs = []
     for name, cells, lines in runs:
         for key, side in _sides(cells, lines).items():
@@ -169,12 +169,10 @@ def _counts(cell: Result) -> tuple[int, int] | None:
     return hits, queries
 
 
-def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
+def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[CellName, Side]:
     """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
-    own: dict[Key, list[Line]] = {}
-    for line in lines:
-        own.setdefault(tuple(str(line[name]) for name in CellName._fields), []).append(line)
-    sides: dict[Key, Side] = {}
+    own = grouped(lines, lambda line: CellName(*(str(line[name]) for name in CellName._fields)))
+    sides: dict[CellName, Side] = {}
     for cell in cells:
         if not cell.control and (cell.key not in sides or cell.verdict is Verdict.CONTAMINATED):
             # a run that was continued with fewer queries keeps the lines of the others
@@ -182,31 +180,28 @@ def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
     return sides
 
 
-def _versions(run: RunFacts, sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+def _versions(run: RunFacts, sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
     """Each cell of an LLM beside that of the next version of its family."""
-    families: dict[str, list[str]] = {}
-    for llm, entry in sorted(run.catalogue.items(), key=lambda known: known[1].order):
-        if any(key[0] == llm for key in sides) and entry.family:
-            families.setdefault(entry.family, []).append(llm)
+    asked = {key.llm for key in sides}
+    known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in asked]
+    versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
+    families = grouped(versions, lambda llm: run.catalogue[llm].family)
     neighbours = [pair for family in families.values() for pair in pairwise(family)]
     return [
-        Pair(VERSIONS, older, newer, (sides[key], sides[newer, *key[1:]]), by_id)
+        Pair(VERSIONS, older, newer, (sides[key], sides[key._replace(llm=newer)]), by_id)
         for older, newer in neighbours
         for key in sides
-        if key[0] == older and (newer, *key[1:]) in sides
+        if key.llm == older and key._replace(llm=newer) in sides
     ]
 
 
-def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+def _serializers(sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
     """Each two serializers that asked an LLM the same; a main run of recorded answers names none."""
-    alike: dict[Key, list[str]] = {}
-    for llm, dataset, edition, serializer, test in sides:
-        if serializer:
-            alike.setdefault((llm, dataset, edition, test), []).append(serializer)
+    alike = grouped((key for key in sides if key.serializer), lambda key: key._replace(serializer=""))
     return [
-        Pair(SERIALIZERS, one, other, (sides[*key[:3], one, key[3]], sides[*key[:3], other, key[3]]), by_id)
-        for key, serializers in alike.items()
-        for one, other in combinations(serializers, 2)
+        Pair(SERIALIZERS, one.serializer, other.serializer, (sides[one], sides[other]), by_id)
+        for keys in alike.values()
+        for one, other in combinations(keys, 2)
     ]
 
 

@@ -27,6 +27,7 @@ from typing import Any
 
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
@@ -326,11 +327,8 @@ class _Gate:
 
     @cached_property
     def _row_results(self) -> dict[Tested, list[Result]]:
-        found: dict[Tested, list[Result]] = {}
-        for cell in self.view.cells:
-            if cell.test in self.view.row_tests:
-                found.setdefault((cell.llm, cell.table), []).append(cell)
-        return found
+        of_rows = (cell for cell in self.view.cells if cell.test in self.view.row_tests)
+        return grouped(of_rows, lambda cell: (cell.llm, cell.table))
 
     @cached_property
     def _labels(self) -> dict[TableName, str]:

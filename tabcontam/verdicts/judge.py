@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from tabcontam.evidence.base import DECIDED, Evidence, Facts, PublishedRule, Test, Trial, Verdict
+from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
@@ -134,14 +135,11 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
 
 def _by_llm(parts: Sequence[Part], alpha: float, decided: Callable[[Part, bool], Part]) -> list[Part]:
     """The parts with what is decided of those that have a p-value, within the family of their LLM."""
-    families: dict[str, list[tuple[int, float]]] = {}
-    for number, part in enumerate(parts):
-        if part.p_value is not None:
-            families.setdefault(part.llm, []).append((number, part.p_value))
     concluded = list(parts)
-    for family in families.values():
-        q_values = benjamini_hochberg([p_value for _, p_value in family])
-        for (number, _), q_value in zip(family, q_values, strict=True):
+    p_values = {number: part.p_value for number, part in enumerate(parts) if part.p_value is not None}
+    for family in grouped(p_values, lambda number: parts[number].llm).values():
+        q_values = benjamini_hochberg([p_values[number] for number in family])
+        for number, q_value in zip(family, q_values, strict=True):
             concluded[number] = decided(replace(parts[number], q_value=q_value), q_value <= alpha)
     return concluded
 
@@ -178,10 +176,7 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
 def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
     """One line for each (LLM, dataset, serializer): what its row tests say together, whatever their dependence."""
     known = tests or known_tests()
-    grouped: dict[tuple[str, ...], list[Result]] = {}
-    for cell in cells:
-        if known[cell.test].row_test:
-            grouped.setdefault(cell.key[:-1], []).append(cell)
+    of_rows = (cell for cell in cells if known[cell.test].row_test)
 
     def decided(table: TableVerdict, finding: bool) -> TableVerdict:
         if finding and rules != PAPER:
@@ -192,7 +187,7 @@ def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | Non
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
         return table
 
-    return _by_llm([_table(own) for own in grouped.values()], alpha, decided)
+    return _by_llm([_table(own) for own in grouped(of_rows, lambda cell: cell.key[:-1]).values()], alpha, decided)
 
 
 def _table(cells: Sequence[Result]) -> TableVerdict:

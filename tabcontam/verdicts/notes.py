@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import phrase
 
@@ -82,12 +83,9 @@ def _judged(cells: Iterable[Labelled], llm: str, *verdicts: Verdict) -> list[Lab
 
 def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]:
     """`what` with the tests and the datasets, tests that have the same datasets together."""
-    places: dict[str, list[str]] = {}
-    for label, cell in cells:
-        places.setdefault(cell.test, []).append(label)
-    tests: dict[tuple[str, ...], list[str]] = {}
-    for test, labels in places.items():
-        tests.setdefault(tuple(labels), []).append(test)
+    by_test = grouped(cells, lambda one: one[1].test)
+    places = {test: tuple(label for label, _ in own) for test, own in by_test.items()}
+    tests = grouped(places, places.__getitem__)
     return [Note(kind, f"{what} {phrase(names)} on {phrase(labels)}") for labels, names in tests.items()]
 
 

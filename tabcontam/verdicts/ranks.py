@@ -6,6 +6,7 @@ from statistics import fmean
 from typing import Any, get_args
 
 from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
+from tabcontam.groups import grouped
 from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
@@ -87,10 +88,7 @@ def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | No
     largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
     and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
     """
-    by_llm: dict[str, list[Result]] = {}
-    for cell in cells:
-        if not cell.control:
-            by_llm.setdefault(cell.llm, []).append(cell)
+    by_llm = grouped((cell for cell in cells if not cell.control), lambda cell: cell.llm)
     facts = facts or known_tests()
     ranks = [_rank(llm, own, rules, facts) for llm, own in by_llm.items()]
     return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.membership import Swap
+from tabcontam.groups import grouped
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
@@ -165,9 +166,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
     """For each row, by its place, one with a value that is usual where it stands, but makes no row of the table."""
     known = cached_fact(table, "rows", lambda: set(table.rows))
     rng = seeded(table, "donors", table.columns[column])
-    alike: dict[int, list[int]] = {}
-    for place, leaf in enumerate(leaves.tolist()):
-        alike.setdefault(leaf, []).append(place)
+    alike = grouped(range(len(rows)), lambda place: int(leaves[place]))
     keys = [value_key(str(table.rows[row][column])) for row in rows]
     by_value = np.argsort(values, kind="stable").tolist()
     rank = {place: number for number, place in enumerate(by_value)}

@@ -15,6 +15,7 @@ from tabcontam.evidence import prompts
 from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
+from tabcontam.groups import grouped
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
@@ -159,9 +160,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
     from sklearn.linear_model import LogisticRegression
 
     described, rng = _described(table, target, rows), seeded(table, "few-shot")
-    by_label: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        by_label.setdefault(labels[row], []).append(place)
+    by_label = grouped(range(len(rows)), lambda place: labels[rows[place]])
     said: list[list[str]] = [[] for _ in rows]
     for _ in range(DRAWS):
         shots = [
