@@ -77,7 +77,7 @@ class CellName(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class InTable:
-    """What is said of one LLM and one table, as its rows were written."""
+    """What everything that is said of an LLM and a table states first: which LLM, and which table."""
 
     llm: str
     """The LLM as it was named, for example llama3 or control:exposed; in recorded answers the record's own name."""
@@ -101,7 +101,7 @@ class InTable:
 
 @dataclass(frozen=True, kw_only=True)
 class InCell(InTable):
-    """What is said of one cell."""
+    """What everything that is said of a cell states first: which LLM, table and test."""
 
     test: str
     """The id of the contamination test, for example full_completion; run.tests says what it is."""

@@ -22,7 +22,7 @@ class Decision:
 
 
 def level(alpha: float, cells: int) -> float:
-    """The p-value that a cell among so many is sure to be found at, whatever the others show."""
+    """The p-value at which one of so many cells of an LLM is a finding for sure, whatever the other cells show."""
     return alpha / max(cells, 1)
 
 

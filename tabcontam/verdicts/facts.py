@@ -97,11 +97,10 @@ def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
 
     `specs` has the LLM as `--llm` would name it, by its name in the run.
     """
-    known = {name: standing_for(spec) for name, spec in specs.items()}
     return {
         name: CatalogueFacts(name=entry.name, title=entry.title, family=entry.family, order=entry.order)
-        for name, entry in known.items()
-        if entry is not None
+        for name, spec in specs.items()
+        if (entry := standing_for(spec)) is not None
     }
 
 

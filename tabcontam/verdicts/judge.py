@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Evidence, Facts, PublishedRule, Test, Trial, Verdict
+from tabcontam.evidence.base import DECIDED, Facts, PublishedRule, Test, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
@@ -54,10 +54,23 @@ def result(
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
+    share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
     cell = replace(
-        _weighed(unjudged(name, test, own.verdict, own.reason, planned), evidence),
+        unjudged(name, test, own.verdict, own.reason, planned),
         paper_verdict=paper.verdict,
         cut_short=len(trials) != planned,
+        hits=evidence.hits,
+        answered=evidence.answered,
+        score=share if evidence.p_value is not None else round(evidence.value, 4),  # without a verdict its statistic
+        sentence=evidence.sentence,
+        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
+        null=evidence.null,
+        p_value=evidence.p_value,
+        expected_hits=evidence.expected_hits,
+        interval=evidence.interval,
+        interval_of=evidence.interval_of or None,
+        recalled_bits=evidence.recalled_bits,
+        detectable_share=evidence.share,
     )
     if rules == PAPER and rule:
         return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
@@ -70,26 +83,6 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
         return decision
     asked = f"the run ended after {len(trials)} of {planned} queries"
     return Decision(Verdict.NO_ANSWER, f"{asked}{ended and f': {ended}'}")
-
-
-def _weighed(cell: Result, evidence: Evidence) -> Result:
-    """A cell with what the calibrated rules count and decide by; a test without a verdict scores its statistic."""
-    share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
-    return replace(
-        cell,
-        hits=evidence.hits,
-        answered=evidence.answered,
-        score=share if evidence.p_value is not None else round(evidence.value, 4),
-        sentence=evidence.sentence,
-        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
-        null=evidence.null,
-        p_value=evidence.p_value,
-        expected_hits=evidence.expected_hits,
-        interval=evidence.interval,
-        interval_of=evidence.interval_of or None,
-        recalled_bits=evidence.recalled_bits,
-        detectable_share=evidence.share,
-    )
 
 
 def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:

@@ -14,7 +14,7 @@ from tabcontam.verdicts.results import RunResults
 
 
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """The LLMs of a run that are so named: as in the run, by what that stood for, or by a name of the catalogue.
+    """The LLMs of a run that these names mean: as the run has them, what that stood for, or names of the catalogue.
 
     Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
     """
@@ -42,7 +42,7 @@ def _means(spec: str) -> set[str]:
 
 
 def places_named(view: RunResults, name: str) -> list[TableName]:
-    """The tables of a run that are so named: as the report labels them, NAME, NAME@EDITION, an alias or a FILE.
+    """The tables of a run that a name means: a label of the report, NAME, NAME@EDITION, an alias or a FILE.
 
     Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
     since.
