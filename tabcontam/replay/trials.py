@@ -146,7 +146,7 @@ def _text(output: str, serializer: Serializer, first: str) -> str:
     The authors cut some characters too many off the answers that go on with a row (`e age is 39` for `The age is 39`).
     """
     text = lines(output)
-    start = serializer.row([first], [None])
+    start = serializer.start(first)
     begun = text.lstrip()
     for cut in range(1, len(serializer.specifier) + len(first)):
         if begun.startswith(start[cut:]) and not begun.startswith(first):
