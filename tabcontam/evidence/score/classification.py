@@ -53,18 +53,16 @@ class ClassificationTest(ChoiceTest):
         target, question = table.target, table.question
         answers = _answers(question)
         labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
-        classes = cached_fact(
-            table, "classes", lambda: {one: [row for row in labels if labels[row] == one] for one in answers}
-        )
+        classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
         write = partial(_prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
         guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
-        majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
+        majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
         queries = []
         for number, asked in enumerate(rows):
-            examples = [self._example(table, classes[answer], asked, rng) for answer in answers * self.shots]
+            examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             shown = (*examples, asked)
             queries.append(
                 Query(
