@@ -12,11 +12,11 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
-from tabcontam.report.groups import grouped
 from tabcontam.report.published import Agreement, Source, agreement
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.squares import (
@@ -33,7 +33,6 @@ from tabcontam.report.squares import (
 from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, rulings
-from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import rounded
@@ -190,7 +189,7 @@ def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
     """What the templates ask the gate about a table; it decides on no control and no recorded answers."""
 
     def of(table: TableVerdict) -> Ruling | None:
-        return ruled.get((table.llm, TableName.of(table)))
+        return ruled.get((table.llm, table.table))
 
     def doubt(table: TableVerdict) -> str:
         """Why the gate comes to another conclusion than the verdict, or what a control voids."""

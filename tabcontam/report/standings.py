@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
-from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import shorten
 
@@ -91,7 +90,7 @@ def standings(
     titles, ruled = titles or Titles(view), rulings(view) if ruled is None else ruled
     tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
     return {
-        label: _standing(titles, own, tables.get(label), ruled.get((block.llm, TableName.of(own[0]))))
+        label: _standing(titles, own, tables.get(label), ruled.get((block.llm, own[0].table)))
         for label, own in grouped(block.cells, view.label).items()
     }
 
