@@ -7,13 +7,14 @@ level. What is measured is how often those are found who know nothing of the row
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import product
 from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.progress import Tell
 from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
@@ -36,8 +37,6 @@ ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
 TOGETHER = "table"  # what the row tests say together
 APART = 1_000_000  # between the first runs of two seeds
 WORTH = 20.0  # seconds of work left from which on a second process pays
-
-Tell = Callable[[int, int], None]  # how many runs are done, of how many
 Trials = dict[str, list[Trial]]  # by the test's id
 
 
@@ -160,7 +159,7 @@ RunNumber = tuple[int, int]  # the number of the table, and that of the run on i
 
 
 def measure(study: Study, tell: Tell) -> dict[str, object]:
-    """The measured rates as JSON holds them. Raises `UsageError` before anything is asked."""
+    """The measured rates as JSON holds them; `tell` is given how many runs of how many are done. Raises `UsageError`."""
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
     runs: dict[RunNumber, ByAnswerer] = {}
     for place, run in _runs(study, tables, tests, serializer):

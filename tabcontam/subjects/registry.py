@@ -33,13 +33,8 @@ LINES = (
 )
 CONTROLS = ("control:exposed", "control:unexposed")
 
-
-def _built_in() -> dict[str, Provider]:
-    found: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
-    return {provider.name: provider for provider in found}
-
-
-BUILT_IN = _built_in()
+_PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
+BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
 
 
 @dataclass(frozen=True)
