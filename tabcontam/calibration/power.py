@@ -159,7 +159,7 @@ RunNumber = tuple[int, int]  # the number of the table, and that of the run on i
 
 
 def measure(study: Study, tell: Tell) -> dict[str, object]:
-    """The measured rates as JSON holds them; `tell` is given how many runs of how many are done. Raises `UsageError`."""
+    """The measured rates as JSON holds them; `tell` is given the runs done and all runs. Raises `UsageError`."""
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
     runs: dict[RunNumber, ByAnswerer] = {}
     for place, run in _runs(study, tables, tests, serializer):
