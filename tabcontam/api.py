@@ -115,11 +115,11 @@ class Results:
         A pair, as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
         models and tables wrote them: to open a CSV file of them in a spreadsheet, use `report --format csv`.
         """
-        from tabcontam.report.frame import PARTS
+        from tabcontam.report.frame import PARTS, frame
 
         if part not in PARTS:
             raise unknown("part of the results", part, PARTS)
-        return PARTS[part](self.run_results)
+        return frame(self.run_results, part)
 
 
 def run(

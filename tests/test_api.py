@@ -18,7 +18,7 @@ import pytest
 import tabcontam
 from tabcontam.cli import commands as cli
 from tabcontam.cli.arguments import parser
-from tabcontam.report.frame import cells_frame, ranking_frame, tables_frame
+from tabcontam.report.frame import PARTS, frame
 from tabcontam.verdicts.document import typed
 from tests.cli.test_commands import PATIENCE, slow, wait_for
 from tests.commands import environment
@@ -141,8 +141,9 @@ class TestFrame:
     def test_the_columns_are_the_same_whatever_was_found(self) -> None:
         empty = tabcontam.Results(Path("run"), typed(synthetic.document([])))
         full = tabcontam.Results(Path("run"), typed(synthetic.results(["m", "n"], ["adult"])))
-        for frame in (cells_frame, tables_frame, ranking_frame):
-            assert list(frame(empty.run_results).dtypes.items()) == list(frame(full.run_results).dtypes.items())
+        for part in PARTS:
+            of_empty, of_full = (frame(each.run_results, part) for each in (empty, full))
+            assert list(of_empty.dtypes.items()) == list(of_full.dtypes.items())
         assert set(full.to_frame()["score"].dropna()) == {0.52, 0.4, 0.0222}
 
     def test_what_models_wrote_stays_as_it_is(self) -> None:

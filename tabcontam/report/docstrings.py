@@ -2,33 +2,20 @@
 
 import inspect
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+
+Paragraph = tuple[tuple[str, bool], ...]  # its pieces: each text, and whether it is code
 
 
-@dataclass(frozen=True)
-class TestPage:
-    """What a contamination test says of itself: paragraphs of pieces, each text and whether it is code."""
-
-    id: str
-    title: str
-    paragraphs: tuple[tuple[tuple[str, bool], ...], ...]
-
-
-def pages_of(titles: Mapping[str, str]) -> dict[str, TestPage]:
-    """The page of each of these tests that is installed, from its docstring."""
+def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
+    """The docstring of each of these tests that is installed; what stands between backticks there is code."""
     from tabcontam.evidence.registry import by_id
 
-    return {
-        test: TestPage(test, title, _paragraphs(inspect.getdoc(by_id()[test]) or ""))
-        for test, title in titles.items()
-        if test in by_id()
-    }
+    known = by_id()
+    docstrings = {test: inspect.getdoc(known[test]) or "" for test in tests if test in known}
+    return {test: [_pieces(part) for part in text.split("\n\n")] for test, text in docstrings.items()}
 
 
-def _paragraphs(docstring: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
-    """The paragraphs of a docstring, each as its pieces: text, and code where that stood between backticks."""
-    return tuple(
-        tuple((piece, number % 2 == 1) for number, piece in enumerate(re.split("`", " ".join(part.split()))) if piece)
-        for part in docstring.split("\n\n")
-    )
+def _pieces(paragraph: str) -> Paragraph:
+    pieces = re.split("`", " ".join(paragraph.split()))
+    return tuple((piece, number % 2 == 1) for number, piece in enumerate(pieces) if piece)

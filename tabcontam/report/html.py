@@ -16,15 +16,13 @@ from tabcontam.report import comparisons, evidence, ranking
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
-from tabcontam.report.groups import grouped
-from tabcontam.report.published import Agreement, Source, agreement
+from tabcontam.report.published import agreements, published
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.squares import (
     MARK_SIGNS,
     SIGNS,
     css_class,
     levels_shown,
-    published,
     sign,
     sources_shown,
     spoken,
@@ -142,8 +140,8 @@ def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, 
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
         "packed": packed,
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
-        "pages": pages_of({test: view.test_titles[test] for test in view.tests}),
-        "agreements": _agreements(view),
+        "pages": pages_of(view.tests),
+        "agreements": agreements(view),
         "sources": sources_shown(view),
         "llm_title": titles.llm,
         "dataset_title": titles.dataset,
@@ -198,15 +196,6 @@ def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
         return found.reason if found and (found.void or found.conclusion is not same) else ""
 
     return {"gated": bool(ruled), "ruled": of, "doubt": doubt}
-
-
-def _agreements(view: RunResults) -> list[tuple[Source, int, int, list[Agreement]]]:
-    """For each published source: how many cells agree of those that both decided, and the same for each LLM."""
-    by_source = grouped(agreement(view), lambda line: line.source)
-    return [
-        (source, sum(line.agree for line in lines), sum(line.decided for line in lines), lines)
-        for source, lines in by_source.items()
-    ]
 
 
 def numbers(cell: Result) -> list[str]:

@@ -4,7 +4,6 @@ The facts, their sources and what each can be compared to stand in `published.to
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
@@ -39,17 +39,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often a source and the run come to the same, of the cells that both decided."""
+    """Of how many cells of an LLM a source and the run `agree`, of those that both `decided`."""
 
     llm: str
-    source: Source
     agree: int
-    disagree: int
-
-    @property
-    def decided(self) -> int:
-        """The cells that both decided."""
-        return self.agree + self.disagree
+    decided: int
 
 
 @cache
@@ -67,20 +61,29 @@ def sources() -> tuple[Source, ...]:
     return tuple(source for source, _ in _studies())
 
 
-def agreement(view: RunResults) -> tuple[Agreement, ...]:
-    """One line for each LLM and source, in the order of the page, where both have decided a cell.
+def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
+    """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
+    entry = view.run.catalogue.get(cell.llm)
+    return marks(entry.name, cell.dataset, cell.test) if entry else ()
+
+
+def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
+    """For each source a line for each LLM, in the order of the page, of which both have decided a cell.
 
     A cell that a run has twice, of two editions or serializers, counts twice.
     """
-    lines: list[Agreement] = []
-    for block in view.blocks:
-        counted = {source: Counter[bool]() for source in sources()}  # how many cells agree (True), and how many do not
-        for cell in block.cells if block.llm in view.run.catalogue else ():
-            if cell.verdict in DECIDED:
-                for mark in marks(view.run.catalogue[cell.llm].name, cell.dataset, cell.test):
-                    counted[mark.source][mark.found == (cell.verdict is Verdict.CONTAMINATED)] += 1
-        lines += [Agreement(block.llm, source, own[True], own[False]) for source, own in counted.items() if own]
-    return tuple(lines)
+    found: dict[Source, list[Agreement]] = {}
+    for source in sources():
+        for block in view.blocks:
+            same = [
+                mark.found == (cell.verdict is Verdict.CONTAMINATED)
+                for cell in block.cells
+                for mark in published(view, cell)
+                if mark.source == source and cell.verdict in DECIDED
+            ]
+            if same:
+                found.setdefault(source, []).append(Agreement(block.llm, sum(same), len(same)))
+    return found
 
 
 @cache

@@ -1,7 +1,7 @@
 """A cell as a square of the heatmap: its sign, its strength, what is published of it, and its spoken name."""
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.published import Mark, Source, marks, sources
+from tabcontam.report.published import Source, published, sources
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result
 from tabcontam.verdicts.results import RunResults
@@ -32,12 +32,6 @@ def strength(view: RunResults, cell: Result) -> int:
     if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
         return 0
     return 1 + sum(bits >= level for level in LEVELS)
-
-
-def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
-    """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
-    entry = view.run.catalogue.get(cell.llm)
-    return marks(entry.name, cell.dataset, cell.test) if entry else ()
 
 
 def levels_shown(view: RunResults) -> list[tuple[int, str]]:

@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from tabcontam.report.environment import environment
-from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
+from tabcontam.report.published import published
+from tabcontam.report.squares import levels_shown, sign, sources_shown, spoken, strength
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import OUTCOMES
 from tabcontam.verdicts.results import RunResults

@@ -9,16 +9,18 @@ from tabcontam.verdicts.wording import text
 Trial = Mapping[str, Any]
 
 
-def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
-    """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys.
-
-    A query asked again counts once, with its last reply.
-    """
+def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], dict[str, Trial]]:
+    """The trials of each cell, by the cell's place and then by query. Of a query asked again the last trial counts."""
     found: dict[tuple[str, ...], dict[str, Trial]] = {cell.place: {} for cell in cells}
     for number, trial in enumerate(trials):
         if (place := place_of(trial)) in found:
             found[place][text(trial.get("query")) or str(number)] = trial
-    return {place: _ordered(of_query.values()) for place, of_query in found.items()}
+    return found
+
+
+def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
+    """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys."""
+    return {place: _ordered(of_query.values()) for place, of_query in by_cell(cells, trials).items()}
 
 
 def _ordered(trials: Iterable[Trial]) -> list[Trial]:
