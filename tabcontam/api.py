@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS
+from tabcontam.cli.commands import order_of
 from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Dataset = str | Path | Table
+COUNTS = ("queries", "batch_size", "max_connections", "max_requests")  # words of `run` that are None or above 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,39 +161,24 @@ def run(
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
     a bad input, and where no LLM could be reached.
     """
-    command, began = _call(locals()), monotonic()
-    from tabcontam.asking.plan import Options
+    words, began = locals(), monotonic()
     from tabcontam.report import progress as report_progress
-    from tabcontam.runs.run import RunOrder, execute, prepare
+    from tabcontam.runs.run import execute, prepare
 
-    order = RunOrder(
-        llms=_several(llm),
-        datasets=_datasets(dataset),
-        serializers=_several(serializer),
-        expression=tests,
-        options=Options(
-            seed=_whole("seed", seed),
-            rules=_one_of("rules", rules, RULES),
-            alpha=_share("alpha", alpha),
-            queries=_positive("queries", queries),
-            connections=_positive("max_connections", max_connections),
-            stop_at_first=stop_at_first,
-            retry_unanswered=retry_unanswered,
-            most_requests=_positive("max_requests", max_requests),
-            most_dollars=_dollars(max_cost),
-        ),
-        controls=controls,
-        out=_folder(out),
-        target=target,
-        name=name,
-        send_rows=send_rows,
-        form=_one_of("form", form, FORMS),
-        batch_size=_positive("batch_size", batch_size) or BATCH_SIZE,
-        prices=None if prices is None else Path(prices),
-        cache=cache,
-        command=command,
-        began=began,
-    )
+    checked = {
+        "llm": _several(llm),
+        "dataset": _datasets(dataset),
+        "serializer": _several(serializer),
+        "rules": _one_of("rules", rules, RULES),
+        "form": _one_of("form", form, FORMS),
+        "seed": _whole("seed", seed),
+        "alpha": _share("alpha", alpha),
+        "max_cost": _dollars(max_cost),
+        "out": _folder(out),
+        "prices": None if prices is None else Path(prices),
+    }
+    counts = {word: _positive(word, words[word]) for word in COUNTS}
+    order = order_of({**words, **checked, **counts, "began": began}, _call(words))
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:

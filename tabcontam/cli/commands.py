@@ -8,7 +8,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -88,37 +88,38 @@ def _check_gate(options: argparse.Namespace) -> None:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
 
 
-def _request(options: argparse.Namespace) -> "RunOrder":
+def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
+    """What is to be run, in the words of `tabcontam.run`; None is the default, and `command` is what the user typed."""
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder
 
     return RunOrder(
-        llms=tuple(options.llm),
-        datasets=tuple(options.dataset),
-        serializers=tuple(options.serializer),
-        expression=options.expression,
+        llms=tuple(words["llm"]),
+        datasets=tuple(words["dataset"]),
+        serializers=tuple(words["serializer"]),
+        expression=words["tests"],
         options=Options(
-            seed=options.seed or 0,
-            rules=options.rules or RULES[0],
-            alpha=options.alpha or ALPHA,
-            queries=options.queries,
-            connections=options.max_connections,
-            stop_at_first=options.stop,
-            retry_unanswered=options.retry_unanswered,
-            most_requests=options.max_requests,
-            most_dollars=options.max_cost,
+            seed=words["seed"] or 0,
+            rules=words["rules"] or RULES[0],
+            alpha=words["alpha"] or ALPHA,
+            queries=words["queries"],
+            connections=words["max_connections"],
+            stop_at_first=words["stop_at_first"],
+            retry_unanswered=words["retry_unanswered"],
+            most_requests=words["max_requests"],
+            most_dollars=words["max_cost"],
         ),
-        controls=not options.no_controls,
-        out=options.out,
-        target=options.target,
-        name=options.name,
-        send_rows=options.send_rows,
-        form=options.form or FORMS[0],
-        batch_size=options.batch_size or BATCH_SIZE,
-        prices=options.prices,
-        cache=not options.no_cache,
-        command=_command_line(),
-        began=options.began,
+        controls=words["controls"],
+        out=words["out"],
+        target=words["target"],
+        name=words["name"],
+        send_rows=words["send_rows"],
+        form=words["form"] or FORMS[0],
+        batch_size=words["batch_size"] or BATCH_SIZE,
+        prices=words["prices"],
+        cache=words["cache"],
+        command=command,
+        began=words["began"],
     )
 
 
@@ -129,7 +130,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
-    return prepare(_request(options), shown), shown
+    return prepare(order_of(vars(options), _command_line()), shown), shown
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":
