@@ -12,25 +12,15 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report import comparisons, evidence, ranking
+from tabcontam.report import comparisons, evidence, ranking, squares
 from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
-from tabcontam.report.published import agreements, published
+from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.report.squares import (
-    MARK_SIGNS,
-    SIGNS,
-    css_class,
-    levels_shown,
-    sign,
-    sources_shown,
-    spoken,
-    strength,
-)
 from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
-from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, rulings
+from tabcontam.verdicts.gate import Conclusion, Ruling, Tested
 from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import Block, RunResults
@@ -63,10 +53,10 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    ruled = rulings(view)
-    stated = sentences(view, ruled)
-    leaves = _leaves(view, ruled, stated)
-    shared = {**_shared(view, trials), **_gate(ruled), "sentences": stated}
+    titles = Titles(view)
+    stated = sentences(view, titles)
+    leaves = _leaves(titles, stated)
+    shared = {**_shared(titles, trials), **_gate(titles.ruled), "sentences": stated}
     if not parted(view):
         return {INDEX: _page("index.html.jinja", view, shared, leaves)}
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
@@ -91,8 +81,8 @@ class Leaf:
     standings: Mapping[str, Standing]
 
 
-def _leaves(view: RunResults, ruled: Mapping[Tested, Ruling], stated: Iterable[Sentence]) -> list[Leaf]:
-    titles, page = Titles(view), "llm-{}.html" if parted(view) else ""
+def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
+    page = "llm-{}.html" if parted(titles.view) else ""
     of_llm = {one.llm: one.joint + one.rest for one in stated}
     return [
         Leaf(
@@ -101,9 +91,9 @@ def _leaves(view: RunResults, ruled: Mapping[Tested, Ruling], stated: Iterable[S
             titles.llm(block.llm),
             page.format(number),
             of_llm[block.llm],
-            standings(view, block, titles, ruled),
+            standings(titles, block),
         )
-        for number, block in enumerate(view.blocks, start=1)
+        for number, block in enumerate(titles.view.blocks, start=1)
     ]
 
 
@@ -125,13 +115,13 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
     return rendered
 
 
-def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
-    titles, packed = Titles(view), evidence.packed(view, trials)
+    view, packed = titles.view, evidence.packed(titles.view, trials)
     style = _unindented("".join(map(asset, STYLES)))
     scripts = [_unindented(asset(name)) for name in SCRIPTS]
     return {
-        "view": view,
+        **squares.context(view, titles),
         "style": _ours(style),
         "scripts": [_ours(script) for script in scripts],
         "style_hash": _hash(style),
@@ -142,21 +132,10 @@ def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, 
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
         "pages": pages_of(view.tests),
         "agreements": agreements(view),
-        "sources": sources_shown(view),
-        "llm_title": titles.llm,
-        "dataset_title": titles.dataset,
-        "strength": lambda cell: strength(view, cell),
-        "spoken": lambda cell: spoken(view, titles, cell),
-        "published": lambda cell: published(view, cell),
-        "strengths": levels_shown(view),
         **ranking.context(view),
         **comparisons.context(view),
         "numbers": numbers,
         "rounded": rounded,
-        "sign": sign,
-        "signs": SIGNS,
-        "css_class": css_class,
-        "mark_signs": MARK_SIGNS,
         "counts": count,
         "wide": WIDE,
     }

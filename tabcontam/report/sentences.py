@@ -5,14 +5,13 @@ rows of a table are recalled where its verdict is contaminated or that of one of
 the gate does: where that cannot tell, since a control voids the tests or they were not asked to the end, so it says.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
-from tabcontam.verdicts.gate import Ruling, Tested, rulings
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import CALIBRATED
@@ -73,23 +72,20 @@ def scope(view: RunResults) -> str:
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
 
 
-def sentences(view: RunResults, ruled: Mapping[Tested, Ruling] | None = None) -> list[Sentence]:
-    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last.
-
-    `ruled` is what the gate says, where that is known already.
-    """
-    titles, ruled = Titles(view), rulings(view) if ruled is None else ruled
-    asked = [_sentence(view, titles, block, ruled) for block in view.blocks]
+def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
+    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last."""
+    titles = titles or Titles(view)
+    asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
     absent = dict.fromkeys(llm.spec for llm in view.run.llms if llm.spec not in present)
     asked += [Sentence(llm, titles.llm(llm), False, " ", "was asked nothing.") for llm in absent]
     return sorted(asked, key=lambda sentence: sentence.control)
 
 
-def _sentence(view: RunResults, titles: Titles, block: Block, ruled: Mapping[Tested, Ruling]) -> Sentence:
-    found = list(_together(standings(view, block, titles, ruled).values()))
+def _sentence(titles: Titles, block: Block) -> Sentence:
+    found = list(_together(standings(titles, block).values()))
     of_control = {EXPOSED: _of_exposed, UNEXPOSED: _of_unexposed}.get(block.llm) if block.control else None
-    clauses = [*(of_control or _of_subject)(found), *_unasked(view, titles, block)]
+    clauses = [*(of_control or _of_subject)(found), *_unasked(titles, block)]
     rest = f"{'; '.join(clause.text for clause in clauses)}."
     return Sentence(block.llm, titles.llm(block.llm), block.control, " " if clauses[0].verbal else ": ", rest)
 
@@ -193,10 +189,10 @@ def _of_undecided_control(found: Sequence[Standing]) -> Iterator[Clause]:
         yield Clause(f"no test of rows was run on {_names(unasked)}")
 
 
-def _unasked(view: RunResults, titles: Titles, block: Block) -> list[Clause]:
+def _unasked(titles: Titles, block: Block) -> list[Clause]:
     """Tables of the run of which this LLM was asked nothing, as where a run was cut off."""
     present = {cell.dataset for cell in block.cells}
-    missing = dict.fromkeys(dataset.name for dataset in view.run.datasets if dataset.name not in present)
+    missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
     return [Clause(f"asked nothing about {_listed(names)}")] if missing else []
 

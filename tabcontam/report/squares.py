@@ -1,5 +1,8 @@
 """A cell as a square of the heatmap: its sign, its strength, what is published of it, and its spoken name."""
 
+from functools import partial
+from typing import Any
+
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.published import Source, published, sources
 from tabcontam.report.standings import Titles
@@ -14,6 +17,23 @@ SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
 LEVELS = (16, 64, 256, 1024)
 LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
 MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
+
+
+def context(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """What a template needs to draw the heatmap: on the page, and as a picture."""
+    return {
+        "view": view,
+        "llm_title": titles.llm,
+        "sign": sign,
+        "signs": SIGNS,
+        "css_class": css_class,
+        "strength": partial(strength, view),
+        "strengths": levels_shown(view),
+        "published": partial(published, view),
+        "mark_signs": MARK_SIGNS,
+        "sources": sources_shown(view),
+        "spoken": partial(spoken, view, titles),
+    }
 
 
 def css_class(outcome: str) -> str:

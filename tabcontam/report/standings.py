@@ -53,7 +53,10 @@ class Standing:
 
 @dataclass(frozen=True)
 class Titles:
-    """What LLMs and tables are called in sentences: by the catalogue's titles and the cards', where there are any."""
+    """What LLMs and tables are called in sentences: by the catalogue's titles and the cards', where there are any.
+
+    `ruled` is what the gate says of each LLM and table.
+    """
 
     view: RunResults
 
@@ -76,6 +79,11 @@ class Titles:
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property
+    def ruled(self) -> Mapping[Tested, Ruling]:
+        """The gate's decisions."""
+        return rulings(self.view)
+
+    @cached_property
     def _llms(self) -> dict[str, str]:
         return {name: entry.title for name, entry in self.view.run.catalogue.items()}
 
@@ -84,11 +92,9 @@ class Titles:
         return {dataset.name: dataset.title for dataset in self.view.run.datasets}
 
 
-def standings(
-    view: RunResults, block: Block, titles: Titles | None = None, ruled: Mapping[Tested, Ruling] | None = None
-) -> dict[str, Standing]:
-    """What is known of each table of an LLM, by the table's label, in the order of the page; `ruled` by the gate."""
-    titles, ruled = titles or Titles(view), rulings(view) if ruled is None else ruled
+def standings(titles: Titles, block: Block) -> dict[str, Standing]:
+    """What is known of each table of an LLM, by the table's label, in the order of the page."""
+    view, ruled = titles.view, titles.ruled
     tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
     return {
         label: _standing(titles, own, tables.get(label), ruled.get((block.llm, TableName.of(own[0]))))

@@ -1,11 +1,9 @@
 """The heatmap as one SVG picture, which loads nothing and has a ground of its own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from tabcontam.report.environment import environment
-from tabcontam.report.published import published
-from tabcontam.report.squares import levels_shown, sign, sources_shown, spoken, strength
+from tabcontam.report.squares import context, levels_shown, sources_shown
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import OUTCOMES
 from tabcontam.verdicts.results import RunResults
@@ -18,51 +16,16 @@ LONGEST_NAME = 30
 def render_svg(view: RunResults) -> str:
     """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
     titles = Titles(view)
-    picture: str = (
-        environment()
-        .get_template("heatmap.svg.jinja")
-        .render(
-            view=view,
-            layout=_layout(view, titles),
-            legend=_legend(),
-            cut=_cut,
-            test_titles=view.test_titles,
-            llm_title=titles.llm,
-            sign=sign,
-            strength=lambda cell: strength(view, cell),
-            published=lambda cell: published(view, cell),
-            levels=levels_shown(view),
-            sources=sources_shown(view),
-            spoken=lambda cell: spoken(view, titles, cell),
-        )
-    )
-    return picture
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the picture's parts stand, in pixels; text is taken as 7 pixels a character."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-    columns: tuple[tuple[int, ...], ...]
-    blocks: tuple[tuple[int, int], ...]
-    rows: Mapping[str, int]
-    lines: tuple[int, ...]
-
-    @property
-    def bottom(self) -> int:
-        """Where the last row ends."""
-        return self.lines[-1]
+    template = environment().get_template("heatmap.svg.jinja")
+    return template.render(context(view, titles), layout=_layout(view, titles), legend=_legend(), cut=_cut)
 
 
 def _cut(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _layout(view: RunResults, titles: Titles) -> _Layout:
+def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """Where the picture's parts stand, in pixels; text is taken as 7 pixels a character."""
     left = MARGIN + LETTER * max((len(view.test_titles[test][:LONGEST_NAME]) for test in view.tests), default=0) + 10
     labels = [len(column.label[:LONGEST_NAME]) for block in view.blocks for column in block.columns]
     top = MARGIN + 22 + LETTER * max(labels, default=0) + 8
@@ -84,7 +47,16 @@ def _layout(view: RunResults, titles: Titles) -> _Layout:
         lines.append(height)
     lines_below, legend_width = _below(view)
     width = max(edge, legend_width) + MARGIN
-    return _Layout(left, top, width, height + LEGEND + lines_below, tuple(columns), tuple(blocks), rows, tuple(lines))
+    return {
+        "top": top,
+        "bottom": height,
+        "width": width,
+        "height": height + LEGEND + lines_below,
+        "columns": columns,
+        "blocks": blocks,
+        "rows": rows,
+        "lines": lines,
+    }
 
 
 def _below(view: RunResults) -> tuple[int, int]:
