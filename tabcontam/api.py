@@ -6,6 +6,7 @@ What a user can mend is raised as `UsageError`, with the line that the command l
 
 import inspect
 import os.path
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -256,7 +257,7 @@ def _share(word: str, value: float) -> float:
 
 
 def _dollars(value: float | Decimal | str | None) -> Decimal | None:
-    found = None if value is None else dollars(str(value))
-    if found is None and value is not None:
-        raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0")
-    return found
+    try:
+        return None if value is None else dollars(str(value))
+    except ArgumentTypeError:
+        raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0") from None

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from tabcontam.cli.values import dollars_above_0, folder, level, path, positive, summary
+from tabcontam.cli.values import dollars, folder, level, path, positive, summary
 from tabcontam.errors import Exit, near
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
@@ -200,7 +200,7 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
         metavar="N",
         help="send at most N requests in all, those that are sent again included",
     )
-    limits.add_argument("--max-cost", type=dollars_above_0, metavar="X", help="spend at most X US dollars")
+    limits.add_argument("--max-cost", type=dollars, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
         "--prices", type=path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
     )

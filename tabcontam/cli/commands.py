@@ -291,20 +291,20 @@ def _report(options: argparse.Namespace) -> None:
 def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
-    from tabcontam.report.formats import FORMATS
+    from tabcontam.report.formats import render_form
 
     if out is None:
         if form == "pdf" and sys.stdout.isatty():
             raise UsageError("a PDF is nothing for a terminal; add --out FILE")
         sys.stdout.flush()
-        sys.stdout.buffer.write(FORMATS[form](results))
+        sys.stdout.buffer.write(render_form(results, form))
         sys.stdout.buffer.flush()
         return
     file = out.resolve()  # a link stays a link
     if file.exists() and not file.is_file():
         raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
     try:
-        replace_file(file, FORMATS[form](results))
+        replace_file(file, render_form(results, form))
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 

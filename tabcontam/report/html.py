@@ -8,6 +8,7 @@ write text, never markup. Without scripts everything is still there but the evid
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +21,7 @@ from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
-from tabcontam.verdicts.gate import Conclusion, Ruling, Tested
-from tabcontam.verdicts.names import TableName
+from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import rounded
@@ -56,7 +56,7 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
     titles = Titles(view)
     stated = sentences(view, titles)
     leaves = _leaves(titles, stated)
-    shared = {**_shared(titles, trials), **_gate(titles.ruled), "sentences": stated}
+    shared = _shared(titles, trials) | {"sentences": stated}
     if not parted(view):
         return {INDEX: _page("index.html.jinja", view, shared, leaves)}
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
@@ -132,6 +132,9 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
         "pages": pages_of(view.tests),
         "agreements": agreements(view),
+        "gated": bool(titles.ruled),
+        "ruled": titles.ruling,
+        "doubt": partial(_doubt, titles),
         **ranking.context(view),
         **comparisons.context(view),
         "numbers": numbers,
@@ -157,24 +160,16 @@ def _hash(source: str) -> str:
     return b64encode(sha256(source.encode()).digest()).decode()
 
 
-SAME_CONCLUSION: Mapping[Verdict | None, Conclusion] = {
+SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {
     Verdict.CONTAMINATED: Conclusion.CONTAMINATED,
     Verdict.NOT_DETECTED: Conclusion.CLEAN,
 }
 
 
-def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
-    """What the templates ask the gate about a table; it decides on no control and no recorded answers."""
-
-    def of(table: TableVerdict) -> Ruling | None:
-        return ruled.get((table.llm, TableName.of(table)))
-
-    def doubt(table: TableVerdict) -> str:
-        """Why the gate comes to another conclusion than the verdict, or what a control voids."""
-        found, same = of(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
-        return found.reason if found and (found.void or found.conclusion is not same) else ""
-
-    return {"gated": bool(ruled), "ruled": of, "doubt": doubt}
+def _doubt(titles: Titles, table: TableVerdict) -> str:
+    """Why the gate comes to another conclusion than the verdict on a table, or what a control voids."""
+    found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
+    return found.reason if found and (found.void or found.conclusion is not same) else ""
 
 
 def numbers(cell: Result) -> list[str]:

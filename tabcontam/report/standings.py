@@ -83,6 +83,10 @@ class Titles:
         """The gate's decisions."""
         return rulings(self.view)
 
+    def ruling(self, of: Result | TableVerdict) -> Ruling | None:
+        """What the gate says of an LLM and table; it decides on no control and no recorded answers."""
+        return self.ruled.get((of.llm, TableName.of(of)))
+
     @cached_property
     def _llms(self) -> dict[str, str]:
         return {name: entry.title for name, entry in self.view.run.catalogue.items()}
@@ -94,10 +98,10 @@ class Titles:
 
 def standings(titles: Titles, block: Block) -> dict[str, Standing]:
     """What is known of each table of an LLM, by the table's label, in the order of the page."""
-    view, ruled = titles.view, titles.ruled
+    view = titles.view
     tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
     return {
-        label: _standing(titles, own, tables.get(label), ruled.get((block.llm, TableName.of(own[0]))))
+        label: _standing(titles, own, tables.get(label), titles.ruling(own[0]))
         for label, own in grouped(block.cells, view.label).items()
     }
 
