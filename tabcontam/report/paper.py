@@ -28,20 +28,16 @@ class Paper:
         """One line, never cut; a pipe gets it whole, a terminal folds it."""
         self.parts([(line, style)])
 
-    def parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """One line of differently styled parts."""
+    def parts(self, parts: Sequence[tuple[str, str]], last: str = "") -> None:
+        """One line of differently styled parts; the last one ends at the right, a blank at least behind the others."""
         from rich.text import Text
 
         whole = Text()
         for part, style in parts:
             whole.append(self.printable(part), style)
+        if last:
+            whole.append(last.rjust(max(self.width - whole.cell_len, len(last) + 1)), "cyan")
         self.console.print(whole, soft_wrap=not self.console.is_terminal)
-
-    def gap(self, parts: Sequence[tuple[str, str]], last: str) -> str:
-        """What stands between the parts of a line and its last one, for that to end at the right; a blank at least."""
-        from rich.cells import cell_len
-
-        return " " * max(self.width - sum(cell_len(self.printable(part)) for part, _ in parts) - cell_len(last), 1)
 
     def rule(self, title: str, style: str = "", fill: str = "=") -> None:
         """A title centred in a rule over the whole width, as pytest's."""

@@ -5,7 +5,7 @@ The facts, their sources and what each can be compared to stand in `published.to
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -52,13 +52,21 @@ def marks(entry: str, dataset: str, test: str) -> tuple[Mark, ...]:
 
     At most one mark a source, in the order of `sources`; empty where nothing is published.
     """
-    return _published().get((entry, _plain(dataset), test), ())
+    recorded = _file()["recorded"]
+    names = [{name, recorded.get(name, name)} for name in _file()["datasets"]]
+    found = []
+    for source, study in zip(sources(), _studies(), strict=True):
+        rows = study["llms"].get(entry, {})
+        for named, sign in zip(names, rows.get(test, ""), strict=False):
+            if sign in FOUND and dataset.casefold() in named:
+                found.append(Mark(source, FOUND[sign], rows.get("checkpoint", "")))
+    return tuple(found)
 
 
 @cache
 def sources() -> tuple[Source, ...]:
     """Everyone whose results are laid over ours."""
-    return tuple(source for source, _ in _studies())
+    return tuple(Source(*(study[field.name] for field in fields(Source))) for study in _studies())
 
 
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
@@ -91,29 +99,6 @@ def _file() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
-def _studies() -> list[tuple[Source, Mapping[str, Any]]]:
-    """Each source, and what it states of its LLMs."""
-    fields = ("name", "citation", "address", "compares")
-    studies = [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]
-    return [(Source(*(stated[field] for field in fields)), stated["llms"]) for stated in studies]
-
-
-@cache
-def _published() -> dict[tuple[str, str, str], tuple[Mark, ...]]:
-    """Every mark by catalogue entry, name of the dataset, and test."""
-    # A dataset has the name of its card, and that of recorded answers.
-    datasets = [{_plain(name), _plain(_file()["recorded"].get(name, name))} for name in _file()["datasets"]]
-    found: dict[tuple[str, str, str], tuple[Mark, ...]] = {}
-    for source, llms in _studies():
-        for entry, rows in llms.items():
-            checkpoint = rows.get("checkpoint", "")
-            for test in rows.keys() - {"checkpoint"}:
-                for names, sign in zip(datasets, rows[test], strict=True):
-                    if sign != ".":
-                        mark = Mark(source, FOUND[sign], checkpoint)
-                        found |= {(entry, name, test): (*found.get((entry, name, test), ()), mark) for name in names}
-    return found
-
-
-def _plain(name: str) -> str:
-    return name.casefold()
+def _studies() -> list[Mapping[str, Any]]:
+    """What the file states of each source, and of its LLMs."""
+    return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

@@ -62,16 +62,15 @@ class Titles:
 
     def llm(self, name: str) -> str:
         """The catalogue's title, with the name that the run gave where two would be called the same."""
-        title = self._llms.get(name, "")
-        if not title:
-            return shorten(name, LONGEST_NAME)
-        alone = list(self._llms.values()).count(title) == 1
-        return title if alone else f"{title} ({shorten(name, LONGEST_NAME)})"
+        title, named = self.view.title(name), shorten(name, LONGEST_NAME)
+        alone = [entry.title for entry in self.view.run.catalogue.values()].count(title) == 1
+        return title if title and alone else f"{title} ({named})" if title else named
 
     def dataset(self, name: str) -> str:
         """The card's title, with the dataset's name where two would be called the same."""
-        title = self._datasets.get(name) or name
-        alone = list(self._datasets.values()).count(title) <= 1
+        titles = {dataset.name: dataset.title for dataset in self.view.run.datasets}
+        title = titles.get(name) or name
+        alone = list(titles.values()).count(title) <= 1
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
@@ -86,14 +85,6 @@ class Titles:
     def ruling(self, of: Result | TableVerdict) -> Ruling | None:
         """What the gate says of an LLM and table; it decides on no control and no recorded answers."""
         return self.ruled.get((of.llm, TableName.of(of)))
-
-    @cached_property
-    def _llms(self) -> dict[str, str]:
-        return {name: entry.title for name, entry in self.view.run.catalogue.items()}
-
-    @cached_property
-    def _datasets(self) -> dict[str, str]:
-        return {dataset.name: dataset.title for dataset in self.view.run.datasets}
 
 
 def standings(titles: Titles, block: Block) -> dict[str, Standing]:

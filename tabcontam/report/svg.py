@@ -17,7 +17,7 @@ def render_svg(view: RunResults) -> str:
     """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
     titles = Titles(view)
     template = environment().get_template("heatmap.svg.jinja")
-    return template.render(context(view, titles), layout=_layout(view, titles), legend=_legend(), cut=_cut)
+    return template.render(context(view, titles), layout=_layout(view, titles), cut=_cut)
 
 
 def _cut(name: str) -> str:
@@ -45,29 +45,25 @@ def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
             height += SQUARE
         height += 6
         lines.append(height)
-    lines_below, legend_width = _below(view)
-    width = max(edge, legend_width) + MARGIN
+    legend, levels = _legend(), levels_shown(view)
+    last, place = legend[-1]
+    width = max(edge, place + SQUARE + LETTER * len(last), LEVELS_WIDTH if levels else 0) + MARGIN
+    below = LEGEND + (LEVELS_HEIGHT if levels else 0) + SOURCE_HEIGHT * len(sources_shown(view))
     return {
         "top": top,
         "bottom": height,
         "width": width,
-        "height": height + LEGEND + lines_below,
+        "height": height + below,
         "columns": columns,
         "blocks": blocks,
         "rows": rows,
         "lines": lines,
+        "legend": legend,
     }
 
 
-def _below(view: RunResults) -> tuple[int, int]:
-    """How high what stands below the first line of the legend is, and how wide the legend."""
-    last, place = _legend()[-1]
-    levels, sources = levels_shown(view), sources_shown(view)
-    width = max(place + SQUARE + LETTER * len(last), LEVELS_WIDTH if levels else 0)
-    return (LEVELS_HEIGHT if levels else 0) + SOURCE_HEIGHT * len(sources), width
-
-
 def _legend() -> list[tuple[str, int]]:
+    """Each outcome, and where its square stands."""
     places, edge = [], MARGIN
     for outcome in OUTCOMES:
         places.append((outcome, edge))

@@ -1,6 +1,7 @@
 """The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,8 +126,7 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
         if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
             paper.line(label)
             head = "  "
-        parts = [(head, ""), *letters]
-        paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
+        paper.parts([(head, ""), *letters], progress)
     paper.line()
 
 
@@ -140,7 +140,7 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
                 ("" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}", ""),
                 (f" (paper: {cell.paper_verdict})" if cell.differs else "", "yellow"),
             ]
-            paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
+            paper.parts(parts, progress)
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
     paper.line()
 
@@ -333,6 +333,5 @@ def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
 def _duration(seconds: float | None) -> str:
     if seconds is None:
         return "?s"
-    minutes, rest = divmod(int(seconds), 60)
-    clock = f" ({minutes // 60}:{minutes % 60:02d}:{rest:02d})" if seconds >= 60 else ""
+    clock = f" ({timedelta(seconds=int(seconds))})" if seconds >= 60 else ""
     return f"{seconds:.1f}s{clock}"
