@@ -363,9 +363,9 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from tabcontam.cli.listing import as_text, listed
+    from tabcontam.cli.listing import LISTED, as_text
 
-    items = listed(options.what)
+    items = LISTED[options.what]()
     if options.json:
         _print_json(items, default=sorted)
     else:

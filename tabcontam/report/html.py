@@ -5,6 +5,8 @@ their hashes, so that text from a model or a table cannot bring others. Template
 write text, never markup. Without scripts everything is still there but the evidence, which is packed.
 """
 
+import inspect
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report import comparisons, evidence, ranking, squares
-from tabcontam.report.docstrings import pages_of
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
@@ -29,6 +30,7 @@ from tabcontam.verdicts.wording import rounded
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
 INDEX = "index.html"
 STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css")
 SCRIPTS = ("page.js", "evidence.js")
@@ -142,6 +144,20 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "counts": count,
         "wide": WIDE,
     }
+
+
+def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
+    """The docstring of each of these contamination tests that is installed, in paragraphs."""
+    from tabcontam.evidence.registry import by_id
+
+    known = by_id()
+    docstrings = {test: inspect.getdoc(known[test]) or "" for test in tests if test in known}
+    return {test: [_pieces(part) for part in text.split("\n\n")] for test, text in docstrings.items()}
+
+
+def _pieces(paragraph: str) -> Paragraph:
+    pieces = re.split("`", " ".join(paragraph.split()))
+    return [(piece, number % 2 == 1) for number, piece in enumerate(pieces) if piece]
 
 
 def _unindented(source: str) -> str:

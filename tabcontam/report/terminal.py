@@ -3,14 +3,15 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.report import comparisons
 from tabcontam.report.groups import grouped
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
+from tabcontam.report.query import prompt_of
 from tabcontam.report.ranking import correlation_sentences, majorities
-from tabcontam.report.trials import question, telling
+from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import MEASURES
 from tabcontam.verdicts.results import Column, RunResults
@@ -71,7 +72,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
 def print_report(
     console: "Console",
     view: RunResults,
-    trials: Iterable[Mapping[str, Any]],
+    trials: Iterable[Trial],
     verbosity: int = 0,
     index: Path | str | None = None,
     *,
@@ -145,9 +146,7 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
     paper.line()
 
 
-def _print_evidence(
-    paper: Paper, view: RunResults, trials: Iterable[Mapping[str, Any]], *, with_controls: bool
-) -> None:
+def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
     cells = [cell for block in view.blocks for cell in block.cells] if with_controls else view.subjects
     flagged = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     if not flagged:
@@ -194,13 +193,14 @@ def _figures(table: TableVerdict) -> str:
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
-def _print_trial(paper: Paper, trials: list[Mapping[str, Any]]) -> None:
+def _print_trial(paper: Paper, trials: list[Trial]) -> None:
     if not trials:
         paper.line("no trial of this cell was kept", "dim")
         return
     trial = trials[0]
     features = listed(trial.get("asked")).replace("\n", ", ")
-    paper.block("asked", shorten(question(trial).rstrip(), LONGEST["asked"], tail=True))
+    question = "".join(words for _, words in prompt_of(trial)[-1:])  # without what every query says before it
+    paper.block("asked", shorten(question.rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
     paper.block(

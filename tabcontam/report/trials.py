@@ -1,4 +1,4 @@
-"""The trials of a cell as the terminal tells them: the most telling first, and what one asked."""
+"""The trials of each cell: all of them, and as the terminal shows them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -26,12 +26,3 @@ def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str,
 def _ordered(trials: Iterable[Trial]) -> list[Trial]:
     own = [trial for trial in trials if not trial.get("decoy_of")]
     return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
-
-
-def question(trial: Trial) -> str:
-    """The prompt, of several messages the last one: without what every query says before it."""
-    prompt = trial.get("prompt")
-    if not isinstance(prompt, list):
-        return text(prompt)
-    last = prompt[-1] if prompt else None
-    return text(last.get("content")) if isinstance(last, Mapping) else ""

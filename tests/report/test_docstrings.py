@@ -1,7 +1,7 @@
 """The page of each test is its docstring, whole."""
 
 from tabcontam.evidence.registry import by_id
-from tabcontam.report.docstrings import pages_of
+from tabcontam.report.html import pages_of
 
 
 def test_every_test_of_the_suite_has_its_page_and_no_other() -> None:
