@@ -178,7 +178,8 @@ def run(
         "out": _folder(out),
         "prices": None if prices is None else Path(prices),
     }
-    counts = {word: _positive(word, words[word]) for word in COUNTS}
+    given = {word: words[word] for word in COUNTS if words[word] is not None}
+    counts = {word: _whole(word, value, above_0=True) for word, value in given.items()}
     order = order_of({**words, **checked, **counts, "began": began}, _call(words))
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(order, shown), shown)
@@ -238,16 +239,10 @@ def _one_of(word: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
-def _whole(word: str, value: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageError(f"{word} is {value!r}; write a whole number")
+def _whole(word: str, value: int, *, above_0: bool = False) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or (above_0 and value < 1):
+        raise UsageError(f"{word} is {value!r}; write a whole number{' above 0' if above_0 else ''}")
     return value.__index__()
-
-
-def _positive(word: str, value: int | None) -> int | None:
-    if value is not None and _whole(word, value) < 1:
-        raise UsageError(f"{word} is {value!r}; write a whole number above 0")
-    return None if value is None else _whole(word, value)
 
 
 def _share(word: str, value: float) -> float:

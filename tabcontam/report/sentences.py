@@ -25,6 +25,7 @@ UNDECIDED_BECAUSE = {
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
+VERBS = ("recalls", "knows", "is")  # with which a part of a sentence begins whose subject is the LLM
 CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {
@@ -46,14 +47,6 @@ class Sentence:
 
     def __str__(self) -> str:
         return f"{self.title}{self.joint}{self.rest}"
-
-
-@dataclass(frozen=True)
-class Clause:
-    """A part of a sentence; `verbal` says that it is a verb of which the LLM is the subject."""
-
-    text: str
-    verbal: bool = False
 
 
 def scope(view: RunResults) -> str:
@@ -86,8 +79,8 @@ def _sentence(titles: Titles, block: Block) -> Sentence:
     found = list(_together(standings(titles, block).values()))
     of_control = {EXPOSED: _of_exposed, UNEXPOSED: _of_unexposed}.get(block.llm) if block.control else None
     clauses = [*(of_control or _of_subject)(found), *_unasked(titles, block)]
-    rest = f"{'; '.join(clause.text for clause in clauses)}."
-    return Sentence(block.llm, titles.llm(block.llm), block.control, " " if clauses[0].verbal else ": ", rest)
+    joint = " " if clauses[0].startswith(VERBS) else ": "
+    return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
 
 def _together(found: Iterable[Standing]) -> Iterator[Standing]:
@@ -112,23 +105,23 @@ def _strongest_way(own: Sequence[Standing], ways: Sequence[Standing]) -> Standin
     return replace(same[0], apart=f"{same[0].at} {number}".strip(), knowledge=knowledge, share=share, why=why)
 
 
-def _of_subject(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_subject(found: Sequence[Standing]) -> Iterator[str]:
     recalled = [one for one in found if one.rows is Verdict.CONTAMINATED]
     for void, group in _by_void([one for one in recalled if not one.unsure]):
         as_well = f" ({_flagged(void, group)} as well)" if void else ""
-        yield Clause(f"recalls rows of {_names(group)}{as_well}", verbal=True)
+        yield f"recalls rows of {_names(group)}{as_well}"
     for void, group in _by_void([one for one in recalled if one.unsure]):
         why = f"{_flagged(void, group)} as well"
-        yield Clause(f"what was found on {_names(group)} may be plausibility, not memory: {why}")
+        yield f"what was found on {_names(group)} may be plausibility, not memory: {why}"
     yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
-        yield Clause(f"nothing found on {_with_shares(group)}")
+        yield f"nothing found on {_with_shares(group)}"
     yield from _of_undecided([one for one in rest if one.rows in UNDECIDED_BECAUSE])
     yield from _of_rows_unasked([one for one in rest if one.rows is None])
 
 
-def _of_known(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_known(found: Sequence[Standing]) -> Iterator[str]:
     for group in _by_power([one for one in found if one.rows is Verdict.NOT_DETECTED]):
         each = 1 < len(_by_percent(group)) <= SHARES_SHOWN
         yield _knows(group, f"no rows found{f' on {_with_shares(group)}' if each else _detectable(group)}")
@@ -138,15 +131,15 @@ def _of_known(found: Sequence[Standing]) -> Iterator[Clause]:
         yield _knows(unasked, "no test of rows was run")
 
 
-def _knows(group: Sequence[Standing], of_rows: str) -> Clause:
+def _knows(group: Sequence[Standing], of_rows: str) -> str:
     page = f"a page about {'it' if len(group) == 1 else 'each'}"
-    return Clause(f"knows of {_names(group)}, which {page} is enough for ({of_rows})", verbal=True)
+    return f"knows of {_names(group)}, which {page} is enough for ({of_rows})"
 
 
-def _of_undecided(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_undecided(found: Sequence[Standing]) -> Iterator[str]:
     for verdict in UNDECIDED_BECAUSE:
         for group in _by_end([one for one in found if one.rows is verdict]):
-            yield Clause(f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}")
+            yield f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}"
 
 
 def _by_end(found: Sequence[Standing]) -> Iterable[list[Standing]]:
@@ -154,47 +147,47 @@ def _by_end(found: Sequence[Standing]) -> Iterable[list[Standing]]:
     return grouped(sorted(found, key=lambda one: one.cut), lambda one: one.cut).values()
 
 
-def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[str]:
     if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
-        yield Clause(f"no knowledge of {_names(clean)} found (no test of rows was run)")
+        yield f"no knowledge of {_names(clean)} found (no test of rows was run)"
     for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
-        yield Clause(f"nothing could be told about {_names(undecided)}: {_reason(undecided)}")
+        yield f"nothing could be told about {_names(undecided)}: {_reason(undecided)}"
     if scored := [one for one in found if one.knowledge is None]:
-        yield Clause(f"only scores on {_names(scored)}, on which nothing is decided")
+        yield f"only scores on {_names(scored)}, on which nothing is decided"
 
 
-def _of_exposed(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_exposed(found: Sequence[Standing]) -> Iterator[str]:
     if recalled := [one for one in found if one.rows is Verdict.CONTAMINATED]:
-        yield Clause(f"recalls rows of {_names(recalled)}, as it must: it has read them", verbal=True)
+        yield f"recalls rows of {_names(recalled)}, as it must: it has read them"
     if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
         whose = "whose rows it has read: there the row tests have no power"
-        yield Clause(f"is missed on {_names(missed)}, {whose}", verbal=True)
+        yield f"is missed on {_names(missed)}, {whose}"
     yield from _of_undecided_control(found)
 
 
-def _of_unexposed(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_unexposed(found: Sequence[Standing]) -> Iterator[str]:
     if flagged := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         though = (
             f"though it has read none of {_its(flagged)} rows: there the row tests measure plausibility, not memory"
         )
-        yield Clause(f"is flagged on {_names(flagged)}, {though}", verbal=True)
+        yield f"is flagged on {_names(flagged)}, {though}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield Clause(f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows")
+        yield f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows"
     yield from _of_undecided_control(found)
 
 
-def _of_undecided_control(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_undecided_control(found: Sequence[Standing]) -> Iterator[str]:
     yield from _of_undecided([one for one in found if one.rows in UNDECIDED_BECAUSE])
     if unasked := [one for one in found if one.rows is None]:
-        yield Clause(f"no test of rows was run on {_names(unasked)}")
+        yield f"no test of rows was run on {_names(unasked)}"
 
 
-def _unasked(titles: Titles, block: Block) -> list[Clause]:
+def _unasked(titles: Titles, block: Block) -> list[str]:
     """Tables of the run of which this LLM was asked nothing, as where a run was cut off."""
     present = {cell.dataset for cell in block.cells}
     missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
-    return [Clause(f"asked nothing about {_listed(names)}")] if missing else []
+    return [f"asked nothing about {_listed(names)}"] if missing else []
 
 
 def _by_void(found: Sequence[Standing]) -> list[tuple[tuple[str, ...], list[Standing]]]:
