@@ -56,7 +56,6 @@ class Group:
 class Section:
     """The comparisons of one kind: groups in which something changed, or differs beyond chance, then the others."""
 
-    kind: str
     title: str
     about: str
     counted: str
@@ -81,7 +80,7 @@ def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> 
     groups = sorted((_group(view, own) for own in pairs.values()), key=lambda group: -len(group.changes))
     changed = tuple(group for group in groups if group.changes)
     others = tuple(group for group in groups if not group.changes)
-    return Section(kind, *KINDS[kind], counted(found), changed, others)
+    return Section(*KINDS[kind], counted(found), changed, others)
 
 
 def counted(found: Sequence[Comparison]) -> str:

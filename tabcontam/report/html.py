@@ -85,16 +85,9 @@ class Leaf:
 
 def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
     page = "llm-{}.html" if parted(titles.view) else ""
-    of_llm = {one.llm: one.joint + one.rest for one in stated}
+    said = {one.llm: one.joint + one.rest for one in stated}
     return [
-        Leaf(
-            number,
-            block,
-            titles.llm(block.llm),
-            page.format(number),
-            of_llm[block.llm],
-            standings(titles, block),
-        )
+        Leaf(number, block, titles.llm(block.llm), page.format(number), said[block.llm], standings(titles, block))
         for number, block in enumerate(titles.view.blocks, start=1)
     ]
 
@@ -102,7 +95,7 @@ def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
 def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
-    rendered: str = (
+    return (
         environment()
         .get_template(template)
         .render(
@@ -114,7 +107,6 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
             opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
         )
     )
-    return rendered
 
 
 def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:

@@ -50,18 +50,13 @@ class Paper:
 
     def block(self, label: str, value: str, style: str = "") -> None:
         """A label and a longer text that keeps its line breaks, folded in a column of its own."""
-        from rich.text import Text
-
-        width = max(self.width - LABEL, 1)
-        folded = Text(self.printable(value, line=False)).wrap(self.console, width, overflow="fold", tab_size=4)
-        for number, line in enumerate(folded or [Text()]):
-            head, shown = "" if number else label, line.plain.rstrip()
+        for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - LABEL)):
+            head = "" if number else label
             self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
 
     def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
         """A head and a text that is folded in the column beside it; below it where that is too narrow."""
         from rich.cells import cell_len
-        from rich.text import Text
 
         if not self.console.is_terminal:
             self.parts([*head, (value, style)])
@@ -70,9 +65,14 @@ class Paper:
         if start > INDENT and self.width - start < NARROWEST:
             self.parts(head)
             head, start = [(" " * INDENT, "")], INDENT
-        folded = Text(self.printable(value)).wrap(self.console, max(self.width - start, 1), overflow="fold")
-        for number, line in enumerate(folded or [Text()]):
-            self.parts([*(head if not number else [(" " * start, "")]), (line.plain.rstrip(), style)])
+        for number, shown in enumerate(self._folded(self.printable(value), self.width - start)):
+            self.parts([*(head if not number else [(" " * start, "")]), (shown, style)])
+
+    def _folded(self, value: str, width: int) -> list[str]:
+        from rich.text import Text
+
+        lines = Text(value).wrap(self.console, max(width, 1), overflow="fold", tab_size=4)
+        return [line.plain.rstrip() for line in lines] or [""]
 
     def printable(self, value: str, *, line: bool = True) -> str:
         """`value` disarmed, and with escapes for what this output's encoding lacks."""

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tabcontam.report.groups import grouped
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Correlation, Rank
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -120,14 +121,11 @@ def correlation_sentences(view: RunResults) -> list[str]:
         for found in view.correlations
         if found.value is None and found.llms > 3
     ]
-    few: dict[int, list[str]] = {}
-    for found in view.correlations:
-        if found.value is None and 0 < found.llms <= 3:
-            few.setdefault(found.llms, []).append(IN_WORDS[found.second])
+    few = [found for found in view.correlations if found.value is None and 0 < found.llms <= 3]
     too_few = [
         f"{'1 LLM is' if llms == 1 else f'{llms} LLMs are'} too few to say whether contamination goes together with "
-        f"{phrase(measures, 'or')}."
-        for llms, measures in few.items()
+        f"{phrase([IN_WORDS[found.second] for found in own], 'or')}."
+        for llms, own in grouped(few, lambda found: found.llms).items()
     ]
     return known + alike + too_few
 

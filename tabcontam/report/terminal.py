@@ -20,12 +20,9 @@ from tabcontam.verdicts.wording import listed, rounded, shorten, text
 if TYPE_CHECKING:
     from rich.console import Console
 
-STYLES = {
+STYLES = dict.fromkeys(UNDECIDED, "yellow") | {
     Verdict.CONTAMINATED.value: "red",
     Verdict.NOT_DETECTED.value: "green",
-    Verdict.UNINFORMATIVE.value: "yellow",
-    Verdict.NO_ANSWER.value: "yellow",
-    Verdict.SKIPPED.value: "yellow",
     SCORE: "cyan",
 }
 SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short summary lists, as pytest's -r

@@ -20,9 +20,10 @@ def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str,
 
 def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
     """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys."""
-    return {place: _ordered(of_query.values()) for place, of_query in by_cell(cells, trials).items()}
-
-
-def _ordered(trials: Iterable[Trial]) -> list[Trial]:
-    own = [trial for trial in trials if not trial.get("decoy_of")]
-    return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
+    return {
+        place: sorted(
+            (trial for trial in of_query.values() if not trial.get("decoy_of")),
+            key=lambda trial: (not trial.get("hit"), not trial.get("paper")),
+        )
+        for place, of_query in by_cell(cells, trials).items()
+    }
