@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from tabcontam.asking.progress import Progress
     from tabcontam.runs.run import Outcome, Run, RunOrder
-    from tabcontam.verdicts.gate import Judgement
     from tabcontam.verdicts.recorded import RuleDifference
     from tabcontam.verdicts.results import RunResults
 
@@ -124,7 +123,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
-    """The planned run, and who shows how far it is: from the start, before anything heavy is imported."""
+    """The planned run, and what shows its progress from the start, before anything heavy is imported."""
     from tabcontam.report.progress import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
@@ -188,20 +187,16 @@ def _judged(
     judgement = judge(results, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
     try:
         annotate(judgement)
-        _print_judgement(judgement, options, file or sys.stdout)
+        if options.command == "gate" and options.json:
+            _print_json(judgement.document())
+            return judgement.exit_code
+        if options.command == "gate" and options.verbose:
+            for finding in judgement.findings:
+                print(f"{finding.conclusion}: {finding}")
+        print(judgement, file=file or sys.stdout, flush=True)
     except BrokenPipeError:  # the exit code is what a script reads
         _read_no_more()
     return judgement.exit_code
-
-
-def _print_judgement(judgement: "Judgement", options: argparse.Namespace, file: TextIO) -> None:
-    if options.command == "gate" and options.json:
-        _print_json(judgement.document())
-        return
-    if options.command == "gate" and options.verbose:
-        for finding in judgement.findings:
-            print(f"{finding.conclusion}: {finding}")
-    print(judgement, file=file, flush=True)
 
 
 def _print_json(value: object, default: Callable[[Any], object] | None = None) -> None:

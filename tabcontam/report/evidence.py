@@ -72,86 +72,74 @@ class _Query:
         return line if isinstance(line := self.trial.get("line"), int) else 0
 
 
-@dataclass(frozen=True)
-class _Asked:
-    """The queries of a cell."""
-
-    queries: Sequence[_Query]
-
-    @property
-    def uncounted(self) -> str:
-        """That rows without a guess count for nothing, where only some have none."""
-        trials = [one.trial for one in self.queries]
-        number = sum(isinstance(trial.get("expected"), Mapping) and not trial.get("chance") for trial in trials)
-        few = 0 < number < len(trials)
-        return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
-
-    @property
-    def first(self) -> int:
-        """The first of its lines; 0 where none is known."""
-        return min(filter(None, (one.line for one in self.queries)), default=0)
-
-    def contents(self, note: str) -> tuple[dict[str, Any], int]:
-        """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
-        chosen = _telling(one for one in self.queries if one.kind != DECOY)
-        decoys = _telling(one for one in self.queries if one.kind == DECOY and one.words)
-        queries, names = [], {one.name for one in chosen}
-        for one in chosen:
-            same = [decoy for decoy in decoys if decoy.trial["decoy_of"] == one.name and decoy.words & one.words]
-            same = same[: SHOWN - len(names)]
-            queries.append(self._with_decoys(one, same))
-            names |= {decoy.name for decoy in same}
-        left = _lines(one for one in self.queries if one.name not in names)
-        more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
-        return {"about": self._about(len(names)) + note, "queries": queries, "more": more}, len(names)
-
-    def _with_decoys(self, one: _Query, same: Iterable[_Query]) -> dict[str, Any]:
-        """A query beside the decoys that were answered with the same; their prompts without what its own says too."""
-        query = shown(one.trial)
-        decoys = [decoy for decoy in self.queries if decoy.trial.get("decoy_of") == one.name]
-        for word in query.get("words", ()) if decoys else ():
-            if word[1] == "right":
-                word.append(f"{sum(word[0] in decoy.words for decoy in decoys)} of {len(decoys)} decoys")
-        beside = [shown(decoy.trial) for decoy in same]
-        for decoy in beside:
-            decoy["prompt"] = [message for message in decoy.get("prompt", ()) if message not in query.get("prompt", ())]
-        return query | {"decoys": beside} if beside else query
-
-    def _about(self, number: int) -> str:
-        found = _lines(self.queries)
-        kinds = ", ".join(_counted(kind, len(lines)) for kind, lines in found.items())
-        about = f"{'1 query' if len(self.queries) == 1 else f'{len(self.queries)} queries'}: {kinds}."
-        if number == len(self.queries):
-            return about
-        each = ", and at least one of each kind of answer" if len(found.keys() - {DECOY}) > 1 else ""
-        return f"{about} {number} are shown, the most telling first{each}."
-
-
 def packed(view: RunResults, trials: Iterable[Trial]) -> Packed:
     """The evidence of all cells that were asked.
 
     `trials` are the objects of trials.jsonl in any order, each with the number of its line under "line", if that is
     known. Of a query asked again the last counts.
     """
-    queries = by_cell(view.cells, trials)
-    asked = {
-        place: _Asked([_Query(name, number, trial) for number, (name, trial) in enumerate(found.items())])
-        for place, cell in view.placed.items()
-        if (found := queries[cell.place])
-    }
+    of_cells = by_cell(view.cells, trials)
+    asked = {place: found for place, cell in view.placed.items() if (found := of_cells[cell.place])}
     note = PAPER_NOTE if view.run.rules == PAPER else ""
     blobs: dict[int, str] = {}
     shown_here: dict[str, int] = {}
     for block, places in groupby(asked, lambda place: int(place.split("-")[0])):
-        contents = {}
+        contents, firsts = {}, []
         for place in places:
-            contents[place], shown_here[place] = asked[place].contents(note or asked[place].uncounted)
+            queries = [_Query(name, number, trial) for number, (name, trial) in enumerate(asked[place].items())]
+            contents[place], shown_here[place] = _contents(queries, note or _uncounted(queries))
             if null := view.placed[place].null:
                 contents[place]["null"] = visible(null)
-        firsts = " ".join(f"{place}:{asked[place].first}" for place in contents)
-        blobs[block] = f"{firsts}\n{_compressed(contents)}"
-    left = {place: len(asked[place].queries) - count for place, count in shown_here.items()}
+            firsts.append(f"{place}:{min((one.line for one in queries if one.line), default=0)}")
+        blobs[block] = f"{' '.join(firsts)}\n{_compressed(contents)}"
+    left = {place: len(asked[place]) - count for place, count in shown_here.items()}
     return Packed(blobs, shown_here, left)
+
+
+def _uncounted(asked: Sequence[_Query]) -> str:
+    """That rows without a guess count for nothing, where only some have none."""
+    trials = [one.trial for one in asked]
+    number = sum(isinstance(trial.get("expected"), Mapping) and not trial.get("chance") for trial in trials)
+    few = 0 < number < len(trials)
+    return f" {number} without a guess {'counts' if number == 1 else 'count'} for nothing." if few else ""
+
+
+def _contents(asked: Sequence[_Query], note: str) -> tuple[dict[str, Any], int]:
+    """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
+    chosen = _telling(one for one in asked if one.kind != DECOY)
+    decoys = _telling(one for one in asked if one.kind == DECOY and one.words)
+    queries, names = [], {one.name for one in chosen}
+    for one in chosen:
+        same = [decoy for decoy in decoys if decoy.trial["decoy_of"] == one.name and decoy.words & one.words]
+        same = same[: SHOWN - len(names)]
+        queries.append(_with_decoys(one, same, asked))
+        names |= {decoy.name for decoy in same}
+    left = _lines(one for one in asked if one.name not in names)
+    more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
+    return {"about": _about(asked, len(names)) + note, "queries": queries, "more": more}, len(names)
+
+
+def _with_decoys(one: _Query, same: Iterable[_Query], asked: Iterable[_Query]) -> dict[str, Any]:
+    """A query beside the decoys that were answered with the same; their prompts without what its own says too."""
+    query = shown(one.trial)
+    decoys = [decoy for decoy in asked if decoy.trial.get("decoy_of") == one.name]
+    for word in query.get("words", ()) if decoys else ():
+        if word[1] == "right":
+            word.append(f"{sum(word[0] in decoy.words for decoy in decoys)} of {len(decoys)} decoys")
+    beside = [shown(decoy.trial) for decoy in same]
+    for decoy in beside:
+        decoy["prompt"] = [message for message in decoy.get("prompt", ()) if message not in query.get("prompt", ())]
+    return query | {"decoys": beside} if beside else query
+
+
+def _about(asked: Sequence[_Query], number: int) -> str:
+    found = _lines(asked)
+    kinds = ", ".join(_counted(kind, len(lines)) for kind, lines in found.items())
+    about = f"{'1 query' if len(asked) == 1 else f'{len(asked)} queries'}: {kinds}."
+    if number == len(asked):
+        return about
+    each = ", and at least one of each kind of answer" if len(found.keys() - {DECOY}) > 1 else ""
+    return f"{about} {number} are shown, the most telling first{each}."
 
 
 def _telling(queries: Iterable[_Query]) -> list[_Query]:

@@ -65,7 +65,7 @@ def marks(entry: str, dataset: str, test: str) -> tuple[Mark, ...]:
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """Everyone whose results are laid over ours."""
+    """The publications whose results are laid over ours, in the order of the file."""
     return tuple(Source(*(study[field.name] for field in fields(Source))) for study in _studies())
 
 
@@ -76,7 +76,7 @@ def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
-    """For each source a line for each LLM, in the order of the page, of which both have decided a cell.
+    """How often each source and the run agree on each LLM, where both have decided a cell; LLMs as on the page.
 
     A cell that a run has twice, of two editions or serializers, counts twice.
     """

@@ -77,7 +77,7 @@ def _readable(trial: Trial) -> bool:
 
 
 def bits_of(trial: Trial) -> float:
-    """The bits of what the answer has right: how improbable it is for who does not remember."""
+    """How improbable, in bits, the right parts of the answer are for someone who does not remember the table."""
     if isinstance(trial.get("expected"), Mapping):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):

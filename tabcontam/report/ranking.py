@@ -76,7 +76,7 @@ def measured(view: RunResults) -> list[str]:
 
 
 def beside_majority(rank: Rank, measure: str) -> str:
-    """Whether the interval lies "above" or "below" what always saying the largest class gets, or holds it: "like"."""
+    """Whether an accuracy is "above", "below" or "like" that of always saying the largest class, by its interval."""
     interval, majority = rank.intervals.get(measure), rank.majorities.get(measure)
     if interval is None or majority is None:
         return ""
@@ -84,7 +84,7 @@ def beside_majority(rank: Rank, measure: str) -> str:
 
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
-    """What always saying the largest class gets, by measure: one number, or from which to which over the LLMs."""
+    """The accuracy of always saying the largest class, by measure: one number, or the least and the greatest one."""
     found: dict[str, str] = {}
     for measure in ACCURACIES:
         known = [rank.majorities[measure] for rank in ranks if measure in rank.majorities]

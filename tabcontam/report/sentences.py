@@ -25,7 +25,7 @@ UNDECIDED_BECAUSE = {
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
-VERBS = ("recalls", "knows", "is")  # with which a part of a sentence begins whose subject is the LLM
+VERBS = ("recalls ", "knows ", "is ")  # with which a part of a sentence begins whose subject is the LLM
 CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {

@@ -17,14 +17,14 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one LLM and one table: its title, and what tells it from another one of the dataset.
+    """What is known of one LLM and one table, whose title is `table` and whose edition is `edition`.
 
-    `apart` begins with `at`, the edition, where the dataset has several here.
+    `apart` says what tells it from other tables of the dataset here, and begins with `at`, which names the edition.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
-    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found; `why` says why nothing was
-    decided on the rows.
-    `void` has the row tests that a control voids, and `unsure` says that the gate cannot tell by what stands in `rows`.
-    `cut` says that it was not asked to the end, `edition` which table it is, and `source` where answers were recorded.
+    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
+    nothing was decided on the rows. `void` has the row tests that a control shows to be worth nothing on this table;
+    `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not every query was asked,
+    and `source` names the file that recorded answers come from.
     """
 
     table: str
