@@ -4,6 +4,7 @@ Everything heavy is imported where a command needs it, so that `--help` and `lis
 """
 
 import argparse
+import gc
 import io
 import os
 import sys
@@ -129,7 +130,12 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
     with shown.doing(f"tabcontam {__version__}: loading"):
         from tabcontam.runs.run import prepare
-    return prepare(order_of(vars(options), _command_line()), shown), shown
+    gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
+    try:
+        return prepare(order_of(vars(options), _command_line()), shown), shown
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":

@@ -4,10 +4,8 @@ A query that fails is drawn again; where that does not help the cell is `skipped
 """
 
 import re
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from itertools import chain
 from operator import itemgetter
 from typing import TypeVar
 
@@ -84,13 +82,13 @@ def alone_rows(table: Table, column: int) -> list[int]:
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:
     """For each column the rows that have the cells before it in common with another row."""
-    found = []
-    groups = [list(range(len(table.rows)))]
-    for place in range(len(table.columns)):
-        found.append(frozenset(chain.from_iterable(groups)))
-        parts = defaultdict[tuple[int, Cell], list[int]](list)
-        for number, group in enumerate(groups):
-            for row in group:
-                parts[number, table.rows[row][place]].append(row)
-        groups = [part for part in parts.values() if len(part) > 1]
+    found = [frozenset(range(len(table.rows)))]
+    first = dict.fromkeys(found[0], 0)  # of the rows that begin alike, for each row that is not alone
+    for column in table.columns[:-1]:
+        cells = table.column(column)
+        firsts: dict[tuple[int, Cell], int] = {}
+        first = {row: firsts.setdefault((group, cells[row]), row) for row, group in first.items()}
+        again = {row: group for row, group in first.items() if row != group}
+        first = again | {group: group for group in again.values()}
+        found.append(frozenset(first))
     return found

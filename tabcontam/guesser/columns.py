@@ -96,8 +96,8 @@ class Column:
 
 def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
     """A column of these cells, of which None and the missing marks count as one value."""
-    keys = (MISSING if cell is None or cell in missing else value_key(cell) for cell in cells)
-    return Column(name, tuple(cells), tuple(keys))
+    keys = {cell: MISSING if cell is None or cell in missing else value_key(cell) for cell in set(cells)}
+    return Column(name, tuple(cells), tuple(map(keys.__getitem__, cells)))
 
 
 def with_words(columns: Iterable[Column]) -> list[Column]:

@@ -25,29 +25,42 @@ def _distances(fit: Fit) -> tuple[Floats, Floats]:
     """The distances of each predicted row to each trained one: the shown columns alike, and by what they tell."""
     scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
     alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
-    by_score = np.zeros_like(alike)
+    by_score, apart = np.zeros_like(alike), np.empty_like(alike)
     for one, weight in zip(fit.shown, np.sqrt(scores / scores.sum()), strict=True):
         values = one.ranks.astype(np.float32)
         here, there = values[fit.predicted][:, None], values[fit.train][None, :]
-        apart = (here != there).astype(np.float32) if one.numbers is None else np.abs(here - there)
+        if one.numbers is None:
+            np.not_equal(here, there, out=apart)
+        else:
+            np.abs(np.subtract(here, there, out=apart), out=apart)
         if np.isnan(values).any():
             apart[np.isnan(apart)] = 1
             apart[np.isnan(here) & np.isnan(there)] = 0
         alike += apart
-        by_score += np.float32(weight) * apart
+        apart *= np.float32(weight)
+        by_score += apart
     return alike.astype(np.float64), by_score.astype(np.float64)
 
 
 def _nearest(distances: Floats, count: int) -> Floats:
     """Weights that fall with the distance, by the reach of so many nearest ones."""
     reach = np.partition(distances, count, axis=1)[:, count : count + 1] + 1e-9
-    return np.asarray(np.exp(-0.5 * (distances / (0.6 * reach)) ** 2) * (distances <= 2 * reach))
+    weights = _bell(distances, 0.6 * reach)
+    weights *= distances <= 2 * reach
+    return weights
 
 
 def _close(distances: Floats) -> Floats:
     """Weights by the distance alone: a row without a close one has none."""
-    reach = 0.5 * float(np.median(distances.min(axis=1))) + 1e-3
-    return np.asarray(np.exp(-0.5 * (distances / reach) ** 2))
+    return _bell(distances, 0.5 * float(np.median(distances.min(axis=1))) + 1e-3)
+
+
+def _bell(distances: Floats, reach: Floats | float) -> Floats:
+    """Weights that fall with the distance as a normal distribution does; in place, since these are many numbers."""
+    weights = distances / reach
+    weights *= weights
+    weights *= -0.5
+    return np.asarray(np.exp(weights, out=weights))
 
 
 def _by_weights(fit: Fit, weights: Floats) -> tuple[Floats, Counted]:

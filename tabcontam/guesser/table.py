@@ -12,7 +12,7 @@ from tabcontam.tables.table import Cell, Table
 
 PREVIOUS = "previous "  # stands before a feature's name where the cell of the row before is meant
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 2  # of the guesser: what another one made is not read
+VERSION = 3  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -39,32 +39,34 @@ def guessed(
     rank, order = ranks(table), order_digest(table) if previous else None
     which = [list(asked), sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
 
-    def find() -> list[list[Guess]]:
+    def find() -> list[Guessed]:
         from tabcontam.guesser.guesser import guess_chain
 
         cells, given = _cells(table, [*asked, *shown], shown, previous)
-        return guess_chain(cells, given, asked, rows, table.missing, _order(table))
-
-    def write(chains: Sequence[Sequence[Guess]]) -> object:
-        return [[guess.fields() for guess in chain] for chain in chains]
-
-    def read(held: Any) -> list[list[Guess]]:
-        chains = [[Guess.read(guess) for guess in chain] for chain in held]
-        if [len(chain) for chain in chains] != [len(asked)] * len(rows):
-            raise ValueError("not the guesses of so many cells")
-        return chains
-
-    def with_unsure() -> dict[int, Guessed]:
-        chains = kept(table, ["guesses", VERSION, which], find, write, read)
+        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table))
         lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
-        later = sum(sum(row[1:]) for row in lacking) / max(1, len(lacking))
-        return {
-            row: Guessed(dict(zip(asked, chain, strict=True)), lacks[0] + later)
-            for row, chain, lacks in zip(rows, chains, lacking, strict=True)
-        }
+        later = sum(sum(row[1:]) for row in lacking) / len(lacking)
+        return [
+            Guessed(dict(zip(asked, chain, strict=True)), lacks[0] + later)
+            for chain, lacks in zip(chains, lacking, strict=True)
+        ]
+
+    def write(found: Sequence[Guessed]) -> object:
+        return [[one.unsure, *(guess.fields() for guess in one.cells.values())] for one in found]
+
+    def read(held: Any) -> list[Guessed]:
+        if len(held) != len(rows):
+            raise ValueError("not the guesses of so many rows")
+        return [
+            Guessed(dict(zip(asked, map(Guess.read, guesses), strict=True)), float(unsure)) for unsure, *guesses in held
+        ]
+
+    def by_row() -> dict[int, Guessed]:
+        found = kept(table, ["guesses", VERSION, which], find, write, read)
+        return dict(zip(rows, found, strict=True))
 
     key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), previous)
-    return cached_fact(table, key, with_unsure)
+    return cached_fact(table, key, by_row)
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> tuple[str, ...]:

@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 Clock = Callable[[], float]
 
-QUIET = 1.5  # seconds after which a plain line repeats what is being done before and after the LLMs are asked
+QUIET = 1.5  # seconds without a plain line after which another says what is being done
 SOON = 0.7  # seconds after which it is printed first: a bad input, which is found before, is one line of its own
 TICK = 0.25  # seconds between two looks at whether a plain line is due
 BEATING = "tabcontam progress"  # the thread that looks
-EVERY = 10.0  # seconds between plain lines about the LLMs that are asked
+EVERY = 10.0  # seconds between plain lines about each LLM that is asked
+FIRST = 300.0  # seconds for which lines of all answers stand between them: the log of a run of hours stays readable
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
 MOST = 8  # LLMs with a line of their own
 
@@ -196,7 +197,7 @@ class Lines(_Counting):
         self._ended = Event()
         self._lock = RLock()
         self._line_printed: float | None = None  # when the last line was printed, whatever about
-        self._all_printed = 0.0
+        self._all_printed = self._asked_since = 0.0
         self._news_printed: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
     def _start(self) -> None:
@@ -218,13 +219,18 @@ class Lines(_Counting):
         now = self.clock()
         with self._lock:
             self._print_due(now)
+            if self._line_printed is None or now - self._line_printed < QUIET:
+                return
             for step in self._steps[-1:]:
-                if self._line_printed is not None and now - self._line_printed >= QUIET:
-                    self._print(step.line(now))
+                self._print(step.line(now))
+            if self._asking and not self._steps and now - self._asked_since < FIRST:
+                llms = self.llms.values()
+                answered, planned = sum(asked.done for asked in llms), sum(asked.planned for asked in llms)
+                self._print(f"{answered}/{planned} answered, {int(now - self._asked_since)} s")
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """Print how many queries are planned."""
-        self._all_printed = self.clock()
+        self._all_printed = self._asked_since = self.clock()
         super().begin(planned)
         self._print(f"{sum(planned.values())} queries planned")
 

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
@@ -90,8 +90,7 @@ class Serializer:
         return self.specifier + (column if plain else quoted(column)) + self.value_separator
 
     def _features(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[str]:
-        starts = [self._start(column) for column in columns]
-        following = [self.feature_separator + start for start in starts[1:]] + [""]
+        starts, following = _around(self, tuple(columns))
         return [start + written(cell, after) for start, cell, after in zip(starts, cells, following, strict=True)]
 
     def _cell(self, text: str, position: int, following: str) -> tuple[Cell, int]:
@@ -122,6 +121,13 @@ class Serializer:
         end = self._next_feature.search(rest)
         value = (rest[: end.start()] if end else rest).strip()
         return value.lstrip(": ").removesuffix(self.feature_separator.strip()).strip() or None
+
+
+@lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
+def _around(serializer: Serializer, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
+    """What stands before each value of a row, and after it."""
+    starts = [serializer.feature(column, None) for column in columns]
+    return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
 
 
 def written(cell: Cell, following: str) -> str:

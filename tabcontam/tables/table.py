@@ -108,6 +108,12 @@ class Table:
         few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
         return few and (column == self.target or not self.is_numeric(column))
 
+    @cached_property
+    def row_set(self) -> frozenset[tuple[Cell, ...]]:
+        """The rows, each once."""
+        return frozenset(self.rows)
+
+    @cached_property
     def enumerates_domain(self) -> bool:
         """Whether all combinations of the features' values occur; of a single feature they always do."""
         features = [self.column(column) for column in self.columns if column != self.target]

@@ -28,7 +28,7 @@ def twin(table: Table) -> Table:
     with others of its class, or is dropped. The same table has always the same twin. Raises `Skip` where the table
     enumerates its domain or keeps less than half of its rows.
     """
-    if table.enumerates_domain():
+    if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     kept = _apart_from(table, enumerate(_mixed(table, few=FEW)))
     return replace(table, rows=tuple(row for _, row in kept))
@@ -43,7 +43,7 @@ def twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
 
 
 def _twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
-    if table.enumerates_domain():
+    if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     places = pool(table, by_content(table), MOST)
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
@@ -60,8 +60,8 @@ def _twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
 
 def _apart_from(table: Table, mixed: Iterable[tuple[int, tuple[Cell, ...]]]) -> list[tuple[int, tuple[Cell, ...]]]:
     """The mixed rows that are none of the table's. Raises `Skip` where less than half of them are left."""
-    rows, real = list(mixed), set(table.rows)
-    kept = [(place, row) for place, row in rows if row not in real]
+    rows = list(mixed)
+    kept = [(place, row) for place, row in rows if row not in table.row_set]
     if len(kept) < 2 or 2 * len(kept) < len(rows):
         raise Skip(f"a shuffled twin of {table.name} shares {len(rows) - len(kept)} of its {len(rows)} rows with it")
     return kept
@@ -77,10 +77,9 @@ def _mixed(table: Table, few: int = 0) -> list[tuple[Cell, ...]]:
     for index, row_class in enumerate(_classes(table)):
         members[row_class].append(index)
     rows = _shuffled(table, list(members.values()), rng, few)
-    real = set(table.rows)
     for indexes in members.values():
         for index in indexes:
-            _part(rows, index, indexes, real, rng)
+            _part(rows, index, indexes, table.row_set, rng)
     return [tuple(row) for row in rows]
 
 
@@ -139,7 +138,9 @@ def _shuffle(column: list[Cell], places: Sequence[int], rng: Random) -> None:
         column[index] = value
 
 
-def _part(rows: list[list[Cell]], index: int, group: Sequence[int], real: set[tuple[Cell, ...]], rng: Random) -> None:
+def _part(
+    rows: list[list[Cell]], index: int, group: Sequence[int], real: frozenset[tuple[Cell, ...]], rng: Random
+) -> None:
     """Swap a cell of a row that is a real one with another row of its group so that neither is one, if that can be."""
     row = rows[index]
     if tuple(row) not in real:

@@ -298,6 +298,24 @@ def test_every_ten_seconds_a_line_for_each_llm_under_way(lines: Lines, clock: Cl
     assert said(lines) == []
 
 
+def test_between_them_a_line_of_all_answers_breaks_the_silence_of_the_first_minutes(lines: Lines, clock: Clock) -> None:
+    lines.at(A, "iris")
+    lines.at(B, "wine")
+    said(lines)
+    printed = []
+    for _ in range(8):
+        answer(lines, clock, A, 1, 0.5)
+        lines.beat()
+        printed.append(said(lines))
+    assert printed == [[], [], ["3/150 answered, 1 s"], [], [], ["6/150 answered, 3 s"], [], []]
+    clock.now += 300
+    lines.beat()
+    assert [line.split()[0] for line in said(lines)] == [A, B]
+    clock.now += 5
+    lines.beat()
+    assert said(lines) == []
+
+
 def test_a_finished_llm_says_so_and_has_no_further_line(lines: Lines, clock: Clock) -> None:
     lines.at(A, "iris")
     lines.at(B, "wine")

@@ -78,7 +78,7 @@ def blinded(table: Table) -> Blind:
 
 
 def _found(table: Table) -> Blind | str:
-    if table.enumerates_domain():
+    if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
     counts = Counter(table.rows)
     rows = pool(table, [index for index, row in enumerate(table.rows) if counts[row] == 1], REFERENCE)
@@ -107,8 +107,8 @@ def _diffuse(table: Table) -> list[int]:
     for column, name in enumerate(table.columns):
         if not (table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES):
             continue
-        counts = Counter(cell for cell in table.column(name) if not table.is_missing(cell))
-        recurring = [count for count in counts.values() if count > 1]
+        counts = Counter(table.column(name))
+        recurring = [count for cell, count in counts.items() if count > 1 and not table.is_missing(cell)]
         if sum(recurring) >= LEAST and len(recurring) > 1:
             same[column] = sum(count**2 for count in recurring) / sum(recurring) ** 2
     return sorted(same, key=lambda column: (same[column], table.columns[column]))[:COLUMNS]
@@ -166,7 +166,6 @@ def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
 
 def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
     """For each row, by its place, one with a value that is usual where it stands, but makes no row of the table."""
-    known = cached_fact(table, "rows", lambda: set(table.rows))
     rng = seeded(table, "donors", table.columns[column])
     alike: dict[int, list[int]] = {}
     for place, leaf in enumerate(leaves.tolist()):
@@ -180,7 +179,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
         for _ in range(TRIES):
             near = rank[rng.choice(alike[int(leaves[place])])] + rng.randint(-step, step)
             donor = by_value[min(max(near, 0), len(rows) - 1)]
-            if keys[donor] != keys[place] and Swap(row, column, rows[donor]).cells(table) not in known:
+            if keys[donor] != keys[place] and Swap(row, column, rows[donor]).cells(table) not in table.row_set:
                 donors[place] = donor
                 break
     return donors

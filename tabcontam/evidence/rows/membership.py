@@ -12,7 +12,6 @@ from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Tria
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
-from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -95,17 +94,16 @@ class Membership(MembershipTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """40 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
-        known = cached_fact(table, "rows", lambda: set(table.rows))
         count = min(QUERIES, len(table.rows) - 1) // 2 * 2
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
         asked = rng.sample(by_content(table), count)
 
         def perturbed_row() -> Swap:
-            return perturbed(table, rng.choice(by_content(table)), known, rng)
+            return perturbed(table, rng.choice(by_content(table)), rng)
 
         def query(number: int, place: int, label: tuple[str, bool]) -> Query:
-            row = Swap(place, 0, place) if label[0] == "Yes" else perturbed(table, place, known, rng)
+            row = Swap(place, 0, place) if label[0] == "Yes" else perturbed(table, place, rng)
             return self.query(table, serializer, number, row, label, perturbed_row)
 
         labelled = zip(asked, balanced(count, rng), strict=True)
@@ -136,7 +134,7 @@ def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_f
     return prompts.membership(table.title, examples if yes_first else examples[::-1], last)
 
 
-def perturbed(table: Table, index: int, known: set[tuple[Cell, ...]], rng: Random) -> Swap:
+def perturbed(table: Table, index: int, rng: Random) -> Swap:
     """A swap of one feature's value for another row's that makes no row of the table. Raises `Skip`."""
 
     def draw() -> Swap | None:
@@ -144,6 +142,6 @@ def perturbed(table: Table, index: int, known: set[tuple[Cell, ...]], rng: Rando
         before, after = table.rows[index][column], table.rows[other][column]
         swap = Swap(index, column, other)
         blank = table.is_missing(before) and table.is_missing(after)  # NA for nothing is no change
-        return None if blank or swap.cells(table) in known else swap
+        return None if blank or swap.cells(table) in table.row_set else swap
 
     return drawn(draw, "swapping one value of a row makes another row of the table every time")
