@@ -336,7 +336,8 @@ def _replay(options: argparse.Namespace) -> None:
 
 def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power import Study, measure
-    from tabcontam.report.power_text import print_power, telling
+    from tabcontam.report.power_text import print_power
+    from tabcontam.report.progress import progress
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.serializers import DEFAULT
     from tabcontam.verdicts.document import as_json
@@ -352,7 +353,8 @@ def _power(options: argparse.Namespace) -> int:
         name=options.name,
     )
     try:
-        document = measure(study, telling(sys.stderr))
+        with progress(quiet=False).doing("simulated runs") as tell:
+            document = measure(study, tell)
     except KeyboardInterrupt:
         print("tabcontam: interrupted; nothing was kept", file=sys.stderr)
         return Exit.INTERRUPTED
