@@ -24,7 +24,7 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.document import as_document, read_results
 from tabcontam.verdicts.gate import Judgement, judge
-from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, RULES
@@ -86,7 +86,7 @@ class Results:
         Raises `UsageError` for a name that the results do not have, or that means several of their tables.
         """
         llms, places = llms_named(self.run_results, [llm]), places_named(self.run_results, dataset)
-        found = [table for table in self.tables if table.llm in llms and TableName.of(table) in places]
+        found = [table for table in self.tables if table.llm in llms and table.table in places]
         if len(found) > 1:
             names = [f"{table.llm} on {self.run_results.label(table)}" for table in found]
             raise UsageError(f"{llm} and {dataset} mean {len(found)} tables: {', '.join(names)}; name one of them")

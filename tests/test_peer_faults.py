@@ -47,8 +47,9 @@ from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import cells as judged_cells
+from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.document import typed
-from tabcontam.verdicts.judge import CellName, conclude, read_trial, result, results, unjudged
+from tabcontam.verdicts.judge import conclude, read_trial, result, results, unjudged
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
 from tests.report.synthetic import document
@@ -93,7 +94,7 @@ def judged(test: str, replies: Sequence[Reply]) -> judged_cells.Result:
         read_trial(by_id()[test], Trial(query, reply), IS, english())
         for query, reply in zip(asked(test), replies, strict=True)
     ]
-    (cell,) = conclude([result(name, trials, len(replies), "calibrated", LEVEL)], "calibrated", ALPHA)
+    (cell,) = conclude([result(name, by_id()[test], trials, len(replies), "calibrated", LEVEL)], "calibrated", ALPHA)
     return cell
 
 
@@ -289,12 +290,12 @@ def test_rows_of_a_file_are_not_its_lines(tmp_path: Path) -> None:
 
 def test_the_best_of_many_is_held_against_how_many_they_are() -> None:
     """9: the best of four attempts was shown, and no number of tests was ever corrected for."""
-    rng = Random("null")
+    rng, test = Random("null"), by_id()["full_completion"]
     alone = together = 0
     for _ in range(200):
         cells = [
             replace(
-                unjudged(CellName("m", f"d{number}", "e", "is", "full_completion"), Verdict.NOT_DETECTED, ""),
+                unjudged(CellName("m", f"d{number}", "e", "is", test.id), test, Verdict.NOT_DETECTED, ""),
                 p_value=rng.random(),
             )
             for number in range(20)

@@ -34,7 +34,8 @@ from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.verdicts import cells as judged_cells
-from tabcontam.verdicts.judge import CellName, conclude, unjudged
+from tabcontam.verdicts.cells import CellName
+from tabcontam.verdicts.judge import conclude, unjudged
 from tabcontam.verdicts.ranks import ranking
 from tabcontam.verdicts.rules import ALPHA
 from tests.made_tables import ships
@@ -352,7 +353,7 @@ def cells_of(verdicts_of: Mapping[tuple[str, str], Verdict | float], llm: str = 
     made = []
     for (dataset, test), given_as in verdicts_of.items():
         name = CellName(llm, dataset, "e", "is", test)
-        cell = unjudged(name, given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up")
+        cell = unjudged(name, by_id()[test], given_as if isinstance(given_as, Verdict) else Verdict.SKIPPED, "made up")
         made.append(cell if isinstance(given_as, Verdict) else replace(cell, verdict=None, score=given_as))
     return made
 

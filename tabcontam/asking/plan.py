@@ -11,8 +11,8 @@ from tabcontam.subjects.base import Model
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.judge import CellName
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
 
 
@@ -49,8 +49,8 @@ class PlannedCell(Sheet):
     @cached_property
     def name(self) -> CellName:
         """What tells this cell from the others of the run."""
-        table, joined = self.table, self.subject.joined
-        return CellName(self.subject.model.spec, table.name, table.edition, self.serializer.name, self.test.id, joined)
+        spec, table = self.subject.model.spec, self.table
+        return CellName(spec, table.name, table.edition, self.serializer.name, self.test.id)
 
     @property
     def skip(self) -> str | None:

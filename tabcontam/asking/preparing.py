@@ -42,7 +42,7 @@ def prepare_tables(
 
     `tell` is told how many of how many tests have been written so far.
     """
-    fitted = [test for test in tests if test.of_rows or test.family is Family.SCORE]
+    fitted = [test for test in tests if test.row_test or test.family is Family.SCORE]
     new = [table for table in tables if fitted and _new(table)]
     workers = min(len(new), _processors())
     if workers < 2 or not sys.executable:

@@ -21,9 +21,9 @@ from tabcontam.subjects.base import Form, Model, Settling
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
-from tabcontam.verdicts.judge import LONGEST, CellName, conclude, read_trial, result, surely_found, unjudged
+from tabcontam.verdicts.judge import LONGEST, conclude, read_trial, result, surely_found, unjudged
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
@@ -84,7 +84,7 @@ class Session:
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for cell in self.cells:
             for query in cell.queries:
-                line = known.get(line_key({**cell.name.fields(), "query": query.id}))
+                line = known.get(line_key({**cell.name._asdict(), "query": query.id}))
                 if line is not None and _answers(line, query):
                     trial = Trial(query, reply_of(line), cached=True)
                     if self._usable(trial):
@@ -125,7 +125,8 @@ class Session:
 
     def results(self) -> list[Result]:
         """The result of every cell, judged from what was answered."""
-        return conclude([self._result(cell) for cell in self.cells], self.options.rules, self.options.alpha)
+        cells = [replace(self._result(cell), control=cell.subject.joined) for cell in self.cells]
+        return conclude(cells, self.options.rules, self.options.alpha)
 
     def failures(self) -> str | None:
         """What the LLMs under test failed with, if not one of their replies came through; else None."""
@@ -170,7 +171,7 @@ class Session:
     def durations(self) -> list[Duration]:
         """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
         return [
-            Duration(**cell.name.fields(), seconds=round(self.seconds[cell.name], 3))
+            Duration(**cell.name._asdict(), seconds=round(self.seconds[cell.name], 3))
             for cell in self.cells
             if cell.name in self.seconds
         ]
@@ -308,7 +309,7 @@ class Session:
 
     def _record(self, cell: PlannedCell, trial: Trial) -> None:
         """Write a trial down; where that fails, ask nothing more and keep the line for `Journal.rescue`."""
-        line = trial_line(cell.name.fields(), cell.subject.model.form, trial, self.options.rules == PAPER)
+        line = trial_line(cell.name._asdict(), cell.subject.model.form, trial, self.options.rules == PAPER)
         try:
             self.journal.append(line)
         except OSError:
@@ -326,16 +327,16 @@ class Session:
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
         if skip := cell.skip or self.skips.get(cell.name):
-            return unjudged(cell.name, Verdict.SKIPPED, skip)
+            return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip)
         if cell.uninformative:
-            return unjudged(cell.name, Verdict.UNINFORMATIVE, cell.uninformative)
+            return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
         if not trials:
             unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return unjudged(cell.name, verdict, self._unasked(cell.name.llm), len(cell.queries))
+            return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.queries if query.id in trials]
         ended = self._ended(cell.name.llm)
-        return result(cell.name, asked, len(cell.queries), self.options.rules, cell.level, ended)
+        return result(cell.name, cell.test, asked, len(cell.queries), self.options.rules, cell.level, ended)
 
     def _ended(self, llm: str) -> str:
         """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""

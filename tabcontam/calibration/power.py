@@ -14,7 +14,7 @@ from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, facts_of
+from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import english
@@ -115,7 +115,7 @@ async def asked_of(run: Planned, model: Model) -> Trials:
 
 def judge(run: Planned, trials: Trials, alpha: float) -> Judged:
     """What a planned run, of one table and serializer, makes of its trials."""
-    facts = {cell.test.id: facts_of(cell.test) for cell in run.cells}
+    facts = {cell.test.id: cell.test.facts for cell in run.cells}
     cells = conclude([_cell(cell, trials[cell.test.id]) for cell in run.cells], CALIBRATED, alpha, facts)
     together = tables(cells, CALIBRATED, alpha, facts)
     rows = tuple(test for test, known in facts.items() if known.row_test)
@@ -124,10 +124,10 @@ def judge(run: Planned, trials: Trials, alpha: float) -> Judged:
 
 def _cell(cell: PlannedCell, trials: Sequence[Trial]) -> Result:
     if cell.skip:
-        return unjudged(cell.name, Verdict.SKIPPED, cell.skip, test=cell.test)
+        return unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
     if cell.uninformative:
-        return unjudged(cell.name, Verdict.UNINFORMATIVE, cell.uninformative, test=cell.test)
-    return result(cell.name, trials, len(cell.queries), CALIBRATED, cell.level, test=cell.test)
+        return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
+    return result(cell.name, cell.test, trials, len(cell.queries), CALIBRATED, cell.level)
 
 
 @dataclass(frozen=True)
@@ -279,8 +279,8 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) ->
         "edition": table.edition,
         "rows": len(table.rows),
         "columns": len(table.columns),
-        "tests": [_measured(test.id, test.of_rows, runs) for test in tests],
-        "table": _measured(TOGETHER, True, runs) if any(test.of_rows for test in tests) else None,
+        "tests": [_measured(test.id, test.row_test, runs) for test in tests],
+        "table": _measured(TOGETHER, True, runs) if any(test.row_test for test in tests) else None,
     }
 
 

@@ -22,16 +22,19 @@ USUAL_NAMES = ("Titanic", "Adult", "Iris", "MNIST", "Boston Housing")
 
 @dataclass(frozen=True)
 class Answering:
-    """Answers of any kind: one who knows says all that a query expects, and one who does not says nothing of it."""
+    """How a simulated answerer answers one kind of query, by how much it knows of the table.
+
+    By default it says all that is expected if it knows, and nothing of it if it does not.
+    """
 
     of_row: ClassVar[bool] = True  # whether one who remembers the asked row knows the answer
 
     def truth(self, query: "Query") -> "Sequence[Cell]":
-        """What one says who knows."""
+        """The answer of one who knows the table."""
         return query.expected
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
-        """What is said most often by one who has not read the prompt."""
+        """The most usual answer, without a look at the prompt."""
         return [NOT_KNOWN]
 
     def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
@@ -39,7 +42,7 @@ class Answering:
         return self.usual(query, table)
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """What one says who knows everything of the dataset but its rows."""
+        """The answer of one who knows everything about the dataset but its rows."""
         return self.guessed(query, table, rng)
 
     def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
@@ -59,7 +62,7 @@ class WordAnswers(Answering):
         return self.usual_words
 
     def guessed(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """Of the expected words each as often as it is due: to say every word that has a chance is to know them."""
+        """Each expected word with the chance that the null gives it: to say every one that has a chance is to know."""
         words = [word for word in query.expected if word is not None]
         due = [word for word in words if word in query.chance and rng.random() < query.chance[word].of(word)]
         return [*due, *self.usual(query, table)]
@@ -71,7 +74,7 @@ class WordAnswers(Answering):
 
 @dataclass(frozen=True)
 class NameAnswers(Answering):
-    """The name of a dataset. `of_twin`: a decoy shows rows of a twin, which who knows the schema takes for its own."""
+    """The name of a dataset. `of_twin`: decoys show rows of a twin, which one who knows the schema takes for real."""
 
     of_twin: bool = False
     of_row: ClassVar[bool] = False

@@ -5,7 +5,7 @@ One direction: a test writes `Query`s and judges `Trial`s. It never calls a mode
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from random import Random
 from typing import TYPE_CHECKING, ClassVar, Literal
@@ -169,16 +169,6 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Measurement:
-    """What the published algorithm made of the `trials`, before any verdict: so many of them are hits."""
-
-    trials: tuple[Trial, ...]
-    paper_hits: int
-    paper_detected: bool | None  # whether that is enough; None where the paper has only a score
-    claim: str
-
-
-@dataclass(frozen=True)
 class PublishedRule:
     """What the paper concludes from a test: contaminated by at least one hit and this `share` of the queries."""
 
@@ -190,10 +180,9 @@ class PublishedRule:
         """Whether so many hits are enough; None where there is only a score."""
         return None if self.share is None else hits >= max(1, self.share * queries)
 
-    def measured(self, trials: Sequence[Trial]) -> Measurement:
-        """What the read trials of the paper's own queries come to."""
-        hits = sum(trial.reading is not None and trial.reading.paper_hit for trial in trials)
-        return Measurement(tuple(trials), hits, self.detects(hits, len(trials)), self.claim)
+    def hits(self, trials: Sequence[Trial]) -> int:
+        """How many of the paper's own queries are hits by the published algorithm."""
+        return sum(trial.reading is not None and trial.reading.paper_hit for trial in trials)
 
 
 @dataclass(frozen=True)
@@ -246,9 +235,14 @@ class Test(ABC):
         return self.published.number if self.published else None
 
     @property
-    def of_rows(self) -> bool:
-        """Whether it can show that rows were seen: a row test."""
+    def row_test(self) -> bool:
+        """Whether it can show that rows were seen."""
         return self.family == Family.ROWS and self.decides
+
+    @property
+    def facts(self) -> "Facts":
+        """What it says of itself to those who do not have it at hand."""
+        return Facts(**{item.name: getattr(self, item.name) for item in fields(Facts)})
 
     def planned(self, table: "Table", serializer: "Serializer", rng: Random) -> list[Query]:
         """The queries of a cell, with what the test says of all of them. Raises `Skip`."""
@@ -309,11 +303,3 @@ class Facts:
     """Whether its prompts show rows, so that the serializer matters."""
     measure: str
     """The column of the ranking that its score goes into; empty where it goes into none."""
-
-
-def facts_of(test: Test) -> Facts:
-    """What the test says of itself."""
-    of_rows, shows_rows = test.of_rows, test.shows_rows
-    return Facts(
-        test.id, test.title, test.number, test.kind, test.family, of_rows, test.decides, shows_rows, test.measure
-    )

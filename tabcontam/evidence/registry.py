@@ -10,7 +10,7 @@ from importlib.metadata import EntryPoint
 
 from tabcontam import entry_points
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Facts, Family, Kind, Test
+from tabcontam.evidence.base import Test
 
 GROUP = "tabcontam.tests"
 BUILT_IN = (
@@ -27,18 +27,6 @@ BUILT_IN = (
     "rows.matched:MatchedMembership",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
-)
-# Recorded answers hold one test more, which is never asked.
-RECORDED_ALONE = Facts(
-    id="incomplete_completion_single",
-    title="Incomplete completion, single",
-    number=None,
-    kind=Kind.MEMORIZATION,
-    family=Family.ROWS,
-    row_test=True,
-    decides=True,
-    shows_rows=True,
-    measure="",
 )
 
 

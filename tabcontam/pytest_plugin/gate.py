@@ -21,7 +21,7 @@ from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.verdicts.gate import WORST_FIRST, Conclusion, check_whole
+from tabcontam.verdicts.gate import Conclusion, check_whole
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
@@ -83,7 +83,7 @@ class Gate:
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
         serializer = condition.asking.serializer and self._file(condition.asking.serializer)
         answers = [_answer(condition, dataset, serializer, run) for run in runs]
-        return min(answers, key=lambda answer: (not answer.tested, WORST_FIRST.index(answer.conclusion)))
+        return min(answers, key=lambda answer: (not answer.tested, list(Conclusion).index(answer.conclusion)))
 
     def results(self) -> tuple[Results, ...]:
         """The past runs, or those for all conditions. Raises `UsageError` where one cannot be made."""

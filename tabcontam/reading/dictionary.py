@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from tabcontam.reading import english as files
 from tabcontam.reading.english.reader import WordFiles
@@ -28,28 +28,18 @@ LONGEST = 100  # bytes; longer words are cut off at different places by differen
 PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "22th": False, "jobs.": True}
 
 
-class Dictionary(Protocol):
-    """Says whether a word is English. `name` stands in the report."""
-
-    @property
-    def name(self) -> str:
-        """The word files and what reads them, with their versions."""
-        ...
-
-    def knows(self, word: str) -> bool:
-        """Whether the whole of `word`, spaces included, is one English word."""
-        ...
-
-
 @dataclass(frozen=True)
-class English:
-    """en_US over the pinned files, without the words that the authors removed."""
+class Dictionary:
+    """en_US over the pinned files, without the words that the authors removed.
+
+    `name` has the word files and what reads them, with their versions, as they stand in the report.
+    """
 
     name: str
     known: Callable[[str], bool]
 
     def knows(self, word: str) -> bool:
-        """Whether the whole of `word` is one English word."""
+        """Whether the whole of `word`, spaces included, is one English word."""
         word = unicodedata.normalize("NFC", word)
         if not word.isprintable() or not 0 < len(word.encode()) <= LONGEST:
             return False
@@ -64,8 +54,8 @@ def english(portable: bool = False) -> Dictionary:
     if found is not None:
         import enchant
 
-        return English(f"{pinned}, pyenchant {enchant.__version__}/hunspell", found)
-    return English(f"{pinned}, portable reader", WordFiles.read(files.AFFIXES, files.WORDS).knows)
+        return Dictionary(f"{pinned}, pyenchant {enchant.__version__}/hunspell", found)
+    return Dictionary(f"{pinned}, portable reader", WordFiles.read(files.AFFIXES, files.WORDS).knows)
 
 
 def _enchant() -> Callable[[str], bool] | None:

@@ -21,37 +21,32 @@ MATCH_CASE = frozenset({"MathE"})  # the authors' one exception: any "mathe..." 
 
 @dataclass(frozen=True)
 class WordDecision:
-    """What Algorithm 1 found: each word it looked for, in order, and whether it appeared; which of them are unknown."""
+    """What Algorithm 1 found: whether that is enough, and of each word that it looked for, in order, if it appeared."""
 
     detected: bool
     looked_for: dict[str, bool]
-    unknown: tuple[str, ...]
 
 
 def decide_words(
     output: str, expected: Sequence[str | None], dictionary: Dictionary, found: Found | None = None
 ) -> WordDecision:
     """Algorithm 1; `found` replaces the authors' way to look for a word. None, a missing value, counts as there."""
-    found = found or appears
     words = [word for word in dict.fromkeys(expected) if word]
-    unknown = tuple(without_note(word) for word in words if not dictionary.knows(word))
-    wanted = unknown or tuple(without_note(word) for word in words)
-    looked_for = {word: found(word, output) for word in wanted}
-    combine: Callable[[Sequence[bool]], bool] = any if unknown else all
-    return WordDecision(bool(looked_for) and combine(list(looked_for.values())), looked_for, unknown)
+    unknown = [word for word in words if not dictionary.knows(word)]
+    looked_for = {name: (found or appears)(name, output) for name in map(without_note, unknown or words)}
+    enough = any if unknown else all
+    return WordDecision(bool(looked_for) and enough(looked_for.values()), looked_for)
 
 
 def decide_names(output: str, names: Sequence[str], dictionary: Dictionary, found: Found | None = None) -> WordDecision:
     """Recognition: Algorithm 1 on each name by itself, the long ones first, up to the first that is found."""
     looked_for: dict[str, bool] = {}
-    unknown: list[str] = []
     for name in names:
         decision = decide_words(output, [name], dictionary, found)
         looked_for |= decision.looked_for
-        unknown += decision.unknown
         if decision.detected:
-            return WordDecision(True, looked_for, tuple(unknown))
-    return WordDecision(False, looked_for, tuple(unknown))
+            return WordDecision(True, looked_for)
+    return WordDecision(False, looked_for)
 
 
 def appears(word: str, output: str) -> bool:

@@ -12,7 +12,7 @@ from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
 from tabcontam.replay.trials import PREAMBLE, RecordedCell, asked_rows, asked_words
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.judge import CellName, conclude, result
+from tabcontam.verdicts.judge import conclude, result
 from tabcontam.verdicts.recorded import RuleDifference
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
@@ -85,14 +85,12 @@ def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
     if isinstance(asked, str):
         verdict = Verdict.UNINFORMATIVE
         return replace(cell, verdict=verdict, hits=0, answered=0, score=None, reason=asked, sentence=asked)
-    name = CellName(cell.llm, cell.dataset, "", "", asked.test.id)
-    found = result(name, asked.trials, len(asked.trials), CALIBRATED, at)
+    found = result(cell.key, asked.test, asked.trials, len(asked.trials), CALIBRATED, at)
     found = replace(
         found,
         edition=None,
         serializer=cell.serializer,
         source=cell.source,
-        test=cell.test,
         kind=cell.kind,
         paper_verdict=cell.paper_verdict,
         queries=asked.queries,
@@ -126,7 +124,7 @@ def _cause(cell: Result, asked: RecordedCell | str) -> str:
     if isinstance(asked, str):
         return asked
     if cell.verdict is Verdict.CONTAMINATED:
-        if not asked.test.of_rows:
+        if not asked.test.row_test:
             return SAID
         return PREAMBLE if PREAMBLE in asked.notes else PARTLY
     if cell.verdict is Verdict.NO_ANSWER:

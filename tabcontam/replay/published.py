@@ -74,10 +74,10 @@ def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
     )
     if cell.test == MEMBERSHIP:
         return _membership(cell, group)
-    measurement = _rule(cell.test).measured([_trial(record, detected(record, dictionary)) for record in group])
-    verdict, queries = published(measurement), len(measurement.trials)
-    cell = replace(cell, verdict=verdict.verdict, paper_verdict=verdict.verdict, reason=verdict.reason, queries=queries)
-    return published_counts(cell, measurement)
+    rule, trials = _rule(cell.test), [_trial(record, detected(record, dictionary)) for record in group]
+    found = published(rule, trials)
+    cell = replace(cell, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials))
+    return published_counts(cell, rule, trials)
 
 
 def _membership(cell: Result, group: Sequence[Record]) -> Result:

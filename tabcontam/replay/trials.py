@@ -64,7 +64,7 @@ class RecordedCell:
         Of the asked rows half are remembered, rounded up: most cells ask a single one.
         """
         queries = [trial.query for trial in self.trials]
-        if not self.test.of_rows:
+        if not self.test.row_test:
             return self.test.uninformative(queries, level)
         remembered = ceil(SHARE * len(queries))
         rows = [list(query.chance.values()) for query in queries]
@@ -146,7 +146,7 @@ def _text(output: str, serializer: Serializer, first: str) -> str:
     The authors cut some characters too many off the answers that go on with a row (`e age is 39` for `The age is 39`).
     """
     text = lines(output)
-    start = serializer.feature(first, None)
+    start = serializer.start(first)
     begun = text.lstrip()
     for cut in range(1, len(serializer.specifier) + len(first)):
         if begun.startswith(start[cut:]) and not begun.startswith(first):

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.report.squares import SIGNS, css_class
 from tabcontam.verdicts.cells import SCORE, outcome_of
 from tabcontam.verdicts.comparison import CompareBy, Comparison

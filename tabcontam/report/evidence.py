@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any
 
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, shown, words_read
 from tabcontam.report.trials import Trial, by_cell
 from tabcontam.verdicts.results import RunResults

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.report.ranking import TITLES, about
 from tabcontam.verdicts.cells import LETTERS, Result, TableVerdict
 from tabcontam.verdicts.ranks import MEASURES, Rank

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
-from tabcontam.report.groups import grouped
 from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.verdicts.cells import LETTERS, Result, outcome_of

@@ -15,7 +15,7 @@ def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], l
     """The plan as JSON holds it."""
     return {
         "cells": [
-            {**cell.name.fields(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
+            {**cell.name._asdict(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
             for cell in cells
         ],
         "llms": [

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Correlation, Rank
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, count
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import Block, RunResults

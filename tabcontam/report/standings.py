@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from tabcontam.evidence.base import DECIDED, Family, Verdict
-from tabcontam.report.groups import grouped
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, cut_short, rulings
-from tabcontam.verdicts.names import TableName
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import shorten
 
@@ -84,7 +83,7 @@ class Titles:
 
     def ruling(self, of: Result | TableVerdict) -> Ruling | None:
         """What the gate says of an LLM and table; it decides on no control and no recorded answers."""
-        return self.ruled.get((of.llm, TableName.of(of)))
+        return self.ruled.get((of.llm, of.table))
 
 
 def standings(titles: Titles, block: Block) -> dict[str, Standing]:

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.groups import grouped
 from tabcontam.report import comparisons
-from tabcontam.report.groups import grouped
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
 from tabcontam.report.ranking import correlation_sentences, majorities

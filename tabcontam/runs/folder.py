@@ -33,7 +33,7 @@ from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
-from tabcontam.verdicts.judge import CellName, read_trial, result, results
+from tabcontam.verdicts.judge import read_trial, result, results
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults
@@ -101,7 +101,7 @@ def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     Each has the number of its line in the folder's trials.jsonl, from 1, under "line". What an earlier run in the
     folder asked beyond a cell's own queries is left out.
     """
-    order = {cell.key: number for number, cell in enumerate(cells)}
+    order: dict[Key, int] = {cell.key: number for number, cell in enumerate(cells)}
     newest = {line_key(line): line | {NUMBER: number} for number, line in Journal(folder).numbered()}
     known = [line for key, line in newest.items() if key[:-1] in order]
     ordered = sorted(known, key=lambda line: (order[line_key(line)[:-1]], _number(line["query"])))
@@ -127,19 +127,16 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}
     for cell in past.cells:
-        own = asked.get(cell.key, [])
+        own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
-            trials = [
-                read_trial(by_id()[cell.test], trial_of(line), templates[cell.serializer or ""], dictionary)
-                for line in own
-            ]
+            trials = [read_trial(test, trial_of(line), templates[cell.serializer or ""], dictionary) for line in own]
             if trials:
-                again = result(CellName.of(cell), trials, cell.queries or 0, run.rules, run.level or 0.0)
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level or 0.0)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        cells.append(again if trials else cell)
+        cells.append(replace(again, control=cell.control) if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
     replace_file(folder / TRIALS, as_lines(trials_file))

@@ -328,7 +328,7 @@ def _check_same_run(folder: Path, run: Run) -> None:
         before, now = llm.resolved, named.get(llm.spec)
         if before and now and before != now:
             raise UsageError(f"in {folder} {llm.spec} is {before}, now it is {now}; choose another folder with --out")
-    planned = {cell.name.key for cell in run.cells}
+    planned = {cell.name for cell in run.cells}
     for cell in held.cells:
         if cell.key not in planned:
             name = f"{cell.llm} {cell.dataset} {cell.test}"

@@ -45,16 +45,12 @@ class Serializer:
 
     def lead(self, column: str) -> str:
         """A feature up to its value, without trailing space: base models begin a word with its space."""
-        return self._start(column).rstrip()
-
-    def feature(self, column: str, cell: Cell) -> str:
-        """One feature as text, as it stands at the end of a row."""
-        return self._start(column) + written(cell, "")
+        return self.start(column).rstrip()
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
         """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
         cells = []
-        starts = [self._start(column) for column in columns]
+        starts = [self.start(column) for column in columns]
         position = 0
         for index, start in enumerate(starts):
             if not text.startswith(start, position):
@@ -77,7 +73,7 @@ class Serializer:
 
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
         """The same of an answer that continues a prompt, so begins with the value of the first asked feature."""
-        return self.read(self._start(asked[0]) + text.removeprefix(" "), asked)
+        return self.read(self.start(asked[0]) + text.removeprefix(" "), asked)
 
     @cached_property
     def _next_feature(self) -> re.Pattern[str]:
@@ -85,7 +81,8 @@ class Serializer:
         name = rf"(?:(?!{separator}).){{1,{LONGEST_NAME}}}?"
         return re.compile(rf"{separator}{re.escape(self.specifier)}{name}{value}|[\n\r]")
 
-    def _start(self, column: str) -> str:
+    def start(self, column: str) -> str:
+        """What stands before a feature's value: its name, between the serializer's own words."""
         plain = column and not LINE_BREAK.search(column) and not column.startswith('"')
         return self.specifier + (column if plain else quoted(column)) + self.value_separator
 
@@ -107,7 +104,7 @@ class Serializer:
         own = re.escape(self.feature_separator.strip())
         before = r"(?<!\w)" if self.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
         after = "" if self.value_separator == self.value_separator.rstrip() else r"(?= |$|\n)"
-        pattern = rf"{before}{re.escape(self._start(feature).strip())}{after}"
+        pattern = rf"{before}{re.escape(self.start(feature).strip())}{after}"
         match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
         return match.end() if match else None
 
@@ -126,7 +123,7 @@ class Serializer:
 @lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
 def _around(serializer: Serializer, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """What stands before each value of a row, and after it."""
-    starts = [serializer.feature(column, None) for column in columns]
+    starts = [serializer.start(column) for column in columns]
     return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
 
 

@@ -1,13 +1,14 @@
 """Twins: tables of the same schema whose rows are none of the table's, for the controls and for decoys."""
 
 from bisect import bisect_right
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import replace
 from random import Random
 from statistics import quantiles
 
 from tabcontam.errors import Skip
+from tabcontam.groups import grouped
 from tabcontam.tables.draws import by_content, identity, pool
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
@@ -73,11 +74,9 @@ def _mixed(table: Table, few: int = 0) -> list[tuple[Cell, ...]]:
     Cells of features that at most `few` rows have are shuffled over all classes, numbers among those that are near.
     """
     rng = Random(table.sha256)
-    members: dict[Hashable, list[int]] = defaultdict(list)
-    for index, row_class in enumerate(_classes(table)):
-        members[row_class].append(index)
-    rows = _shuffled(table, list(members.values()), rng, few)
-    for indexes in members.values():
+    members = list(grouped(range(len(table.rows)), _classes(table).__getitem__).values())
+    rows = _shuffled(table, members, rng, few)
+    for indexes in members:
         for index in indexes:
             _part(rows, index, indexes, table.row_set, rng)
     return [tuple(row) for row in rows]

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import UNDECIDED, Kind, Verdict
 from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
@@ -57,9 +57,27 @@ class Statistic:
     """What the null expects on average, where that is known."""
 
 
+class TableName(NamedTuple):
+    """A table as it was asked about: an edition of a dataset, written in a serializer."""
+
+    dataset: str
+    edition: str | None
+    serializer: str | None
+
+
+class CellName(NamedTuple):
+    """What tells a cell from the others of a run, as in the lines of trials.jsonl."""
+
+    llm: str
+    dataset: str
+    edition: str
+    serializer: str
+    test: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class InTable:
-    """What is said of one LLM and one table, as its rows were written."""
+    """What everything that is said of an LLM and a table states first: which LLM, and which table."""
 
     llm: str
     """The LLM as it was named, for example llama3 or control:exposed; in recorded answers the record's own name."""
@@ -70,6 +88,11 @@ class InTable:
     serializer: str | None = None
     """How rows are written as text. In recorded answers the template of a serializer study, null for main runs."""
 
+    @property
+    def table(self) -> TableName:
+        """The table, whichever LLM was asked."""
+        return TableName(self.dataset, self.edition, self.serializer)
+
     @cached_property
     def numbers(self) -> Mapping[str, float]:
         """Those of its numbers that are known, by their names."""
@@ -78,15 +101,15 @@ class InTable:
 
 @dataclass(frozen=True, kw_only=True)
 class InCell(InTable):
-    """What is said of one cell."""
+    """What everything that is said of a cell states first: which LLM, table and test."""
 
     test: str
     """The id of the contamination test, for example full_completion; run.tests says what it is."""
 
     @property
-    def key(self) -> tuple[str, ...]:
-        """What tells the cell from other ones of a run, as in the lines of trials.jsonl."""
-        return self.llm, self.dataset, self.edition or "", self.serializer or "", self.test
+    def key(self) -> CellName:
+        """The name of the cell."""
+        return CellName(self.llm, self.dataset, self.edition or "", self.serializer or "", self.test)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,7 +164,7 @@ class Result(InCell):
     @property
     def place(self) -> tuple[str, ...]:
         """What its trials share with it; of recorded answers also the file."""
-        return self.llm, self.dataset, self.edition or "", self.serializer or "", self.source or "", self.test
+        return place_of(vars(self))
 
     @property
     def outcome(self) -> str:

@@ -10,14 +10,15 @@ not be memory: the verdicts weigh what guessing explains, the comparison does no
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import isclose
 from typing import Literal
 
 from tabcontam.evidence.base import DECIDED, State, Verdict
+from tabcontam.groups import grouped
 from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
-from tabcontam.verdicts.cells import InCell, Result
+from tabcontam.verdicts.cells import CellName, InCell, Result
 from tabcontam.verdicts.checked import Count, Share, Truth
 from tabcontam.verdicts.facts import RunFacts
 from tabcontam.verdicts.notes import Note, NoteKind
@@ -28,11 +29,11 @@ Change = Literal["appeared", "vanished", "same", "unknown"]
 VERSIONS: CompareBy = "versions"
 SERIALIZERS: CompareBy = "serializers"
 RUNS: CompareBy = "runs"
-PLACE = ("llm", "dataset", "edition", "serializer", "test")  # what tells cells apart, as in trials.jsonl
 MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
 ROUNDED = 1e-4  # how exactly a score is recorded
 Line = Mapping[str, object]
-Key = tuple[str, ...]
+Differing = tuple[float | None, float | None, int, float | None]  # the sides' shares, the queries of both, the p-value
+UNTESTED: Differing = (None, None, 0, None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,16 +92,6 @@ class Pair:
     by_id: bool
 
 
-@dataclass(frozen=True)
-class Difference:
-    """How often either side was right, of how many queries that both were asked, and the p-value."""
-
-    first_share: float | None = None
-    second_share: float | None = None
-    queries: int = 0
-    p_value: float | None = None
-
-
 def comparisons(
     run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
 ) -> tuple[Comparison, ...]:
@@ -109,21 +100,23 @@ def comparisons(
     `lines` are its trials. Benjamini and Hochberg's q-value is over all comparisons of a kind that could be tested;
     `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
     """
-    sides, by_id = _sides(cells, lines), one_plan(run)
+    # Where all cells, or merged runs, were planned alike, equal ids are the same queries.
+    sides, by_id = _sides(cells, lines), len({(part.seed, part.version) for part in run.runs}) <= 1
     pairs = [*_versions(run, sides, by_id), *_serializers(sides, by_id), *runs]
     alpha = ALPHA if run.alpha is None else run.alpha
-    compared = [(pair, difference(pair)) for pair in pairs]
     found: list[Comparison] = []
     for kind in (VERSIONS, SERIALIZERS, RUNS):
-        own = [(pair, differing) for pair, differing in compared if pair.kind == kind]
-        q_values = iter(benjamini_hochberg([one.p_value for _, one in own if one.p_value is not None]))
-        found += [_comparison(pair, one, None if one.p_value is None else next(q_values), alpha) for pair, one in own]
+        own = [_compared(pair) for pair in pairs if pair.kind == kind]
+        q_values = iter(benjamini_hochberg([one.p_value for one in own if one.p_value is not None]))
+        for one in own:
+            q_value = None if one.p_value is None else next(q_values)
+            found.append(replace(one, q_value=q_value, beyond_chance=q_value is not None and q_value <= alpha))
     return tuple(found)
 
 
 def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line]]]) -> list[Pair]:
     """Each cell of a run beside that of the last run before it that has it; a run is a name, its cells and trials."""
-    held: dict[Key, tuple[str, Side]] = {}
+    held: dict[CellName, tuple[str, Side]] = {}
     pairs = []
     for name, cells, lines in runs:
         for key, side in _sides(cells, lines).items():
@@ -134,12 +127,7 @@ def of_runs(runs: Iterable[tuple[str, Iterable[Result], Iterable[Line]]]) -> lis
     return pairs
 
 
-def one_plan(run: RunFacts) -> bool:
-    """Whether all cells of a run, or of merged runs, were planned alike: then equal ids are the same queries."""
-    return len({(part.seed, part.version) for part in run.runs}) <= 1
-
-
-def difference(pair: Pair) -> Difference:
+def _difference(pair: Pair) -> Differing:
     """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
 
     Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
@@ -149,21 +137,21 @@ def difference(pair: Pair) -> Difference:
     first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
     if not (first and second):
         counts = [_counts(side.cell) for side in pair.sides]
-        return Difference() if any(side.lines for side in pair.sides) else _unpaired(counts[0], counts[1])
+        return UNTESTED if any(side.lines for side in pair.sides) else _unpaired(counts[0], counts[1])
     common = first.keys() & second.keys()
     if len(common) < MOST_APART * min(len(first), len(second)):
         return _unpaired((sum(first.values()), len(first)), (sum(second.values()), len(second)))
     first_only = sum(first[key] and not second[key] for key in common)
     second_only = sum(second[key] and not first[key] for key in common)
     shares = [round(sum(hits[key] for key in common) / len(common), 4) for hits in (first, second)]
-    return Difference(shares[0], shares[1], len(common), mcnemar(first_only, second_only))
+    return shares[0], shares[1], len(common), mcnemar(first_only, second_only)
 
 
-def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> Difference:
+def _unpaired(first: tuple[int, int] | None, second: tuple[int, int] | None) -> Differing:
     if first is None or second is None:
-        return Difference()
+        return UNTESTED
     shares = [round(hits / queries, 4) for hits, queries in (first, second)]
-    return Difference(shares[0], shares[1], p_value=fisher(*first, *second))
+    return shares[0], shares[1], 0, fisher(*first, *second)
 
 
 def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
@@ -181,12 +169,10 @@ def _counts(cell: Result) -> tuple[int, int] | None:
     return hits, queries
 
 
-def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
+def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[CellName, Side]:
     """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
-    own: dict[Key, list[Line]] = {}
-    for line in lines:
-        own.setdefault(tuple(str(line[name]) for name in PLACE), []).append(line)
-    sides: dict[Key, Side] = {}
+    own = grouped(lines, lambda line: CellName(*(str(line[name]) for name in CellName._fields)))
+    sides: dict[CellName, Side] = {}
     for cell in cells:
         if not cell.control and (cell.key not in sides or cell.verdict is Verdict.CONTAMINATED):
             # a run that was continued with fewer queries keeps the lines of the others
@@ -194,36 +180,35 @@ def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[Key, Side]:
     return sides
 
 
-def _versions(run: RunFacts, sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+def _versions(run: RunFacts, sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
     """Each cell of an LLM beside that of the next version of its family."""
-    families: dict[str, list[str]] = {}
-    for llm, entry in sorted(run.catalogue.items(), key=lambda known: known[1].order):
-        if any(key[0] == llm for key in sides) and entry.family:
-            families.setdefault(entry.family, []).append(llm)
+    asked = {key.llm for key in sides}
+    known = [llm for llm, entry in run.catalogue.items() if entry.family and llm in asked]
+    versions = sorted(known, key=lambda llm: run.catalogue[llm].order)
+    families = grouped(versions, lambda llm: run.catalogue[llm].family)
     neighbours = [pair for family in families.values() for pair in pairwise(family)]
     return [
-        Pair(VERSIONS, older, newer, (sides[key], sides[newer, *key[1:]]), by_id)
+        Pair(VERSIONS, older, newer, (sides[key], sides[key._replace(llm=newer)]), by_id)
         for older, newer in neighbours
         for key in sides
-        if key[0] == older and (newer, *key[1:]) in sides
+        if key.llm == older and key._replace(llm=newer) in sides
     ]
 
 
-def _serializers(sides: Mapping[Key, Side], by_id: bool) -> list[Pair]:
+def _serializers(sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
     """Each two serializers that asked an LLM the same; a main run of recorded answers names none."""
-    alike: dict[Key, list[str]] = {}
-    for llm, dataset, edition, serializer, test in sides:
-        if serializer:
-            alike.setdefault((llm, dataset, edition, test), []).append(serializer)
+    alike = grouped((key for key in sides if key.serializer), lambda key: key._replace(serializer=""))
     return [
-        Pair(SERIALIZERS, one, other, (sides[*key[:3], one, key[3]], sides[*key[:3], other, key[3]]), by_id)
-        for key, serializers in alike.items()
-        for one, other in combinations(serializers, 2)
+        Pair(SERIALIZERS, one.serializer, other.serializer, (sides[one], sides[other]), by_id)
+        for keys in alike.values()
+        for one, other in combinations(keys, 2)
     ]
 
 
-def _comparison(pair: Pair, found: Difference, q_value: float | None, alpha: float) -> Comparison:
+def _compared(pair: Pair) -> Comparison:
+    """The two cells side by side, before the other comparisons of the kind are looked at."""
     first, second = (side.cell for side in pair.sides)
+    first_share, second_share, queries, p_value = _difference(pair)
     return Comparison(
         kind=pair.kind,
         first=pair.first,
@@ -235,9 +220,10 @@ def _comparison(pair: Pair, found: Difference, q_value: float | None, alpha: flo
         test=first.test,
         first_verdict=first.verdict,
         second_verdict=second.verdict,
-        **vars(found),
-        q_value=q_value,
-        beyond_chance=q_value is not None and q_value <= alpha,
+        first_share=first_share,
+        second_share=second_share,
+        queries=queries,
+        p_value=p_value,
         change=change(first.verdict, second.verdict),
     )
 
@@ -247,30 +233,26 @@ def change(first: Verdict | None, second: Verdict | None) -> Change:
 
     Two scores, on which nothing is decided, are the "same".
     """
-    if first is None and second is None:
+    if first is second and (first is None or first in DECIDED):
         return "same"
     if first not in DECIDED or second not in DECIDED:
         return "unknown"
-    if first is second:
-        return "same"
     return "appeared" if second is Verdict.CONTAMINATED else "vanished"
 
 
 def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
     """What a reader of several runs must know of how they differ."""
     notes = []
-    differing: dict[NoteKind, tuple[str, list[object]]] = {
-        NoteKind.SEEDS: ("seeds, so that their queries are different ones", [run.seed for run in runs]),
-        NoteKind.VERSIONS: ("versions of tabcontam", [run.version for run in runs]),
-    }
-    for kind, (what, values) in differing.items():
-        if len(set(map(str, values))) > 1:
+    for kind, what, values in (
+        (NoteKind.SEEDS, "seeds, so that their queries are different ones", [str(run.seed) for run in runs]),
+        (NoteKind.VERSIONS, "versions of tabcontam", [run.version for run in runs]),
+    ):
+        if len(set(values)) > 1:
             each = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))
             notes.append(Note(kind, f"the runs have different {what} ({each})"))
-    editions: dict[str, dict[str, None]] = {}
-    for fact in (fact for run in runs for fact in run.datasets):
-        editions.setdefault(fact.name, {})[fact.edition] = None
-    for dataset, own in editions.items():
+    asked = dict.fromkeys((fact.name, fact.edition) for run in runs for fact in run.datasets)
+    for dataset in dict.fromkeys(name for name, _ in asked):
+        own = [edition for name, edition in asked if name == dataset]
         if len(own) > 1:
             text = f"the runs have different editions of {dataset} ({', '.join(own)}), which are not compared"
             notes.append(Note(NoteKind.EDITIONS, text))

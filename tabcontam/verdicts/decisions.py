@@ -8,8 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.evidence.base import Evidence, Measurement, State, Test, Trial, Verdict
-from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
+from tabcontam.evidence.base import READ, Evidence, PublishedRule, State, Test, Trial, Verdict
 
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 
@@ -23,7 +22,7 @@ class Decision:
 
 
 def level(alpha: float, cells: int) -> float:
-    """The p-value that a cell among so many is sure to be found at, whatever the others show."""
+    """The p-value at which one of so many cells of an LLM is a finding for sure, whatever the other cells show."""
     return alpha / max(cells, 1)
 
 
@@ -46,29 +45,20 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
     return Decision(Verdict.NOT_DETECTED)
 
 
-def found(p_values: Sequence[float], alpha: float) -> list[tuple[float, bool]]:
-    """The q-value of each p-value of one LLM, and whether it is a finding (Benjamini and Hochberg 1995)."""
-    return [(q, q <= alpha) for q in benjamini_hochberg(p_values)]
-
-
-def of_table(p_values: Sequence[float]) -> float | None:
-    """The p-value of a table from those of its row tests, of any dependence; None where there is none."""
-    return any_dependence(p_values) if p_values else None
-
-
-def published(measurement: Measurement) -> Decision:
+def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
     """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
-    if measurement.paper_detected:
+    detected = rule.detects(rule.hits(trials), len(trials))
+    if detected:
         return Decision(Verdict.CONTAMINATED)
-    answered = texts(measurement.trials)
-    if answered < ENOUGH * len(measurement.trials) or not answered:
-        return Decision(Verdict.NO_ANSWER, unanswered(measurement.trials))
-    return Decision(None if measurement.paper_detected is None else Verdict.NOT_DETECTED)
+    answered = texts(trials)
+    if answered < ENOUGH * len(trials) or not answered:
+        return Decision(Verdict.NO_ANSWER, unanswered(trials))
+    return Decision(None if detected is None else Verdict.NOT_DETECTED)
 
 
 def texts(trials: Sequence[Trial]) -> int:
     """How many replies brought a text, which is all that the published algorithms ask for."""
-    return sum(trial.reply.state in (State.OK, State.TRUNCATED) for trial in trials)
+    return sum(trial.reply.state in READ for trial in trials)
 
 
 def unanswered(trials: Sequence[Trial]) -> str:
@@ -78,15 +68,13 @@ def unanswered(trials: Sequence[Trial]) -> str:
     if own and not silent:
         own = [trial for trial in trials if trial.query.decoy_of]
         silent = [trial for trial in own if not trial.readable]
-    reasons = Counter(why_silent(trial) for trial in silent)
+    declined = "declined, or in no form that could be read"
+    replies = [trial.reply for trial in silent]
+    reasons = Counter(
+        declined if reply.state is State.OK else ", ".join(filter(None, (reply.state, reply.detail)))
+        for reply in replies
+    )
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]
     share = "" if count == len(silent) else f"{count} of them "
     what = "decoys" if own and own[0].query.decoy_of else "queries"
     return f"no readable answer to {len(silent)} of {len(own)} {what}: {share}{reason}"
-
-
-def why_silent(trial: Trial) -> str:
-    """Why a trial has no readable answer."""
-    if trial.reply.state is State.OK:
-        return "declined, or in no form that could be read"
-    return ", ".join(filter(None, (trial.reply.state, trial.reply.detail)))

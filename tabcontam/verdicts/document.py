@@ -3,12 +3,12 @@
 import ast
 import inspect
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import asdict
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import SCHEMA, RunResults
@@ -90,39 +90,30 @@ def _shown(value: object) -> str:
 
 def as_json(document: object) -> str:
     """The text of a JSON file; results are written as results.json holds them."""
-    return json.dumps(document, ensure_ascii=False, indent=1, default=_fields) + "\n"
+    return json.dumps(document, ensure_ascii=False, indent=1, default=asdict) + "\n"
 
 
 def as_document(results: RunResults) -> dict[str, Any]:
     """The results as a reader of results.json finds them."""
-    document: dict[str, Any] = json.loads(json.dumps(results, default=_fields))
+    document: dict[str, Any] = json.loads(json.dumps(results, default=asdict))
     return document
-
-
-def _fields(part: Any) -> dict[str, Any]:
-    return {field.name: getattr(part, field.name) for field in fields(part)}
 
 
 def json_schema() -> dict[str, Any]:
     """The JSON Schema of results.json: every field, with what the types' own docstrings say of it."""
-    schema: dict[str, Any] = _adapter().json_schema()
-    known = {part.__name__: part for part in _parts(RunResults)}
-    for name, part in [("RunResults", schema), *schema["$defs"].items()]:
-        if name in known:
-            _describe(part, known[name])
+    from pydantic.json_schema import GenerateJsonSchema
+
+    class Described(GenerateJsonSchema):
+        def dataclass_schema(self, schema: Any) -> dict[str, Any]:
+            part = super().dataclass_schema(schema)
+            _describe(part, schema["cls"])
+            return part
+
+    schema: dict[str, Any] = _adapter().json_schema(schema_generator=Described)
+    for part in (schema, *schema["$defs"].values()):
         part.pop("title", None)
     about = {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": f"urn:tabcontam:results:{SCHEMA}"}
     return about | {"title": "results.json of tabcontam"} | schema
-
-
-def _parts(kind: Any) -> Iterator[type]:
-    """The dataclasses that a type is made of."""
-    if is_dataclass(kind) and isinstance(kind, type):
-        yield kind
-        for hint in get_type_hints(kind).values():
-            yield from _parts(hint)
-    for argument in get_args(kind):
-        yield from _parts(argument)
 
 
 def _describe(schema: dict[str, Any], kind: type) -> None:

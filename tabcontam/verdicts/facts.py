@@ -1,28 +1,28 @@
 """The facts of a run, as they stand in results.json: what ran, who was asked about what, how it ended."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from functools import cache
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tabcontam.evidence.base import Facts, Test, facts_of
-from tabcontam.evidence.registry import RECORDED_ALONE, all_tests
+from tabcontam.evidence.base import Facts
+from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
 
+IN_TWO_FORMS = 7  # the number of the test that recorded answers also have with a single row, which is never asked
+
 
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
-    return _known(all_tests())
-
-
-@cache
-def _known(tests: tuple[Test, ...]) -> dict[str, Facts]:
-    known = [facts_of(test) for test in tests]
-    place = next((number for number, one in enumerate(known, 1) if RECORDED_ALONE.id.startswith(one.id)), len(known))
-    return {one.id: one for one in (*known[:place], RECORDED_ALONE, *known[place:])}
+    known = {}
+    for facts in (test.facts for test in all_tests()):
+        known[facts.id] = facts
+        if facts.number == IN_TWO_FORMS:
+            single, title = f"{facts.id}_single", f"{facts.title}, single"
+            known[single] = replace(facts, id=single, title=title, number=None)
+    return known
 
 
 def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
@@ -97,11 +97,10 @@ def catalogued(specs: Mapping[str, str]) -> dict[str, CatalogueFacts]:
 
     `specs` has the LLM as `--llm` would name it, by its name in the run.
     """
-    known = {name: standing_for(spec) for name, spec in specs.items()}
     return {
         name: CatalogueFacts(name=entry.name, title=entry.title, family=entry.family, order=entry.order)
-        for name, entry in known.items()
-        if entry is not None
+        for name, spec in specs.items()
+        if (entry := standing_for(spec)) is not None
     }
 
 

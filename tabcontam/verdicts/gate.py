@@ -27,9 +27,10 @@ from typing import Any
 
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.groups import grouped
+from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.judge import tables
-from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
@@ -41,11 +42,11 @@ Tested = tuple[str, TableName]  # an LLM and a table
 
 
 class Conclusion(StrEnum):
-    """What a gate says of an LLM and a table."""
+    """What a gate says of an LLM and a table, worst first."""
 
-    CLEAN = "clean"
     CONTAMINATED = "contaminated"
     CANNOT_TELL = "cannot tell"
+    CLEAN = "clean"
 
 
 EXIT = {
@@ -53,7 +54,6 @@ EXIT = {
     Conclusion.CONTAMINATED: Exit.CONTAMINATED,
     Conclusion.CANNOT_TELL: Exit.CANNOT_TELL,
 }
-WORST_FIRST = (Conclusion.CONTAMINATED, Conclusion.CANNOT_TELL, Conclusion.CLEAN)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,11 @@ def judge(
 
     Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """
-    _check_conditions(fail_on, min_power)
+    for word in fail_on:
+        if word not in FAILURES:
+            raise unknown("condition to fail on", str(word), FAILURES)
+    if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
+        raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
     check_whole(view)
     gate = _Gate(view, "knowledge" in fail_on, min_power)
     findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
@@ -155,7 +159,7 @@ def check_whole(view: RunResults) -> None:
 def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """What no run writes, and the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
-    subjects = {(cell.llm, TableName.of(cell)) for cell in view.cells if cell.test in view.row_tests}
+    subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
     llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
     editions = [(dataset.name, dataset.edition) for dataset in view.run.datasets]
     yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
@@ -167,7 +171,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
         if llm not in (EXPOSED, UNEXPOSED) or llm in stated or not alike:
             yield f"{llm} is marked as a control that joined, and it is not"
     for table in view.tables:
-        if (table.llm, TableName.of(table)) not in subjects:
+        if (table.llm, table.table) not in subjects:
             yield f"none of the cells of {table.llm} on {view.label(table)} is there"
     parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
     for part in parts if view.run.rules != PAPER else ():
@@ -176,19 +180,11 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
             yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
 
 
-def _check_conditions(fail_on: Sequence[str], min_power: float | None) -> None:
-    for word in fail_on:
-        if word not in FAILURES:
-            raise unknown("condition to fail on", str(word), FAILURES)
-    if min_power is not None and not (isinstance(min_power, int | float) and 0 < min_power < 1):
-        raise UsageError(f"the least power is a share between 0 and 1, not {min_power!r}")
-
-
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
     """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
-    asked = dict.fromkeys((cell.llm, TableName.of(cell)) for block in view.blocks for cell in block.cells)
+    asked = dict.fromkeys((cell.llm, cell.table) for block in view.blocks for cell in block.cells)
     if not datasets:
         return [(llm, place) for llm, place in asked if llm in chosen]
     return [(llm, place) for llm in chosen for place in named]
@@ -196,7 +192,7 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
 
 def _together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
     """The worst decide; one line names some of them and counts the others."""
-    numbers = {word: sum(finding.conclusion is word for finding in findings) for word in WORST_FIRST}
+    numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)
     those = [shorten(str(finding), LONGEST) for finding in findings if finding.conclusion is worst]
     more = [f"and {len(those) - NAMED} more"] if len(those) > NAMED else []
@@ -215,7 +211,24 @@ class _Gate:
 
     def finding(self, llm: str, place: TableName) -> Finding:
         """What is found of one LLM and one table."""
-        conclusion, reason = self._of_rows(llm, place)
+        found = self.ruling(llm, place)
+        llm, label = (visible(words, line=True) for words in (llm, self._labels[place]))
+        return Finding(llm, label, found.conclusion, found.reason)
+
+    def ruling(self, llm: str, place: TableName) -> Ruling:
+        """What is found of one LLM and one table, and what it rests on."""
+        cells = self._rows(llm, place)
+        flagged = _flagged(cells, self._tables.get((llm, place)))
+        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        worthless = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
+        void = tuple(test for test in flagged or [cell.test for cell in missed] if test in worthless)
+        # The published rules do not say what would have been found.
+        counted = [] if self.view.run.rules == PAPER else [cell for cell in missed if cell.test not in void]
+        share = min((cell.detectable_share for cell in counted if cell.detectable_share is not None), default=None)
+        if flagged:
+            conclusion, reason = self._found(llm, place, flagged, void)
+        else:
+            conclusion, reason = self._not_found(llm, place, void, share)
         if self.knowledge and conclusion is not Conclusion.CONTAMINATED:
             known = [cell.test for cell in self._knowing(llm, place) if cell.verdict is Verdict.CONTAMINATED]
             if known:
@@ -223,24 +236,34 @@ class _Gate:
                 conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
-        llm, label, reason = (visible(words, line=True) for words in (llm, self._labels[place], reason))
-        return Finding(llm, label, conclusion, reason)
+        return Ruling(conclusion, visible(reason, line=True), void, share)
 
-    def ruling(self, llm: str, place: TableName) -> Ruling:
-        """What is found of one LLM and one table, and what it rests on."""
-        cells, table, found = self._rows(llm, place), self._tables.get((llm, place)), self.finding(llm, place)
-        flagged = _flagged(cells, table) if table else []
-        missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
-        void = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
-        voided = tuple(test for test in flagged or [cell.test for cell in missed] if test in void)
-        share = self._share([cell for cell in missed if cell.test not in voided])
-        return Ruling(found.conclusion, found.reason, voided, share)
+    def _found(self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]) -> tuple[Conclusion, str]:
+        """Of a table that is contaminated in the report by these row tests, of which some may be worth nothing."""
+        if not void:
+            return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
+        also = f"{UNEXPOSED}, which has none of its rows, was flagged by {', '.join(void)} as well"
+        if standing := [test for test in flagged if test not in void]:
+            return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
+        again = self._without[UNEXPOSED].get((llm, place))
+        if again is not None and again.verdict is Verdict.CONTAMINATED:
+            return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
+        return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
 
-    def _of_rows(self, llm: str, place: TableName) -> tuple[Conclusion, str]:
-        """What the row tests say."""
+    def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
+        table, found = self._tables.get((llm, place)), f"found by {', '.join(flagged)}"
+        if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
+            return table.reason
+        together = table and table.verdict is Verdict.CONTAMINATED and self.view.run.rules != PAPER
+        if not table or not together or table.p_value is None:
+            return found
+        return f"{found}, p = {rounded('p_value', table.p_value)} together"
+
+    def _not_found(
+        self, llm: str, place: TableName, void: Sequence[str], share: float | None
+    ) -> tuple[Conclusion, str]:
+        """Of a table that no row test flagged: it is clean only if its verdict says so, and enough tests carry that."""
         cells, table = self._rows(llm, place), self._tables.get((llm, place))
-        if flagged := _flagged(cells, table):
-            return self._found(llm, place, flagged)
         if not cells or table is None:
             return Conclusion.CANNOT_TELL, "no row test was asked"
         if short := [cell for cell in cells if cut_short(cell)]:
@@ -249,54 +272,16 @@ class _Gate:
         if table.verdict is not Verdict.NOT_DETECTED:
             why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
-        return self._clean(llm, place, [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED])
-
-    def _found(self, llm: str, place: TableName, flagged: Sequence[str]) -> tuple[Conclusion, str]:
-        """Of a table that is contaminated in the report, by these row tests."""
-        void = [test for test in flagged if test in self._void(UNEXPOSED, llm, place)]
-        if not void:
-            return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
-        also = f"{UNEXPOSED}, which has none of its rows, was flagged by {', '.join(void)} as well"
-        if standing := [test for test in flagged if test not in void]:
-            return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
-        again = self._without_plausible.get((llm, place))
-        if again is not None and again.verdict is Verdict.CONTAMINATED:
-            return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
-        return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
-
-    def _found_by(self, llm: str, place: TableName, flagged: Sequence[str]) -> str:
-        table = self._tables.get((llm, place))
-        if table and not any(cell.verdict is Verdict.CONTAMINATED for cell in self._rows(llm, place)):
-            return table.reason
-        if (
-            self.view.run.rules == PAPER
-            or not table
-            or table.p_value is None
-            or table.verdict is not Verdict.CONTAMINATED
-        ):
-            return f"found by {', '.join(flagged)}"
-        return f"found by {', '.join(flagged)}, p = {rounded('p_value', table.p_value)} together"
-
-    def _clean(self, llm: str, place: TableName, missed: Sequence[Result]) -> tuple[Conclusion, str]:
-        """Of a table that was not detected by these cells."""
-        void = [cell.test for cell in missed if cell.test in self._void(EXPOSED, llm, place)]
         also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
-        again = self._without_powerless.get((llm, place))
+        again = self._without[EXPOSED].get((llm, place))
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             unsure = also if void else "the verdict is not what its row tests say together"
             return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {unsure}"
-        counted = [cell for cell in missed if cell.test not in void]
-        share = self._share(counted)
         if self.min_power is not None and (share is None or share > self.min_power):
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
         power = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
-        tests = ", ".join(cell.test for cell in counted)
-        return Conclusion.CLEAN, f"not found by {tests}{power}" + (f"; {also}" if void else "")
-
-    def _share(self, missed: Sequence[Result]) -> float | None:
-        """The least share of remembered rows that would have been found; not known under the published rules."""
-        shares = [cell.detectable_share for cell in missed if cell.detectable_share is not None]
-        return None if self.view.run.rules == PAPER else min(shares, default=None)
+        missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
+        return Conclusion.CLEAN, f"not found by {', '.join(missed)}{power}" + (f"; {also}" if void else "")
 
     def _unsure(self, llm: str, place: TableName) -> str:
         """Why it cannot be told that the dataset is not known; empty where it can."""
@@ -312,55 +297,49 @@ class _Gate:
         known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
         return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
 
-    def _void(self, control: str, llm: str, place: TableName) -> frozenset[str]:
+    def _void(self, control: str, llm: str, place: TableName) -> Sequence[str]:
         """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
         if llm == control:
-            return frozenset()
-        cells, table = self._rows(control, place), self._tables.get((control, place))
+            return ()
+        cells = self._rows(control, place)
         if control == EXPOSED:
-            return frozenset(cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
-        return frozenset(_flagged(cells, table))
-
-    def _without(self, control: str) -> dict[Tested, TableVerdict]:
-        """The verdicts of all tables without the row tests that a control voids, as the report would have them."""
-        cells = [
-            cell
-            for (llm, place), group in self._by_subject.items()
-            for cell in group
-            if cell.test in self.view.row_tests and cell.test not in self._void(control, llm, place)
-        ]
-        run = self.view.run
-        return _verdicts(tables(cells, run.rules, ALPHA if run.alpha is None else run.alpha, self.view.facts))
+            return [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
+        return _flagged(cells, self._tables.get((control, place)))
 
     @cached_property
-    def _without_plausible(self) -> dict[Tested, TableVerdict]:
-        return self._without(UNEXPOSED)
+    def _without(self) -> dict[str, dict[Tested, TableVerdict]]:
+        """For each control, the verdicts of all tables without the row tests that it voids, as a report has them."""
+        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
+        return {
+            control: _verdicts(tables(self._worth(control), run.rules, alpha, self.view.facts))
+            for control in (EXPOSED, UNEXPOSED)
+        }
 
-    @cached_property
-    def _without_powerless(self) -> dict[Tested, TableVerdict]:
-        return self._without(EXPOSED)
+    def _worth(self, control: str) -> Iterator[Result]:
+        """The results of row tests but those that a control voids."""
+        for (llm, place), cells in self._row_results.items():
+            void = self._void(control, llm, place)
+            yield from (cell for cell in cells if cell.test not in void)
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
         return _verdicts(self.view.tables)
 
     @cached_property
-    def _by_subject(self) -> dict[Tested, list[Result]]:
-        cells: dict[Tested, list[Result]] = {}
-        for cell in self.view.cells:
-            cells.setdefault((cell.llm, TableName.of(cell)), []).append(cell)
-        return cells
+    def _row_results(self) -> dict[Tested, list[Result]]:
+        of_rows = (cell for cell in self.view.cells if cell.test in self.view.row_tests)
+        return grouped(of_rows, lambda cell: (cell.llm, cell.table))
 
     @cached_property
     def _labels(self) -> dict[TableName, str]:
-        return {TableName.of(cell): self.view.label(cell) for cell in self.view.cells}
+        return {cell.table: self.view.label(cell) for cell in self.view.cells}
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:
-        return [cell for cell in self._by_subject.get((llm, place), []) if cell.test in self.view.row_tests]
+        return self._row_results.get((llm, place), [])
 
 
 def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
-    return {(verdict.llm, TableName.of(verdict)): verdict for verdict in verdicts}
+    return {(verdict.llm, verdict.table): verdict for verdict in verdicts}
 
 
 def _flagged(cells: Sequence[Result], table: TableVerdict | None) -> list[str]:

@@ -1,61 +1,32 @@
 """Trials to results: cells, tables, ranking. `run`, `rescore`, `report`, `replay` and `power` share it."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Evidence, Facts, Measurement, Test, Trial, Verdict
-from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.base import DECIDED, Facts, PublishedRule, Test, Trial, Verdict
+from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
-from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
-from tabcontam.verdicts.decisions import Decision, found, of_table, published, texts, without_evidence
+from tabcontam.verdicts.cells import CellName, Result, Statistic, TableVerdict
+from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, PAPER
 
 LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
-BY_TESTS = {  # what the row tests that decide a table have in common, before their names
+# What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
+BY_TESTS = {
     Verdict.CONTAMINATED: "found by",
     Verdict.NOT_DETECTED: "not found by",
-    Verdict.UNINFORMATIVE: "nothing could be told by",
     Verdict.NO_ANSWER: "no answer to",
+    Verdict.UNINFORMATIVE: "nothing could be told by",
     Verdict.SKIPPED: "not asked:",
 }
-# As one row test's verdict stands for those of a table.
-STRONGEST_FIRST = (
-    Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER, Verdict.UNINFORMATIVE, Verdict.SKIPPED,
-)  # fmt: skip
 Tests = Mapping[str, Facts]
 Part = TypeVar("Part", Result, TableVerdict)
-
-
-@dataclass(frozen=True)
-class CellName:
-    """What tells one cell from another; `control` says that it is a control that joined the run."""
-
-    llm: str
-    dataset: str
-    edition: str
-    serializer: str
-    test: str
-    control: bool = False
-
-    @classmethod
-    def of(cls, cell: Result) -> "CellName":
-        """The name of a judged cell."""
-        return cls(cell.llm, cell.dataset, cell.edition or "", cell.serializer or "", cell.test, cell.control)
-
-    @property
-    def key(self) -> tuple[str, ...]:
-        """The values of `fields`."""
-        return tuple(self.fields().values())
-
-    def fields(self) -> dict[str, str]:
-        """The fields as they stand in trials.jsonl."""
-        names = ("llm", "dataset", "edition", "serializer", "test")
-        return {name: getattr(self, name) for name in names}
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
@@ -66,32 +37,43 @@ def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dic
 
 def result(
     name: CellName,
+    test: Test,
     trials: Sequence[Trial],
     planned: int,
     rules: str,
     at: float,
     ended: str = "",
-    test: Test | None = None,
 ) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
-    `test` is the one that the name is of, by default. Under the calibrated rules the verdict stands once `conclude` has
-    seen all cells of the LLM.
+    Under the calibrated rules the verdict stands once `conclude` has seen all cells of the LLM.
     """
-    test = test or by_id()[name.test]
     evidence = test.weigh(trials, at)
     own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
-    measurement = test.published.measured(of_paper) if of_paper and test.published else None
-    paper = _whole(published(measurement), trials, planned, ended) if measurement else Decision(None)
+    rule = test.published if of_paper else None
+    paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
+    share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
     cell = replace(
-        _weighed(unjudged(name, own.verdict, own.reason, planned, test), evidence),
+        unjudged(name, test, own.verdict, own.reason, planned),
         paper_verdict=paper.verdict,
         cut_short=len(trials) != planned,
+        hits=evidence.hits,
+        answered=evidence.answered,
+        score=share if evidence.p_value is not None else round(evidence.value, 4),  # without a verdict its statistic
+        sentence=evidence.sentence,
+        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
+        null=evidence.null,
+        p_value=evidence.p_value,
+        expected_hits=evidence.expected_hits,
+        interval=evidence.interval,
+        interval_of=evidence.interval_of or None,
+        recalled_bits=evidence.recalled_bits,
+        detectable_share=evidence.share,
     )
-    if rules == PAPER and measurement is not None:
-        return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), measurement)
+    if rules == PAPER and rule:
+        return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
     return cell
 
 
@@ -103,46 +85,19 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
     return Decision(Verdict.NO_ANSWER, f"{asked}{ended and f': {ended}'}")
 
 
-def _weighed(cell: Result, evidence: Evidence) -> Result:
-    """A cell with what the calibrated rules count and decide by; a test without a verdict scores its statistic."""
-    share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
-    return replace(
-        cell,
-        hits=evidence.hits,
-        answered=evidence.answered,
-        score=share if evidence.p_value is not None else round(evidence.value, 4),
-        sentence=evidence.sentence,
-        statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
-        null=evidence.null,
-        p_value=evidence.p_value,
-        expected_hits=evidence.expected_hits,
-        interval=evidence.interval,
-        interval_of=evidence.interval_of or None,
-        recalled_bits=evidence.recalled_bits,
-        detectable_share=evidence.share,
-    )
-
-
-def published_counts(cell: Result, measurement: Measurement) -> Result:
+def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
     """A cell with what was counted under the published rules, and the sentence that says so."""
-    asked, hits, answered = len(measurement.trials), measurement.paper_hits, texts(measurement.trials)
+    asked, hits, answered = len(trials), rule.hits(trials), texts(trials)
     unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
-    sentence = f"{hits} of {asked} {measurement.claim}{unread}"
+    sentence = f"{hits} of {asked} {rule.claim}{unread}"
     return replace(cell, hits=hits, answered=answered, score=round(hits / asked, 4), sentence=sentence)
 
 
-def unjudged(
-    name: CellName, verdict: Verdict | None, reason: str | None, queries: int = 0, test: Test | None = None
-) -> Result:
+def unjudged(name: CellName, test: Test, verdict: Verdict | None, reason: str | None, queries: int = 0) -> Result:
     """A cell before its trials are weighed, or one that has none: skipped, or not answered."""
     return Result(
-        llm=name.llm,
-        dataset=name.dataset,
-        edition=name.edition,
-        serializer=name.serializer,
-        test=name.test,
-        kind=(test or by_id()[name.test]).kind,
-        control=name.control,
+        **name._asdict(),
+        kind=test.kind,
         verdict=verdict,
         cut_short=queries > 0,
         queries=queries,
@@ -156,35 +111,30 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
     known = tests or known_tests()
 
     def decided(cell: Result, finding: bool) -> Result:
-        return cell if rules == PAPER and known[cell.test].number is not None else _concluded(cell, finding)
+        if rules == PAPER and known[cell.test].number is not None:
+            return cell
+        # a smaller run, whose family this one is larger than, may have found it
+        own = cell.otherwise or cell.verdict
+        if own is Verdict.CONTAMINATED:
+            own = Verdict.NOT_DETECTED
+        if finding:
+            reason = None if own is Verdict.NOT_DETECTED else cell.reason
+            return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
+        reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
+        return replace(cell, verdict=own, otherwise=None, reason=reason)
 
     return _by_llm(cells, alpha, decided)
 
 
 def _by_llm(parts: Sequence[Part], alpha: float, decided: Callable[[Part, bool], Part]) -> list[Part]:
     """The parts with what is decided of those that have a p-value, within the family of their LLM."""
-    families: dict[str, list[tuple[int, float]]] = {}
-    for number, part in enumerate(parts):
-        if part.p_value is not None:
-            families.setdefault(part.llm, []).append((number, part.p_value))
     concluded = list(parts)
-    for family in families.values():
-        decisions = found([p_value for _, p_value in family], alpha)
-        for (number, _), (q_value, finding) in zip(family, decisions, strict=True):
-            concluded[number] = decided(replace(parts[number], q_value=q_value), finding)
+    p_values = {number: part.p_value for number, part in enumerate(parts) if part.p_value is not None}
+    for family in grouped(p_values, lambda number: parts[number].llm).values():
+        q_values = benjamini_hochberg([p_values[number] for number in family])
+        for number, q_value in zip(family, q_values, strict=True):
+            concluded[number] = decided(replace(parts[number], q_value=q_value), q_value <= alpha)
     return concluded
-
-
-def _concluded(cell: Result, finding: bool) -> Result:
-    # a smaller run, whose family this one is larger than, may have found it
-    own = cell.otherwise or cell.verdict
-    if own is Verdict.CONTAMINATED:
-        own = Verdict.NOT_DETECTED
-    if finding:
-        reason = None if own is Verdict.NOT_DETECTED else cell.reason
-        return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
-    reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
-    return replace(cell, verdict=own, otherwise=None, reason=reason)
 
 
 def surely_found(cell: Result, rules: str, at: float) -> bool:
@@ -219,40 +169,34 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
 def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
     """One line for each (LLM, dataset, serializer): what its row tests say together, whatever their dependence."""
     known = tests or known_tests()
-    grouped: dict[tuple[str, ...], list[Result]] = {}
-    for cell in cells:
-        if known[cell.test].row_test:
-            grouped.setdefault(cell.key[:-1], []).append(cell)
+    of_rows = (cell for cell in cells if known[cell.test].row_test)
 
     def decided(table: TableVerdict, finding: bool) -> TableVerdict:
-        return table if rules == PAPER else _concluded_table(table, finding)
+        if finding and rules != PAPER:
+            reason = f"the row tests together: p = {table.p_value:.2g}"
+            return replace(table, verdict=Verdict.CONTAMINATED, reason=reason)
+        if rules != PAPER and table.verdict in DECIDED:
+            power = _would_find(table.detectable_share)
+            return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
+        return table
 
-    return _by_llm([_table(own) for own in grouped.values()], alpha, decided)
+    return _by_llm([_table(own) for own in grouped(of_rows, lambda cell: cell.key[:-1]).values()], alpha, decided)
 
 
 def _table(cells: Sequence[Result]) -> TableVerdict:
     verdicts = {cell.verdict for cell in cells}
-    verdict = next((word for word in STRONGEST_FIRST if word in verdicts), Verdict.SKIPPED)
+    verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
     recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
+    p_values = [cell.p_value for cell in cells if cell.p_value is not None]
     return TableVerdict(
         llm=cells[0].llm,
         dataset=cells[0].dataset,
         edition=cells[0].edition,
         serializer=cells[0].serializer,
         verdict=verdict,
-        p_value=of_table([cell.p_value for cell in cells if cell.p_value is not None]),
+        p_value=any_dependence(p_values) if p_values else None,
         recalled_bits=sum(recalled) if recalled else None,
         detectable_share=min(shares, default=None),
         reason=f"{BY_TESTS[verdict]} {', '.join(cell.test for cell in cells if cell.verdict is verdict)}",
     )
-
-
-def _concluded_table(table: TableVerdict, finding: bool) -> TableVerdict:
-    if finding:
-        reason = f"the row tests together: p = {table.p_value:.2g}"
-        return replace(table, verdict=Verdict.CONTAMINATED, reason=reason)
-    if table.verdict in DECIDED:
-        power = _would_find(table.detectable_share)
-        return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
-    return table

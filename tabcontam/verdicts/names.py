@@ -2,7 +2,6 @@
 
 import os.path
 from collections.abc import Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
@@ -10,26 +9,12 @@ from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import SHORT, find_card, split_edition
 from tabcontam.tables.text_files import check_file
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.cells import TableName
 from tabcontam.verdicts.results import RunResults
 
 
-@dataclass(frozen=True)
-class TableName:
-    """A table as it was asked about: an edition of a dataset, written in a serializer."""
-
-    dataset: str
-    edition: str | None
-    serializer: str | None
-
-    @classmethod
-    def of(cls, part: Result | TableVerdict) -> "TableName":
-        """The table of a cell or of a verdict."""
-        return cls(part.dataset, part.edition, part.serializer)
-
-
 def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
-    """The LLMs of a run that are so named: as in the run, by what that stood for, or by a name of the catalogue.
+    """The LLMs of a run that these names mean: as the run has them, what that stood for, or names of the catalogue.
 
     Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
     """
@@ -57,12 +42,12 @@ def _means(spec: str) -> set[str]:
 
 
 def places_named(view: RunResults, name: str) -> list[TableName]:
-    """The tables of a run that are so named: as the report labels them, NAME, NAME@EDITION, an alias or a FILE.
+    """The tables of a run that a name means: a label of the report, NAME, NAME@EDITION, an alias or a FILE.
 
     Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
     since.
     """
-    labels = {TableName.of(cell): view.label(cell) for cell in view.cells}
+    labels = {cell.table: view.label(cell) for cell in view.cells}
     base, edition = split_edition(name)
     card = find_card(base)
     found = [

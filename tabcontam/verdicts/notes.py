@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tabcontam.evidence.base import Verdict
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import phrase
 
@@ -29,6 +30,7 @@ class NoteKind(StrEnum):
     CONTROLS = "controls"  # what they say that is no warning
 
 
+MEASURED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
 WARNINGS = (NoteKind.NO_POWER, NoteKind.NOT_KNOWN, NoteKind.PLAUSIBILITY)
 CLAIMS = (*WARNINGS, NoteKind.STOPPED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED)  # said before the text
 
@@ -54,45 +56,40 @@ class Note:
 Labelled = tuple[str, Result]  # a cell and what the report calls its table
 
 
-def of_controls(cells: Iterable[Labelled], row_tests: frozenset[str]) -> list[Note]:
+def of_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
     """What the controls say about the tests themselves; nothing where no control took part.
 
     Both have read a page about the dataset, so only row tests tell them apart.
     """
-    measured = [one for one in cells if one[1].verdict not in (None, Verdict.SKIPPED, Verdict.UNINFORMATIVE)]
-    exposed, unexposed = ([one for one in measured if one[1].llm == llm] for llm in (EXPOSED, UNEXPOSED))
-    missed, silent = _with_verdict(exposed, Verdict.NOT_DETECTED), _with_verdict(exposed, Verdict.NO_ANSWER)
-    known = [one for one in missed if one[1].test not in row_tests]
-    exposed, unexposed, missed = (
-        [one for one in own if one[1].test in row_tests] for own in (exposed, unexposed, missed)
-    )
-    flagged = _with_verdict(unexposed, Verdict.CONTAMINATED)
+    of_rows = [one for one in cells if one[1].test in row_tests]
+    others = [one for one in cells if one[1].test not in row_tests]
+    missed = _judged(of_rows, EXPOSED, Verdict.NOT_DETECTED)
+    silent = _judged(cells, EXPOSED, Verdict.NO_ANSWER)
+    flagged = _judged(of_rows, UNEXPOSED, Verdict.CONTAMINATED)
+    known = _judged(others, EXPOSED, Verdict.NOT_DETECTED)
     return [
         *_by_test(NoteKind.NO_POWER, f"{EXPOSED}, which has the table, was missed by", missed),
         *_by_test(NoteKind.NOT_KNOWN, f"{EXPOSED} gave no readable answer to", silent),
         *_by_test(NoteKind.PLAUSIBILITY, f"{UNEXPOSED}, which has none of its rows, was flagged by", flagged),
         *_by_test(NoteKind.CONTROLS, f"{EXPOSED}, which has read a page about the dataset, was missed by", known),
-        *_found(f"{EXPOSED}, which has the table, was found", exposed),
-        *_found(f"{UNEXPOSED}, which has none of its rows, was flagged", unexposed),
+        *_found(f"{EXPOSED}, which has the table, was found", _judged(of_rows, EXPOSED, *MEASURED)),
+        *_found(f"{UNEXPOSED}, which has none of its rows, was flagged", _judged(of_rows, UNEXPOSED, *MEASURED)),
     ]
 
 
-def _with_verdict(cells: Iterable[Labelled], verdict: Verdict) -> list[Labelled]:
-    return [one for one in cells if one[1].verdict is verdict]
+def _judged(cells: Iterable[Labelled], llm: str, *verdicts: Verdict) -> list[Labelled]:
+    return [one for one in cells if one[1].llm == llm and one[1].verdict in verdicts]
 
 
 def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]:
     """`what` with the tests and the datasets, tests that have the same datasets together."""
-    places: dict[str, list[str]] = {}
-    for label, cell in cells:
-        places.setdefault(cell.test, []).append(label)
-    tests: dict[tuple[str, ...], list[str]] = {}
-    for test, labels in places.items():
-        tests.setdefault(tuple(labels), []).append(test)
+    by_test = grouped(cells, lambda one: one[1].test)
+    places = {test: tuple(label for label, _ in own) for test, own in by_test.items()}
+    tests = grouped(places, places.__getitem__)
     return [Note(kind, f"{what} {phrase(names)} on {phrase(labels)}") for labels, names in tests.items()]
 
 
 def _found(what: str, cells: Sequence[Labelled]) -> list[Note]:
-    found = len(_with_verdict(cells, Verdict.CONTAMINATED))
+    found = sum(cell.verdict is Verdict.CONTAMINATED for _, cell in cells)
     text = f"{what} by the row tests in {found} of {len(cells)} measured cells"
     return [Note(NoteKind.CONTROLS, text)] if cells else []

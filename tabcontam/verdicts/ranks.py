@@ -3,9 +3,10 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import get_args
+from typing import Any, get_args
 
 from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
+from tabcontam.groups import grouped
 from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
@@ -47,20 +48,17 @@ class Rank:
     @property
     def measures(self) -> Mapping[str, float | None]:
         """What was measured of it."""
-        found = (self.score, self.membership, self.zero_shot, self.one_shot)
-        return dict(zip(map(str, MEASURES), found, strict=True))
+        return {name: getattr(self, name) for name in MEASURES}
 
     @property
     def intervals(self) -> Mapping[str, Limits]:
         """The 95% intervals of the measures, where they are known."""
-        stated = (self.score_interval, self.membership_interval, self.zero_shot_interval, self.one_shot_interval)
-        return {name: limits for name, limits in zip(MEASURES, stated, strict=True) if limits is not None}
+        return {name: limits for name in MEASURES if (limits := getattr(self, f"{name}_interval")) is not None}
 
     @property
     def majorities(self) -> Mapping[str, float]:
         """What always saying the largest class gets in classification, where it is known."""
-        stated = (self.zero_shot_majority, self.one_shot_majority)
-        return {name: share for name, share in zip(ACCURACIES, stated, strict=True) if share is not None}
+        return {name: share for name in ACCURACIES if (share := getattr(self, f"{name}_majority")) is not None}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,11 +88,9 @@ def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | No
     largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
     and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
     """
-    by_llm: dict[str, list[Result]] = {}
-    for cell in cells:
-        if not cell.control:
-            by_llm.setdefault(cell.llm, []).append(cell)
-    ranks = [_rank(llm, own, rules, facts or known_tests()) for llm, own in by_llm.items()]
+    by_llm = grouped((cell for cell in cells if not cell.control), lambda cell: cell.llm)
+    facts = facts or known_tests()
+    ranks = [_rank(llm, own, rules, facts) for llm, own in by_llm.items()]
     return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))
 
 
@@ -102,27 +98,17 @@ def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Fac
     numbered = [cell for cell in cells if facts[cell.test].number is not None]
     counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
     found = sum(cell.verdict is Verdict.CONTAMINATED for cell in counted)
-    membership, zero_shot, one_shot = (
-        [
-            (cell, cell.score)
-            for cell in cells
-            if facts[cell.test].measure == measure and cell.verdict is None and cell.score is not None
-        ]
-        for measure in MEASURES[1:]
-    )
-    return Rank(
-        llm=llm,
-        score=round(found / len(counted), 4) if counted else None,
-        membership=_mean(membership),
-        zero_shot=_mean(zero_shot),
-        one_shot=_mean(one_shot),
-        score_interval=_rounded(clopper_pearson(found, len(counted))) if counted else None,
-        membership_interval=_mean_interval(membership),
-        zero_shot_interval=_mean_interval(zero_shot),
-        one_shot_interval=_mean_interval(one_shot),
-        zero_shot_majority=_majority(zero_shot),
-        one_shot_majority=_majority(one_shot),
-    )
+    measured: dict[str, Any] = {}
+    if counted:
+        measured = {"score": round(found / len(counted), 4)}
+        measured["score_interval"] = _rounded(clopper_pearson(found, len(counted)))
+    for measure in MEASURES[1:]:
+        own = [cell for cell in cells if facts[cell.test].measure == measure and cell.verdict is None]
+        scored = [(cell, cell.score) for cell in own if cell.score is not None]
+        measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
+        if measure in ACCURACIES:
+            measured[f"{measure}_majority"] = _majority(scored)
+    return Rank(llm=llm, **measured)
 
 
 Scored = tuple[Result, float]  # a cell that has a score and no verdict, and the score

@@ -9,7 +9,7 @@ from tabcontam.verdicts.checked import Count, Truth
 
 @dataclass(frozen=True, kw_only=True)
 class InRecords:
-    """What is said of recorded answers."""
+    """What each difference in recorded answers states first: which LLM, dataset and test, and in which file."""
 
     llm: str
     """The LLM, by the record's own name."""

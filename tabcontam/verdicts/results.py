@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import Literal
 
 from tabcontam.evidence.base import Facts, Kind
+from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, known_tests
@@ -159,10 +160,8 @@ class RunResults:
 
     @cached_property
     def _editions(self) -> dict[str, set[str | None]]:
-        editions: dict[str, set[str | None]] = {}
-        for cell in self.cells:
-            editions.setdefault(cell.dataset, set()).add(cell.edition)
-        return editions
+        by_dataset = grouped(self.cells, lambda cell: cell.dataset)
+        return {dataset: {cell.edition for cell in cells} for dataset, cells in by_dataset.items()}
 
     @cached_property
     def _differing(self) -> dict[str, set[str | None]]:

@@ -4,7 +4,7 @@ It had no facts of the tests, and what its notes and reasons were about stood in
 else, they are taken from these words.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tabcontam.evidence.base import Facts, Family, Kind, Verdict
@@ -21,15 +21,17 @@ def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
     """A document of schema 1 as one of today's; what is foreign in it stays, to be complained of."""
     run, cells, tables = (document.get(name) for name in ("run", "cells", "tables"))
     known = known_tests()
-    if isinstance(cells, list):
-        cells = [_cell(cell, known) if isinstance(cell, Mapping) else cell for cell in cells]
-    if isinstance(tables, list):
-        tables = [{"reason": ""} | _known(table) if isinstance(table, Mapping) else table for table in tables]
+    cells = _each(cells, lambda cell: _cell(cell, known))
+    tables = _each(tables, lambda table: {"reason": ""} | _known(table))
     if isinstance(run, Mapping):
         parts = [*(cells or ()), *(document.get("comparisons") or ())] if isinstance(cells, list) else []
         run = _run(run, [part for part in parts if isinstance(part, Mapping)])
     changed = {"schema": 2, "run": run, "cells": cells, "tables": tables}
     return _known({**document, **changed})
+
+
+def _each(parts: Any, lift: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
+    return [lift(part) if isinstance(part, Mapping) else part for part in parts] if isinstance(parts, list) else parts
 
 
 def _known(part: Mapping[str, Any]) -> dict[str, Any]:
@@ -54,7 +56,7 @@ def _run(run: Mapping[str, Any], cells: Iterable[Mapping[str, Any]]) -> dict[str
     if isinstance(notes := run.get("notes"), list):
         changed["notes"] = [_note(note) for note in notes]
     if isinstance(llms := run.get("llms"), list):
-        changed["llms"] = [_llm(llm) if isinstance(llm, Mapping) else llm for llm in llms]
+        changed["llms"] = _each(llms, _llm)
     return {**_known(run), **changed}
 
 

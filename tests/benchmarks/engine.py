@@ -33,8 +33,7 @@ from tabcontam.subjects.known.simulated import open_simulated
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
-from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.judge import CellName
+from tabcontam.verdicts.cells import CellName, Result
 from tests.answerers import reply_of
 from tests.benchmarks.wire import served
 

@@ -51,7 +51,7 @@ CONTROLS = ("exposed", "unexposed")
 NOT_ASKED = (Verdict.UNINFORMATIVE, Verdict.SKIPPED)
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 DECIDED = [test for test in all_tests() if test.decides]
-ROWS = [test for test in DECIDED if test.of_rows]
+ROWS = [test for test in DECIDED if test.row_test]
 TAKEN = [test for test in ROWS if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
 
 
@@ -107,7 +107,7 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, V
     for cell in run.cells:
         own = [trial for trial in trials[cell.test.id] if trial.query.paper]
         if own and cell.test.published and cell.test.number is not None:
-            verdicts[cell.test.id] = published(cell.test.published.measured(own)).verdict
+            verdicts[cell.test.id] = published(cell.test.published, own).verdict
     return verdicts
 
 
@@ -192,7 +192,7 @@ def error_table(results: Sequence[Counts]) -> list[str]:
         "|---|---|---|---|---|---|---|---|---|",
     ]
     for test in [*(test.id for test in DECIDED), TOGETHER]:
-        of_rows = test == TOGETHER or by_id()[test].of_rows
+        of_rows = test == TOGETHER or by_id()[test].row_test
         ignorant = (*IGNORANT, CONSTANT, *((EXPERT,) if of_rows else ()))
         asked = sum(test in counts.queries for counts in results)
         queries = max((counts.queries.get(test, 0) for counts in results), default=0)
@@ -214,7 +214,7 @@ def false_positives_by(results: Sequence[Counts]) -> list[str]:
     """False positives by answerer, the worst test of each."""
     lines = []
     for answerer in (*IGNORANT, CONSTANT, EXPERT):
-        own = [test for test in DECIDED if answerer != EXPERT or test.of_rows]
+        own = [test for test in DECIDED if answerer != EXPERT or test.row_test]
         rates = {test.id: counted(results, [answerer], test.id) for test in own}
         found, runs = (sum(pair[place] for pair in rates.values()) for place in (0, 1))
         worst = max(rates, key=lambda test: rates[test][0] / max(rates[test][1], 1))
@@ -228,7 +228,7 @@ def uninformative(results: Sequence[Counts]) -> list[str]:
         f"{counts.dataset} {test}: {reason}"
         for counts in results
         for test, reason in counts.idle.items()
-        if test not in counts.queries and (test == TOGETHER or by_id()[test].of_rows)
+        if test not in counts.queries and (test == TOGETHER or by_id()[test].row_test)
     ]
 
 

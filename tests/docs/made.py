@@ -118,7 +118,7 @@ def _facts(test: Test) -> Mapping[str, str]:
 
 
 def _kind(test: Test) -> str:
-    return f"{test.kind}, a row test" if test.of_rows else str(test.kind)
+    return f"{test.kind}, a row test" if test.row_test else str(test.kind)
 
 
 def _sentence(text: str) -> str:

@@ -85,7 +85,7 @@ def test_a_test_of_another_package_stands_behind_ours(monkeypatch: pytest.Monkey
 
 
 def test_a_row_test_follows_from_family_and_verdict() -> None:
-    assert {test.id for test in all_tests() if test.of_rows} == {
+    assert {test.id for test in all_tests() if test.row_test} == {
         "incomplete_completion", "full_completion", "feature_completion", MatchedMembership.id,
     }  # fmt: skip
 
@@ -94,7 +94,7 @@ def test_a_test_with_an_id_of_its_own_inherits_no_title_and_no_published_rule() 
     own = LastCell()
     assert (own.title, own.number) == ("Last cell", None)
     assert vars(LastCell)["published"] is None
-    assert (own.family, own.kind, own.of_rows, own.decides) == (Family.ROWS, Kind.MEMORIZATION, True, True)
+    assert (own.family, own.kind, own.row_test, own.decides) == (Family.ROWS, Kind.MEMORIZATION, True, True)
     queries = own.planned(ships(), IS, Random(0))
     assert any(query.paper for query in FeatureCompletion().planned(ships(), IS, Random(0)))
     assert not any(query.paper for query in queries)
@@ -143,7 +143,8 @@ def test_a_published_rule_decides_by_a_share_and_by_one_hit_at_least() -> None:
         for query, reply in zip(queries, replies, strict=True)
     ]
     assert {reply.state for reply in replies} == {State.OK}
-    found = [PublishedRule(text, share=share).measured(trials) for share in (0.0, 0.4, 0.5, None)]
-    assert [each.paper_hits for each in found] == [2] * 4
-    assert [each.paper_detected for each in found] == [True, True, False, None]
-    assert PublishedRule(text).measured([]).paper_detected is False
+    hits = PublishedRule(text).hits(trials)
+    assert hits == 2
+    found = [PublishedRule(text, share=share).detects(hits, len(trials)) for share in (0.0, 0.4, 0.5, None)]
+    assert found == [True, True, False, None]
+    assert PublishedRule(text).detects(0, 0) is False

@@ -6,8 +6,9 @@ from typing import Any
 import pytest
 
 from tabcontam.errors import UsageError
+from tabcontam.verdicts.cells import TableName
 from tabcontam.verdicts.document import typed
-from tabcontam.verdicts.names import TableName, llms_named, places_named
+from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.results import RunResults
 from tests.report import synthetic
 

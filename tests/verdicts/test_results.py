@@ -194,7 +194,7 @@ def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -
     recorded = {"incomplete_completion_single"}  # of one feature, as in the paper's records
     view = typed(document([]))
     assert view.facts.keys() == {test.id for test in registry.all_tests()} | recorded
-    assert {test.id for test in registry.all_tests() if test.of_rows} | recorded == view.row_tests
+    assert {test.id for test in registry.all_tests() if test.row_test} | recorded == view.row_tests
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:

@@ -22,17 +22,16 @@ Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written,
 
 def other_cards(table: Table) -> tuple[Card, ...]:
     """The cards of other data: none of whose names holds one of the table's, and that share few features with it."""
-    others = (card for card in load_cards().values() if _is_other(card, table))
-    return cached_fact(table, "other cards", lambda: tuple(others))
+    names, features = (*table.names, *table.not_names, table.title), {_spelling(name) for name in table.columns}
 
+    def is_other(card: Card) -> bool:
+        theirs = (*card.names, *card.not_aliases)
+        if any(stands_in(mine, name) or stands_in(name, mine) for mine in names for name in theirs):
+            return False
+        shared = features & {_spelling(name) for name in features_of(card)}
+        return 2 * len(shared) <= min(len(table.columns), len(features_of(card)))
 
-def _is_other(card: Card, table: Table) -> bool:
-    ours = (*table.names, *table.not_names, table.title)
-    theirs = (*card.names, *card.not_aliases)
-    if any(stands_in(mine, name) or stands_in(name, mine) for mine in ours for name in theirs):
-        return False
-    shared = {_spelling(name) for name in features_of(card)} & {_spelling(name) for name in table.columns}
-    return 2 * len(shared) <= min(len(table.columns), len(features_of(card)))
+    return cached_fact(table, "other cards", lambda: tuple(filter(is_other, load_cards().values())))
 
 
 def features_of(card: Card) -> tuple[str, ...]:

@@ -1,7 +1,6 @@
 """Tests 5 and 6: does the LLM know which values a feature takes?"""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -15,10 +14,11 @@ from tabcontam.evidence.base import Kind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
+from tabcontam.groups import grouped
 from tabcontam.tables.draws import by_content
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Table
 
 MAX_TOKENS = 128
 FEATURES = 2
@@ -87,7 +87,7 @@ class FeatureValuesInformed(WordTest):
 
     def _query(self, table: Table, serializer: Serializer, feature: str, number: int, rng: Random) -> Query:
         values, cells = sorted(table.distinct(feature)), table.column(feature)
-        rows_of = cached_fact(table, ("rows of", feature), lambda: _rows_by_value(table, feature))
+        rows_of = cached_fact(table, ("rows of", feature), lambda: grouped(by_content(table), cells.__getitem__))
 
         def draw() -> Query | None:
             # Which values may be shown is drawn first, so that two values are always left to name.
@@ -166,14 +166,6 @@ class FeatureValuesUninformed(WordTest):
         if not queries:
             raise Skip("the prompt gives away the values of every categorical feature")
         return queries
-
-
-def _rows_by_value(table: Table, feature: str) -> Mapping[Cell, list[int]]:
-    """The rows of each value, by what they hold: the same in any order of the table's rows."""
-    cells, rows = table.column(feature), defaultdict[Cell, list[int]](list)
-    for index in by_content(table):
-        rows[cells[index]].append(index)
-    return dict(rows)
 
 
 def _prompt(table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]) -> Prompt:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.rows.membership import Swap
+from tabcontam.groups import grouped
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
@@ -118,15 +119,12 @@ def _codes(table: Table, rows: Sequence[int]) -> Floats:
     """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing."""
     codes = np.full((len(rows), len(table.columns)), np.nan)
     for place, name in enumerate(table.columns):
-        cells = table.column(name)
-        numeric = table.is_numeric(name)
-        known = {cell for row in rows if (cell := cells[row]) is not None and not table.is_missing(cell)}
-        keys = {cell: float(cell) if numeric else cell for cell in known}
-        ranks = {key: rank for rank, key in enumerate(sorted(set(keys.values())))}
-        for number, row in enumerate(rows):
-            cell = cells[row]
-            if cell in keys:
-                codes[number, place] = ranks[keys[cell]] / max(1, len(ranks) - 1)
+        cells = [table.column(name)[row] for row in rows]
+        known = [number for number, cell in enumerate(cells) if not table.is_missing(cell)]
+        texts = [str(cells[number]) for number in known]
+        values = np.array([float(text) for text in texts] if table.is_numeric(name) else texts, dtype=object)
+        ranked = np.unique(values, return_inverse=True)[1]
+        codes[known, place] = ranked / max(1, ranked.max(initial=0))
     return codes
 
 
@@ -167,9 +165,7 @@ def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
 def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leaves: Ints) -> dict[int, int]:
     """For each row, by its place, one with a value that is usual where it stands, but makes no row of the table."""
     rng = seeded(table, "donors", table.columns[column])
-    alike: dict[int, list[int]] = {}
-    for place, leaf in enumerate(leaves.tolist()):
-        alike.setdefault(leaf, []).append(place)
+    alike = grouped(range(len(rows)), lambda place: int(leaves[place]))
     keys = [value_key(str(table.rows[row][column])) for row in rows]
     by_value = np.argsort(values, kind="stable").tolist()
     rank = {place: number for number, place in enumerate(by_value)}
@@ -258,14 +254,12 @@ def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
     from sklearn.ensemble import HistGradientBoostingClassifier
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import roc_auc_score
+    from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
     described, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
-    folds = np.tile(np.arange(len(true)) % FOLDS, 2)  # both copies of a row are in the same
-    odds = np.zeros(len(labels))
-    for fold in range(FOLDS):
-        model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
-        model.fit(described[folds != fold], labels[folds != fold])
-        odds[folds == fold] = np.clip(model.decision_function(described[folds == fold]), -SURE, SURE)
+    model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
+    folds = PredefinedSplit(np.tile(np.arange(len(true)) % FOLDS, 2))  # both copies of a row are in the same
+    odds = np.clip(cross_val_predict(model, described, labels, cv=folds, method="decision_function"), -SURE, SURE)
     # scaled by logistic regression, so that the probabilities are as sure as they were right
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
     return float(roc_auc_score(labels, odds)), np.asarray(1 / (1 + np.exp(-max(slope, 0.0) * odds)))

@@ -69,7 +69,6 @@ class IncompleteCompletion(RowTest):
     """
 
     id: ClassVar[str] = "incomplete_completion"
-    title: ClassVar[str] = "Incomplete completion"
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5)
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
@@ -131,7 +130,6 @@ class FullCompletion(RowTest):
     """
 
     id: ClassVar[str] = "full_completion"
-    title: ClassVar[str] = "Full completion"
     published = PublishedRule("next rows were written as in the file", 8)
     part: ClassVar[int] = 1  # of the rows
     further: ClassVar[int] = 29  # queries besides the paper's
@@ -208,7 +206,6 @@ class FeatureCompletion(OneCellTest):
     """
 
     id: ClassVar[str] = "feature_completion"
-    title: ClassVar[str] = "Feature completion"
     published = PublishedRule("removed values were named as in the file", 9)
     part: ClassVar[int] = 2  # of the rows
     further: ClassVar[int] = 60  # queries besides the paper's

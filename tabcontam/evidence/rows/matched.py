@@ -53,7 +53,6 @@ class MatchedMembership(MembershipTest):
     """
 
     id: ClassVar[str] = "matched_membership"
-    title: ClassVar[str] = "Matched membership"
     decides: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:

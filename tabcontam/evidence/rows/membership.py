@@ -88,7 +88,6 @@ class Membership(MembershipTest):
     """
 
     id: ClassVar[str] = "membership"
-    title: ClassVar[str] = "Membership"
     measure: ClassVar[str] = "membership"
     published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
 
@@ -99,15 +98,14 @@ class Membership(MembershipTest):
             raise Skip("too few rows: one is shown and two are asked")
         asked = rng.sample(by_content(table), count)
 
-        def perturbed_row() -> Swap:
+        def example() -> Swap:
             return perturbed(table, rng.choice(by_content(table)), rng)
 
-        def query(number: int, place: int, label: tuple[str, bool]) -> Query:
+        queries = []
+        for number, (place, label) in enumerate(zip(asked, balanced(count, rng), strict=True)):
             row = Swap(place, 0, place) if label[0] == "Yes" else perturbed(table, place, rng)
-            return self.query(table, serializer, number, row, label, perturbed_row)
-
-        labelled = zip(asked, balanced(count, rng), strict=True)
-        return [query(number, place, label) for number, (place, label) in enumerate(labelled)]
+            queries.append(self.query(table, serializer, number, row, label, example))
+        return queries
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The AUC of the answers given, with no p-value: a row can be told because it is likely, too."""

@@ -15,6 +15,7 @@ from tabcontam.evidence import prompts
 from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
+from tabcontam.groups import grouped
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.statistics.exact import clopper_pearson
@@ -52,16 +53,16 @@ class ClassificationTest(ChoiceTest):
         target, question = table.target, table.question
         answers = _answers(question)
         labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
-        classes = cached_fact(table, "classes", lambda: _by_label(labels, answers))
+        classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
         write = partial(_prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
         guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
-        majority = Guess({max(answers, key=lambda answer: len(classes[answer])): 1.0}, 0.0)
+        majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))
         short = all(answer.casefold() in ("yes", "no") for answer in answers)
         queries = []
         for number, asked in enumerate(rows):
-            examples = [self._example(table, classes[answer], asked, rng) for answer in answers * self.shots]
+            examples = [self._example(table, classes.get(answer, []), asked, rng) for answer in answers * self.shots]
             shown = (*examples, asked)
             queries.append(
                 Query(
@@ -124,10 +125,6 @@ def _labels(table: Table, target: str, question: Question) -> dict[int, str]:
     return {row: question.answer(cell) for row, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
-def _by_label(labels: Mapping[int, str], answers: Sequence[str]) -> dict[str, list[int]]:
-    return {answer: [row for row, label in labels.items() if label == answer] for answer in answers}
-
-
 def _baseline(queries: Sequence[Query], name: str) -> float | None:
     """The share of right answers that a baseline gets, of the queries that it has one for."""
     chances = [query.chance[name].of(str(query.expected[0])) for query in queries if name in query.chance]
@@ -161,9 +158,7 @@ def _few_shot(table: Table, target: str, labels: Mapping[int, str], rows: Sequen
     from sklearn.linear_model import LogisticRegression
 
     described, rng = _described(table, target, rows), seeded(table, "few-shot")
-    by_label: dict[str, list[int]] = {}
-    for place, row in enumerate(rows):
-        by_label.setdefault(labels[row], []).append(place)
+    by_label = grouped(range(len(rows)), lambda place: labels[rows[place]])
     said: list[list[str]] = [[] for _ in rows]
     for _ in range(DRAWS):
         shots = [

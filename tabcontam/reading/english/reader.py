@@ -43,12 +43,10 @@ class Rules:
             match line.split():
                 case ["PFX" | "SFX", flag, "Y" | "N" as cross, _]:
                     crossing[flag] = cross == "Y"
-                case ["PFX", flag, strip, add, condition]:
-                    affix = Affix(flag, crossing[flag], strip.strip("0"), re.compile(f"^{condition}"))
-                    rules.prefixes.setdefault(add, []).append(affix)
-                case ["SFX", flag, strip, add, condition]:
-                    affix = Affix(flag, crossing[flag], strip.strip("0"), re.compile(f"{condition}$"))
-                    rules.suffixes.setdefault(add, []).append(affix)
+                case ["PFX" | "SFX" as kind, flag, strip, add, condition]:
+                    affixes, shape = (rules.prefixes, "^{}") if kind == "PFX" else (rules.suffixes, "{}$")
+                    affix = Affix(flag, crossing[flag], strip.strip("0"), re.compile(shape.format(condition)))
+                    affixes.setdefault(add, []).append(affix)
                 case ["ICONV", old, new]:
                     rules.conversions.append((old, new))
                 case ["COMPOUNDRULE", pattern] if not pattern.isdigit():

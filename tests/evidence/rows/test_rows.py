@@ -49,7 +49,7 @@ RIGHT = "The age is 39, The sex is female"
 def test_every_row_test_shows_that_rows_were_seen() -> None:
     for test in (IncompleteCompletion(), FullCompletion(), FeatureCompletion()):
         assert test.decides
-        assert test.of_rows
+        assert test.row_test
 
 
 def test_a_right_cell_is_worth_its_bits() -> None:
