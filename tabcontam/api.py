@@ -6,6 +6,7 @@ What a user can mend is raised as `UsageError`, with the line that the command l
 
 import inspect
 import os.path
+from argparse import ArgumentTypeError
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -15,6 +16,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS
+from tabcontam.cli.commands import order_of
 from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Dataset = str | Path | Table
+COUNTS = ("queries", "batch_size", "max_connections", "max_requests")  # words of `run` that are None or above 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -115,11 +118,11 @@ class Results:
         A pair, as an interval, makes two columns: `interval_low` and `interval_high`. Names and sentences are as
         models and tables wrote them: to open a CSV file of them in a spreadsheet, use `report --format csv`.
         """
-        from tabcontam.report.frame import PARTS
+        from tabcontam.report.frame import PARTS, frame
 
         if part not in PARTS:
             raise unknown("part of the results", part, PARTS)
-        return PARTS[part](self.run_results)
+        return frame(self.run_results, part)
 
 
 def run(
@@ -159,39 +162,25 @@ def run(
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
     a bad input, and where no LLM could be reached.
     """
-    command, began = _call(locals()), monotonic()
-    from tabcontam.asking.plan import Options
+    words, began = locals(), monotonic()
     from tabcontam.report import progress as report_progress
-    from tabcontam.runs.run import RunOrder, execute, prepare
+    from tabcontam.runs.run import execute, prepare
 
-    order = RunOrder(
-        llms=_several(llm),
-        datasets=_datasets(dataset),
-        serializers=_several(serializer),
-        expression=tests,
-        options=Options(
-            seed=_whole("seed", seed),
-            rules=_one_of("rules", rules, RULES),
-            alpha=_share("alpha", alpha),
-            queries=_positive("queries", queries),
-            connections=_positive("max_connections", max_connections),
-            stop_at_first=stop_at_first,
-            retry_unanswered=retry_unanswered,
-            most_requests=_positive("max_requests", max_requests),
-            most_dollars=_dollars(max_cost),
-        ),
-        controls=controls,
-        out=_folder(out),
-        target=target,
-        name=name,
-        send_rows=send_rows,
-        form=_one_of("form", form, FORMS),
-        batch_size=_positive("batch_size", batch_size) or BATCH_SIZE,
-        prices=None if prices is None else Path(prices),
-        cache=cache,
-        command=command,
-        began=began,
-    )
+    checked = {
+        "llm": _several(llm),
+        "dataset": _datasets(dataset),
+        "serializer": _several(serializer),
+        "rules": _one_of("rules", rules, RULES),
+        "form": _one_of("form", form, FORMS),
+        "seed": _whole("seed", seed),
+        "alpha": _share("alpha", alpha),
+        "max_cost": _dollars(max_cost),
+        "out": _folder(out),
+        "prices": None if prices is None else Path(prices),
+    }
+    given = {word: words[word] for word in COUNTS if words[word] is not None}
+    counts = {word: _whole(word, value, above_0=True) for word, value in given.items()}
+    order = order_of({**words, **checked, **counts, "began": began}, _call(words))
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:
@@ -250,16 +239,10 @@ def _one_of(word: str, value: str, known: Sequence[str]) -> str:
     return value
 
 
-def _whole(word: str, value: int) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UsageError(f"{word} is {value!r}; write a whole number")
+def _whole(word: str, value: int, *, above_0: bool = False) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__") or (above_0 and value < 1):
+        raise UsageError(f"{word} is {value!r}; write a whole number{' above 0' if above_0 else ''}")
     return value.__index__()
-
-
-def _positive(word: str, value: int | None) -> int | None:
-    if value is not None and _whole(word, value) < 1:
-        raise UsageError(f"{word} is {value!r}; write a whole number above 0")
-    return None if value is None else _whole(word, value)
 
 
 def _share(word: str, value: float) -> float:
@@ -269,7 +252,7 @@ def _share(word: str, value: float) -> float:
 
 
 def _dollars(value: float | Decimal | str | None) -> Decimal | None:
-    found = None if value is None else dollars(str(value))
-    if found is None and value is not None:
-        raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0")
-    return found
+    try:
+        return None if value is None else dollars(str(value))
+    except ArgumentTypeError:
+        raise UsageError(f"max_cost is {value!r}; write a sum of US dollars above 0") from None

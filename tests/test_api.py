@@ -18,7 +18,7 @@ import pytest
 import tabcontam
 from tabcontam.cli import commands as cli
 from tabcontam.cli.arguments import parser
-from tabcontam.report.frame import cells_frame, ranking_frame, tables_frame
+from tabcontam.report.frame import PARTS, frame
 from tabcontam.verdicts.document import typed
 from tests.cli.test_commands import PATIENCE, slow, wait_for
 from tests.commands import environment
@@ -63,10 +63,9 @@ def test_to_import_the_package_imports_nothing_else() -> None:
 
 def test_every_word_of_the_command_line_is_there() -> None:
     words = vars(parser().parse_args(["run"]))
-    renamed = {"expression": "tests", "stop": "stop_at_first", "no_controls": "controls", "no_cache": "cache"}
     of_the_output = {"command", "verbose", "quiet", "summary", "durations", "color", "json"}
     elsewhere = {"gate", "fail_on", "min_power", "dry_run"}  # of `Results.gate`; a plan is no result
-    named = {renamed.get(word, word) for word in words} - of_the_output - elsewhere
+    named = set(words) - of_the_output - elsewhere
     assert named | {"progress"} == set(inspect.signature(tabcontam.run).parameters)
 
 
@@ -141,8 +140,9 @@ class TestFrame:
     def test_the_columns_are_the_same_whatever_was_found(self) -> None:
         empty = tabcontam.Results(Path("run"), typed(synthetic.document([])))
         full = tabcontam.Results(Path("run"), typed(synthetic.results(["m", "n"], ["adult"])))
-        for frame in (cells_frame, tables_frame, ranking_frame):
-            assert list(frame(empty.run_results).dtypes.items()) == list(frame(full.run_results).dtypes.items())
+        for part in PARTS:
+            of_empty, of_full = (frame(each.run_results, part) for each in (empty, full))
+            assert list(of_empty.dtypes.items()) == list(of_full.dtypes.items())
         assert set(full.to_frame()["score"].dropna()) == {0.52, 0.4, 0.0222}
 
     def test_what_models_wrote_stays_as_it_is(self) -> None:

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from tabcontam.cli.values import dollars_above_0, folder, level, path, positive, summary
+from tabcontam.cli.values import dollars, folder, level, path, positive, summary
 from tabcontam.errors import Exit, near
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
@@ -128,17 +128,25 @@ def _add_run(run: argparse.ArgumentParser) -> None:
 
 
 def _add_asking(run: argparse.ArgumentParser) -> None:
-    """What a run asks, and how: the same for `run` and `gate`. What is not typed is None or empty, for `asked`."""
+    """What a run asks, and how: the same for `run` and `gate`, in the words of `tabcontam.run`.
+
+    No option has a default of its own but None, nothing or what its absence says: `asked` tells what was typed.
+    """
     what = run.add_argument_group("what is tested")
     what.add_argument(
         "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
     )
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
-    what.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
+    what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
     what.add_argument("--name", metavar="TEXT", help=NAME_HELP)
-    what.add_argument("--no-controls", action="store_true", help="do not ask the two control models beside the LLMs")
+    what.add_argument(
+        "--no-controls",
+        dest="controls",
+        action="store_false",
+        help="do not ask the two control models beside the LLMs",
+    )
     how = run.add_argument_group("how it is asked and judged")
     how.add_argument("--rules", choices=RULES, help=f"which rules turn answers into verdicts (default: {RULES[0]})")
     how.add_argument(
@@ -166,7 +174,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         help="the form in which prompts are sent (default: chat, if the model has it)",
     )
     how.add_argument(
-        "-x", dest="stop", action="store_true", help="stop asking an LLM after its first contaminated cell"
+        "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
     )
     how.add_argument(
         "--send-rows",
@@ -192,13 +200,14 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
         metavar="N",
         help="send at most N requests in all, those that are sent again included",
     )
-    limits.add_argument("--max-cost", type=dollars_above_0, metavar="X", help="spend at most X US dollars")
+    limits.add_argument("--max-cost", type=dollars, metavar="X", help="spend at most X US dollars")
     limits.add_argument(
         "--prices", type=path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
     )
     limits.add_argument(
         "--no-cache",
-        action="store_true",
+        dest="cache",
+        action="store_false",
         help="do not use replies that are stored from earlier runs, and store none (see the cache command)",
     )
     limits.add_argument(
@@ -314,15 +323,11 @@ def _add_gate(command: argparse.ArgumentParser) -> None:
 
 def asked(options: argparse.Namespace) -> list[str]:
     """The options of `gate` that were given and say how to ask: all but whom, and about what."""
-    group = Parser()
+    group = Parser(add_help=False)
     _add_asking(group)
-    words = {"expression": "-k", "stop": "-x"}
-    given = [
-        name
-        for name in ("out", *vars(group.parse_args([])))
-        if (value := getattr(options, name)) is not None and value is not False and value != []
-    ]
-    return [words.get(name, f"--{name.replace('_', '-')}") for name in given if name not in ("llm", "dataset")]
+    chosen = [action for action in group._actions if action.dest not in ("llm", "dataset")]
+    given = [each.option_strings[0] for each in chosen if getattr(options, each.dest) != each.default]
+    return ["--out"] * (options.out is not None) + given
 
 
 def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:

@@ -9,7 +9,7 @@ import io
 import os
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     from tabcontam.asking.progress import Progress
     from tabcontam.runs.run import Outcome, Run, RunOrder
-    from tabcontam.verdicts.gate import Judgement
     from tabcontam.verdicts.recorded import RuleDifference
     from tabcontam.verdicts.results import RunResults
 
@@ -89,42 +88,43 @@ def _check_gate(options: argparse.Namespace) -> None:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
 
 
-def _request(options: argparse.Namespace) -> "RunOrder":
+def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
+    """What is to be run, in the words of `tabcontam.run`; None is the default, and `command` is what the user typed."""
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder
 
     return RunOrder(
-        llms=tuple(options.llm),
-        datasets=tuple(options.dataset),
-        serializers=tuple(options.serializer),
-        expression=options.expression,
+        llms=tuple(words["llm"]),
+        datasets=tuple(words["dataset"]),
+        serializers=tuple(words["serializer"]),
+        expression=words["tests"],
         options=Options(
-            seed=options.seed or 0,
-            rules=options.rules or RULES[0],
-            alpha=options.alpha or ALPHA,
-            queries=options.queries,
-            connections=options.max_connections,
-            stop_at_first=options.stop,
-            retry_unanswered=options.retry_unanswered,
-            most_requests=options.max_requests,
-            most_dollars=options.max_cost,
+            seed=words["seed"] or 0,
+            rules=words["rules"] or RULES[0],
+            alpha=words["alpha"] or ALPHA,
+            queries=words["queries"],
+            connections=words["max_connections"],
+            stop_at_first=words["stop_at_first"],
+            retry_unanswered=words["retry_unanswered"],
+            most_requests=words["max_requests"],
+            most_dollars=words["max_cost"],
         ),
-        controls=not options.no_controls,
-        out=options.out,
-        target=options.target,
-        name=options.name,
-        send_rows=options.send_rows,
-        form=options.form or FORMS[0],
-        batch_size=options.batch_size or BATCH_SIZE,
-        prices=options.prices,
-        cache=not options.no_cache,
-        command=_command_line(),
-        began=options.began,
+        controls=words["controls"],
+        out=words["out"],
+        target=words["target"],
+        name=words["name"],
+        send_rows=words["send_rows"],
+        form=words["form"] or FORMS[0],
+        batch_size=words["batch_size"] or BATCH_SIZE,
+        prices=words["prices"],
+        cache=words["cache"],
+        command=command,
+        began=words["began"],
     )
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
-    """The planned run, and who shows how far it is: from the start, before anything heavy is imported."""
+    """The planned run, and what shows its progress from the start, before anything heavy is imported."""
     from tabcontam.report.progress import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)
@@ -132,7 +132,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
     try:
-        return prepare(_request(options), shown), shown
+        return prepare(order_of(vars(options), _command_line()), shown), shown
     finally:
         gc.freeze()
         gc.enable()
@@ -193,20 +193,16 @@ def _judged(
     judgement = judge(results, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
     try:
         annotate(judgement)
-        _print_judgement(judgement, options, file or sys.stdout)
+        if options.command == "gate" and options.json:
+            _print_json(judgement.document())
+            return judgement.exit_code
+        if options.command == "gate" and options.verbose:
+            for finding in judgement.findings:
+                print(f"{finding.conclusion}: {finding}")
+        print(judgement, file=file or sys.stdout, flush=True)
     except BrokenPipeError:  # the exit code is what a script reads
         _read_no_more()
     return judgement.exit_code
-
-
-def _print_judgement(judgement: "Judgement", options: argparse.Namespace, file: TextIO) -> None:
-    if options.command == "gate" and options.json:
-        _print_json(judgement.document())
-        return
-    if options.command == "gate" and options.verbose:
-        for finding in judgement.findings:
-            print(f"{finding.conclusion}: {finding}")
-    print(judgement, file=file, flush=True)
 
 
 def _print_json(value: object, default: Callable[[Any], object] | None = None) -> None:
@@ -296,20 +292,20 @@ def _report(options: argparse.Namespace) -> None:
 def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
-    from tabcontam.report.formats import FORMATS
+    from tabcontam.report.formats import render_form
 
     if out is None:
         if form == "pdf" and sys.stdout.isatty():
             raise UsageError("a PDF is nothing for a terminal; add --out FILE")
         sys.stdout.flush()
-        sys.stdout.buffer.write(FORMATS[form](results))
+        sys.stdout.buffer.write(render_form(results, form))
         sys.stdout.buffer.flush()
         return
     file = out.resolve()  # a link stays a link
     if file.exists() and not file.is_file():
         raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
     try:
-        replace_file(file, FORMATS[form](results))
+        replace_file(file, render_form(results, form))
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 
@@ -342,7 +338,8 @@ def _replay(options: argparse.Namespace) -> None:
 
 def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power import Study, measure
-    from tabcontam.report.power_text import print_power, telling
+    from tabcontam.report.power_text import print_power
+    from tabcontam.report.progress import progress
     from tabcontam.runs.run import DATASETS
     from tabcontam.tables.serializers import DEFAULT
     from tabcontam.verdicts.document import as_json
@@ -358,7 +355,8 @@ def _power(options: argparse.Namespace) -> int:
         name=options.name,
     )
     try:
-        document = measure(study, telling(sys.stderr))
+        with progress(quiet=False).doing("simulated runs") as tell:
+            document = measure(study, tell)
     except KeyboardInterrupt:
         print("tabcontam: interrupted; nothing was kept", file=sys.stderr)
         return Exit.INTERRUPTED
@@ -370,9 +368,9 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from tabcontam.cli.listing import as_text, listed
+    from tabcontam.cli.listing import LISTED, as_text
 
-    items = listed(options.what)
+    items = LISTED[options.what]()
     if options.json:
         _print_json(items, default=sorted)
     else:

@@ -14,11 +14,6 @@ if TYPE_CHECKING:
 Item = dict[str, Any]
 
 
-def listed(what: str) -> list[Item]:
-    """The things of one kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`."""
-    return {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers}[what]()
-
-
 def tests() -> list[Item]:
     """Every contamination test; its docstring is its page, and its first sentence what it is in a line."""
     from tabcontam.evidence.registry import all_tests
@@ -44,10 +39,14 @@ def serializers() -> list[Item]:
 
 
 def llms() -> list[Item]:
-    """How an LLM is named: by a word of the catalogue, or by its provider."""
+    """How an LLM is named: by a word of the catalogue, or by its provider, which may be another package's.
+
+    A broken provider is a line on standard error.
+    """
+    from tabcontam.entry_points import package
     from tabcontam.subjects.catalogue import load_catalogue
     from tabcontam.subjects.prices import load_prices, price_of
-    from tabcontam.subjects.registry import BUILT_IN
+    from tabcontam.subjects.registry import BUILT_IN, loaded
 
     prices = load_prices()
     return [
@@ -57,7 +56,14 @@ def llms() -> list[Item]:
             for provider in BUILT_IN.values()
             for spelling, about in provider.spellings.items()
         ),
-        *_plugins(),
+        *(
+            {
+                "name": f"{point.name}:MODEL",
+                "about": f"from the package {package(point)}",
+                "text": inspect.getdoc(opener) or "",
+            }
+            for point, opener in loaded()
+        ),
     ]
 
 
@@ -84,21 +90,6 @@ def _named(entry: "Entry", price: "Price | None") -> Item:
         lines.append(f"Ollama's {entry.ollama[0]} is the {entry.ollama_variant} model")
     facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"
     return {"name": entry.name, "about": facts, "text": "\n".join(lines), "entry": about}
-
-
-def _plugins() -> list[Item]:
-    """Providers of other packages. A broken one is a line on standard error."""
-    from tabcontam.entry_points import package
-    from tabcontam.subjects.registry import loaded
-
-    return [
-        {
-            "name": f"{point.name}:MODEL",
-            "about": f"from the package {package(point)}",
-            "text": inspect.getdoc(opener) or "",
-        }
-        for point, opener in loaded()
-    ]
 
 
 def datasets() -> list[Item]:
@@ -140,3 +131,7 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
         else:
             lines.append(f"{item['name']:<{width}}  {item['about']}")
     return "\n".join(lines)
+
+
+# The things of each kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`.
+LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers}

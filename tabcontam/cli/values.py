@@ -50,20 +50,14 @@ def level(text: str) -> float:
     return share
 
 
-def dollars_above_0(text: str) -> "Decimal":
-    """A sum of US dollars."""
-    found = dollars(text)
-    if found is None:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
-    return found
-
-
-def dollars(text: str) -> "Decimal | None":
-    """A sum above 0; None for what is none."""
+def dollars(text: str) -> "Decimal":
+    """A sum of US dollars above 0."""
     from decimal import Decimal, InvalidOperation
 
     try:
         found = Decimal(text)
     except InvalidOperation:
-        return None
-    return found if found.is_finite() and found > 0 else None
+        found = Decimal(0)
+    if not found.is_finite() or found <= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
+    return found

@@ -28,17 +28,6 @@ MEANINGS = {
 }
 LISTED = 12  # changes of a group that are listed at once; the others wait to be opened
 OPEN = 3  # groups with a change whose squares are shown at once; those of more wait to be opened
-Half = tuple[str, str]  # one side of a square: a letter or a score, and the class that colours it
-
-
-@dataclass(frozen=True)
-class Square:
-    """One comparison in the table of squares; `words` is what it says, `beyond` more than chance."""
-
-    first: Half
-    second: Half
-    beyond: bool
-    words: str
 
 
 @dataclass(frozen=True)
@@ -60,26 +49,30 @@ class Group:
     counted: str
     changes: tuple[Change, ...]
     columns: tuple[str, ...]
-    rows: Mapping[str, tuple[Square | None, ...]]  # by the test's title, along `columns`
+    rows: Mapping[str, tuple[Comparison | None, ...]]  # by the test's title, along `columns`
 
 
 @dataclass(frozen=True)
 class Section:
     """The comparisons of one kind: groups in which something changed, or differs beyond chance, then the others."""
 
-    kind: str
     title: str
     about: str
     counted: str
     changed: tuple[Group, ...]
     others: tuple[Group, ...]
-    opened: bool
 
 
 def context(view: RunResults) -> dict[str, Any]:
     """What `comparisons.html.jinja` needs beside `view`; a kind without comparisons has no section."""
     by_kind = grouped(view.comparisons, lambda comparison: comparison.kind)
-    return {"compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind], "listed": LISTED}
+    return {
+        "compared": [_section(view, kind, by_kind[kind]) for kind in KINDS if kind in by_kind],
+        "listed": LISTED,
+        "opened_squares": OPEN,
+        "half": _half,
+        "compared_figures": lambda one: figures(one, view.run.recorded),
+    }
 
 
 def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> Section:
@@ -87,7 +80,7 @@ def _section(view: RunResults, kind: CompareBy, found: Sequence[Comparison]) -> 
     groups = sorted((_group(view, own) for own in pairs.values()), key=lambda group: -len(group.changes))
     changed = tuple(group for group in groups if group.changes)
     others = tuple(group for group in groups if not group.changes)
-    return Section(kind, *KINDS[kind], counted(found), changed, others, len(changed) <= OPEN)
+    return Section(*KINDS[kind], counted(found), changed, others)
 
 
 def counted(found: Sequence[Comparison]) -> str:
@@ -110,10 +103,10 @@ def _beyond(found: Sequence[Comparison]) -> str:
 
 
 def _group(view: RunResults, found: Sequence[Comparison]) -> Group:
-    first, labels, recorded = found[0], _labels(found), view.run.recorded
+    first, labels = found[0], _labels(found)
     columns = dict.fromkeys(labels)
     tests = [test.id for test in in_order(view.facts[one.test] for one in found)]
-    squares = {(one.test, label): _square(one, recorded) for one, label in zip(found, labels, strict=True)}
+    squares = {(one.test, label): one for one, label in zip(found, labels, strict=True)}
     telling = [each for each in zip(found, labels, strict=True) if each[0].change in CHANGED or each[0].beyond_chance]
     telling.sort(key=lambda each: (not each[0].beyond_chance, each[0].change not in CHANGED))
     return Group(
@@ -144,12 +137,8 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
     ]
 
 
-def _square(one: Comparison, recorded: bool) -> Square:
-    halves = (_half(one.first_verdict, one.first_share), _half(one.second_verdict, one.second_share))
-    return Square(*halves, one.beyond_chance, figures(one, recorded))
-
-
-def _half(verdict: Verdict | None, share: float | None) -> Half:
+def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:
+    """One side of a square: a letter or a score, and the class that colours it."""
     if verdict is None:
         return "-" if share is None else f"{share:.2f}", css_class(SCORE)
     return SIGNS[verdict], css_class(verdict)

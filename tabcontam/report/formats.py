@@ -1,52 +1,31 @@
-"""The forms of a report beside the page: what `report --format` writes, by name."""
+"""The forms of a report beside the page, which `report --format` writes."""
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
-from typing import Literal
 
 from tabcontam.verdicts.results import RunResults
 
 
-def _markdown(view: RunResults) -> bytes:
-    from tabcontam.report.markdown import render_markdown
+def render_form(view: RunResults, form: str) -> bytes:
+    """The results as "markdown", "latex", "csv", "svg" or "pdf"; each form imports its own library alone.
 
-    return _encoded(render_markdown(_squares(view)))
-
-
-def _latex(view: RunResults) -> bytes:
-    from tabcontam.report.latex import render_latex
-
-    return _encoded(render_latex(_squares(view)))
-
-
-def _csv(view: RunResults) -> bytes:
-    from tabcontam.report.csv_text import render_csv
-
-    return _encoded(render_csv(view))
-
-
-def _figure(form: Literal["svg", "pdf"], view: RunResults) -> bytes:
-    from tabcontam.report.figures import render_figure
-
-    return render_figure(_squares(view), form)
-
-
-def _squares(view: RunResults) -> RunResults:
-    """Recorded answers with one cell a square of the heatmap; a run as it is."""
+    Of recorded answers a heatmap has one cell a square; CSV has them all.
+    """
     from tabcontam.replay.squares import one_cell_a_square
 
-    return replace(view, cells=one_cell_a_square(view.cells)) if view.run.recorded else view
+    if form == "csv":
+        from tabcontam.report.csv_text import render_csv
 
+        return render_csv(view).encode("utf-8", "backslashreplace")
+    if view.run.recorded:
+        view = replace(view, cells=one_cell_a_square(view.cells))
+    if form == "markdown":
+        from tabcontam.report.markdown import render_markdown
 
-def _encoded(text: str) -> bytes:
-    return text.encode("utf-8", "backslashreplace")
+        return render_markdown(view).encode("utf-8", "backslashreplace")
+    if form == "latex":
+        from tabcontam.report.latex import render_latex
 
+        return render_latex(view).encode("ascii")
+    from tabcontam.report.figures import render_figure
 
-FORMATS: dict[str, Callable[[RunResults], bytes]] = {
-    "markdown": _markdown,
-    "latex": _latex,
-    "csv": _csv,
-    "svg": partial(_figure, "svg"),
-    "pdf": partial(_figure, "pdf"),
-}
+    return render_figure(view, form)

@@ -1,6 +1,6 @@
 """Results as a pandas DataFrame: a row a cell, a table or an LLM, and the same columns whatever was found."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
@@ -46,28 +46,6 @@ RANKING: Columns = {
 }
 
 
-def cells_frame(view: RunResults) -> "pd.DataFrame":
-    """One row a cell, controls among them."""
-    return _frame(CELLS, [of_cell(cell) for cell in view.cells])
-
-
-def tables_frame(view: RunResults) -> "pd.DataFrame":
-    """One row a table's verdict."""
-    return _frame(TABLES, [vars(table) | dict(table.numbers) for table in view.tables_in_order])
-
-
-def ranking_frame(view: RunResults) -> "pd.DataFrame":
-    """One row an LLM under test, the most contaminated first."""
-    return _frame(RANKING, [_of_rank(rank) for rank in view.ranks_in_order])
-
-
-PARTS: Mapping[str, Callable[[RunResults], "pd.DataFrame"]] = {
-    "cells": cells_frame,
-    "tables": tables_frame,
-    "ranking": ranking_frame,
-}
-
-
 def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
     """The fields of a cell, the statistic and the interval taken apart."""
     statistic = {f"statistic_{name}": value for name, value in vars(cell.statistic).items()} if cell.statistic else {}
@@ -86,13 +64,25 @@ def _ends(name: str, interval: tuple[float, float] | None) -> dict[str, object]:
     return {f"{name}_low": low, f"{name}_high": high}
 
 
-def _frame(columns: Columns, rows: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
-    """An empty text is missing: the results have none that says something."""
+PARTS: Mapping[str, tuple[Columns, Callable[[RunResults], list[Mapping[str, Any]]]]] = {
+    "cells": (CELLS, lambda view: [of_cell(cell) for cell in view.cells]),
+    "tables": (TABLES, lambda view: [vars(table) | dict(table.numbers) for table in view.tables_in_order]),
+    "ranking": (RANKING, lambda view: [_of_rank(rank) for rank in view.ranks_in_order]),
+}
+
+
+def frame(view: RunResults, part: str) -> "pd.DataFrame":
+    """One of `PARTS`: a row a cell, controls among them, a table's verdict, or an LLM under test.
+
+    An empty text is missing: the results have none that says something.
+    """
     import pandas as pd
 
     dtypes = {
         VERDICT: pd.CategoricalDtype([word.value for word in Verdict]),
         TEXT: pd.StringDtype("python"),  # pyarrow's has no room for half a surrogate pair
     }
+    columns, rows_of = PARTS[part]
+    rows = rows_of(view)
     values = {name: [None if row.get(name) == "" else row.get(name) for row in rows] for name in columns}
     return pd.DataFrame({name: pd.Series(values[name], dtype=dtypes.get(kind, kind)) for name, kind in columns.items()})

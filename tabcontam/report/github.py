@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from tabcontam.report.formats import FORMATS
+from tabcontam.report.formats import render_form
 from tabcontam.verdicts.gate import Conclusion, Judgement
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
@@ -29,7 +29,7 @@ def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None
         return
     try:
         with open(path, "ab") as file:
-            file.write(capped(FORMATS["markdown"](view), LIMIT - file.tell()))
+            file.write(capped(render_form(view, "markdown"), LIMIT - file.tell()))
     except OSError as error:
         reason = error.strerror or error
         print(f"tabcontam: no summary for GitHub: cannot write to {path}: {reason}", file=sys.stderr)

@@ -5,34 +5,24 @@ their hashes, so that text from a model or a table cannot bring others. Template
 write text, never markup. Without scripts everything is still there but the evidence, which is packed.
 """
 
+import inspect
+import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.groups import grouped
-from tabcontam.report import comparisons, evidence, ranking
-from tabcontam.report.docstrings import pages_of
+from tabcontam.report import comparisons, evidence, ranking, squares
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
-from tabcontam.report.published import Agreement, Source, agreement
+from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.report.squares import (
-    MARK_SIGNS,
-    SIGNS,
-    css_class,
-    levels_shown,
-    published,
-    sign,
-    sources_shown,
-    spoken,
-    strength,
-)
 from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
-from tabcontam.verdicts.gate import Conclusion, Ruling, Tested, rulings
+from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import rounded
@@ -40,6 +30,7 @@ from tabcontam.verdicts.wording import rounded
 if TYPE_CHECKING:
     from markupsafe import Markup
 
+Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
 INDEX = "index.html"
 STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css")
 SCRIPTS = ("page.js", "evidence.js")
@@ -64,10 +55,10 @@ def render_pages(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[
 
     `trials` are the objects of trials.jsonl.
     """
-    ruled = rulings(view)
-    stated = sentences(view, ruled)
-    leaves = _leaves(view, ruled, stated)
-    shared = {**_shared(view, trials), **_gate(ruled), "sentences": stated}
+    titles = Titles(view)
+    stated = sentences(view, titles)
+    leaves = _leaves(titles, stated)
+    shared = _shared(titles, trials) | {"sentences": stated}
     if not parted(view):
         return {INDEX: _page("index.html.jinja", view, shared, leaves)}
     pages = {INDEX: _page("summary.html.jinja", view, shared, leaves)}
@@ -92,26 +83,19 @@ class Leaf:
     standings: Mapping[str, Standing]
 
 
-def _leaves(view: RunResults, ruled: Mapping[Tested, Ruling], stated: Iterable[Sentence]) -> list[Leaf]:
-    titles, page = Titles(view), "llm-{}.html" if parted(view) else ""
-    of_llm = {one.llm: one.joint + one.rest for one in stated}
+def _leaves(titles: Titles, stated: Iterable[Sentence]) -> list[Leaf]:
+    page = "llm-{}.html" if parted(titles.view) else ""
+    said = {one.llm: one.joint + one.rest for one in stated}
     return [
-        Leaf(
-            number,
-            block,
-            titles.llm(block.llm),
-            page.format(number),
-            of_llm[block.llm],
-            standings(view, block, titles, ruled),
-        )
-        for number, block in enumerate(view.blocks, start=1)
+        Leaf(number, block, titles.llm(block.llm), page.format(number), said[block.llm], standings(titles, block))
+        for number, block in enumerate(titles.view.blocks, start=1)
     ]
 
 
 def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Sequence[Leaf]) -> str:
     blocks = [leaf.block for leaf in leaves]
     chosen = choices(view, blocks)
-    rendered: str = (
+    return (
         environment()
         .get_template(template)
         .render(
@@ -123,16 +107,15 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
             opened=sum(len(block.cells) for block in blocks) <= OPEN_CELLS,
         )
     )
-    return rendered
 
 
-def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
-    titles, packed = Titles(view), evidence.packed(view, trials)
+    view, packed = titles.view, evidence.packed(titles.view, trials)
     style = _unindented("".join(map(asset, STYLES)))
     scripts = [_unindented(asset(name)) for name in SCRIPTS]
     return {
-        "view": view,
+        **squares.context(view, titles),
         "style": _ours(style),
         "scripts": [_ours(script) for script in scripts],
         "style_hash": _hash(style),
@@ -141,26 +124,32 @@ def _shared(view: RunResults, trials: Iterable[Mapping[str, Any]]) -> dict[str, 
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
         "packed": packed,
         "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
-        "pages": pages_of({test: view.test_titles[test] for test in view.tests}),
-        "agreements": _agreements(view),
-        "sources": sources_shown(view),
-        "llm_title": titles.llm,
-        "dataset_title": titles.dataset,
-        "strength": lambda cell: strength(view, cell),
-        "spoken": lambda cell: spoken(view, titles, cell),
-        "published": lambda cell: published(view, cell),
-        "strengths": levels_shown(view),
+        "pages": pages_of(view.tests),
+        "agreements": agreements(view),
+        "gated": bool(titles.ruled),
+        "ruled": titles.ruling,
+        "doubt": partial(_doubt, titles),
         **ranking.context(view),
         **comparisons.context(view),
         "numbers": numbers,
         "rounded": rounded,
-        "sign": sign,
-        "signs": SIGNS,
-        "css_class": css_class,
-        "mark_signs": MARK_SIGNS,
         "counts": count,
         "wide": WIDE,
     }
+
+
+def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
+    """The docstring of each of these contamination tests that is installed, in paragraphs."""
+    from tabcontam.evidence.registry import by_id
+
+    known = by_id()
+    docstrings = {test: inspect.getdoc(known[test]) or "" for test in tests if test in known}
+    return {test: [_pieces(part) for part in text.split("\n\n")] for test, text in docstrings.items()}
+
+
+def _pieces(paragraph: str) -> Paragraph:
+    pieces = re.split("`", " ".join(paragraph.split()))
+    return [(piece, number % 2 == 1) for number, piece in enumerate(pieces) if piece]
 
 
 def _unindented(source: str) -> str:
@@ -179,33 +168,16 @@ def _hash(source: str) -> str:
     return b64encode(sha256(source.encode()).digest()).decode()
 
 
-SAME_CONCLUSION: Mapping[Verdict | None, Conclusion] = {
+SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {
     Verdict.CONTAMINATED: Conclusion.CONTAMINATED,
     Verdict.NOT_DETECTED: Conclusion.CLEAN,
 }
 
 
-def _gate(ruled: Mapping[Tested, Ruling]) -> dict[str, Any]:
-    """What the templates ask the gate about a table; it decides on no control and no recorded answers."""
-
-    def of(table: TableVerdict) -> Ruling | None:
-        return ruled.get((table.llm, table.table))
-
-    def doubt(table: TableVerdict) -> str:
-        """Why the gate comes to another conclusion than the verdict, or what a control voids."""
-        found, same = of(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
-        return found.reason if found and (found.void or found.conclusion is not same) else ""
-
-    return {"gated": bool(ruled), "ruled": of, "doubt": doubt}
-
-
-def _agreements(view: RunResults) -> list[tuple[Source, int, int, list[Agreement]]]:
-    """For each published source: how many cells agree of those that both decided, and the same for each LLM."""
-    by_source = grouped(agreement(view), lambda line: line.source)
-    return [
-        (source, sum(line.agree for line in lines), sum(line.decided for line in lines), lines)
-        for source, lines in by_source.items()
-    ]
+def _doubt(titles: Titles, table: TableVerdict) -> str:
+    """Why the gate comes to another conclusion than the verdict on a table, or what a control voids."""
+    found, same = titles.ruling(table), SAME_CONCLUSION.get(table.verdict, Conclusion.CANNOT_TELL)
+    return found.reason if found and (found.void or found.conclusion is not same) else ""
 
 
 def numbers(cell: Result) -> list[str]:

@@ -35,18 +35,16 @@ MEASURED = (  # fields of a cell, as frame.py names them
 )  # fmt: skip
 LONGEST_MESSAGE = 200
 
-Seconds = Mapping[tuple[str, ...], float]
-
 
 def render_junit(view: RunResults) -> str:
     """The results as JUnit XML. XML 1.0 has no control characters: they are replaced by what shows them."""
-    seconds, pages = view.seconds, _pages(view)
+    pages = _pages(view)
     taken: set[str] = set()
     suites = []
     for block in view.blocks:
         for column in block.columns:
             name = _unique(visible(f"{column.llm} {column.label}", line=True), taken)
-            suites.append(_suite(view, name, column, seconds, pages))
+            suites.append(_suite(view, name, column, pages))
     root = ElementTree.Element("testsuites", {"name": "tabcontam", **_totals(suites)})
     if view.run.seconds is not None:
         root.set("time", f"{view.run.seconds:g}")  # of the whole run; cells are asked side by side
@@ -69,17 +67,15 @@ def _pages(view: RunResults) -> dict[int, str]:
     return {id(cell): f"{page.format(place.split('-')[0])}#cell-{place}" for place, cell in view.placed.items()}
 
 
-def _suite(
-    view: RunResults, name: str, column: Column, seconds: Seconds, pages: Mapping[int, str]
-) -> ElementTree.Element:
+def _suite(view: RunResults, name: str, column: Column, pages: Mapping[int, str]) -> ElementTree.Element:
     suite = ElementTree.Element("testsuite", {"name": name})
     cells = list(column.cells.values())
     _properties(suite, _facts(view, cells[0]))
-    cases = [_case(view, name, cell, seconds.get(cell.key), pages[id(cell)]) for cell in cells]
+    cases = [_case(view, name, cell, pages[id(cell)]) for cell in cells]
     suite.extend(cases)
     for count, tag in (("tests", None), ("failures", "failure"), ("skipped", "skipped")):
         suite.set(count, str(sum(tag is None or case.find(tag) is not None for case in cases)))
-    suite.attrib |= {"errors": "0", "time": _time(sum(seconds.get(cell.key, 0.0) for cell in cells))}
+    suite.attrib |= {"errors": "0", "time": _time(sum(view.seconds.get(cell.key, 0.0) for cell in cells))}
     with suppress(ValueError):  # of a time that is none
         suite.set("timestamp", datetime.fromisoformat(view.run.started or "").isoformat())
     return suite
@@ -112,8 +108,8 @@ def _facts(view: RunResults, first: Result) -> dict[str, str]:
     return {name: value for name, value in facts.items() if value}
 
 
-def _case(view: RunResults, suite: str, cell: Result, seconds: float | None, page: str) -> ElementTree.Element:
-    attributes = {"classname": suite, "name": visible(cell.test, line=True), "time": _time(seconds)}
+def _case(view: RunResults, suite: str, cell: Result, page: str) -> ElementTree.Element:
+    attributes = {"classname": suite, "name": visible(cell.test, line=True), "time": _time(view.seconds.get(cell.key))}
     case = ElementTree.Element("testcase", attributes)
     _properties(case, _measured(cell))
     if cell.verdict is Verdict.CONTAMINATED and not cell.control:

@@ -28,20 +28,16 @@ class Paper:
         """One line, never cut; a pipe gets it whole, a terminal folds it."""
         self.parts([(line, style)])
 
-    def parts(self, parts: Sequence[tuple[str, str]]) -> None:
-        """One line of differently styled parts."""
+    def parts(self, parts: Sequence[tuple[str, str]], last: str = "") -> None:
+        """One line of differently styled parts; the last one ends at the right, a blank at least behind the others."""
         from rich.text import Text
 
         whole = Text()
         for part, style in parts:
             whole.append(self.printable(part), style)
+        if last:
+            whole.append(last.rjust(max(self.width - whole.cell_len, len(last) + 1)), "cyan")
         self.console.print(whole, soft_wrap=not self.console.is_terminal)
-
-    def gap(self, parts: Sequence[tuple[str, str]], last: str) -> str:
-        """What stands between the parts of a line and its last one, for that to end at the right; a blank at least."""
-        from rich.cells import cell_len
-
-        return " " * max(self.width - sum(cell_len(self.printable(part)) for part, _ in parts) - cell_len(last), 1)
 
     def rule(self, title: str, style: str = "", fill: str = "=") -> None:
         """A title centred in a rule over the whole width, as pytest's."""
@@ -54,18 +50,13 @@ class Paper:
 
     def block(self, label: str, value: str, style: str = "") -> None:
         """A label and a longer text that keeps its line breaks, folded in a column of its own."""
-        from rich.text import Text
-
-        width = max(self.width - LABEL, 1)
-        folded = Text(self.printable(value, line=False)).wrap(self.console, width, overflow="fold", tab_size=4)
-        for number, line in enumerate(folded or [Text()]):
-            head, shown = "" if number else label, line.plain.rstrip()
+        for number, shown in enumerate(self._folded(self.printable(value, line=False), self.width - LABEL)):
+            head = "" if number else label
             self.parts([(head.ljust(LABEL if shown else 0), "bold"), (shown, style)])
 
     def beside(self, head: Sequence[tuple[str, str]], value: str, style: str = "") -> None:
         """A head and a text that is folded in the column beside it; below it where that is too narrow."""
         from rich.cells import cell_len
-        from rich.text import Text
 
         if not self.console.is_terminal:
             self.parts([*head, (value, style)])
@@ -74,9 +65,14 @@ class Paper:
         if start > INDENT and self.width - start < NARROWEST:
             self.parts(head)
             head, start = [(" " * INDENT, "")], INDENT
-        folded = Text(self.printable(value)).wrap(self.console, max(self.width - start, 1), overflow="fold")
-        for number, line in enumerate(folded or [Text()]):
-            self.parts([*(head if not number else [(" " * start, "")]), (line.plain.rstrip(), style)])
+        for number, shown in enumerate(self._folded(self.printable(value), self.width - start)):
+            self.parts([*(head if not number else [(" " * start, "")]), (shown, style)])
+
+    def _folded(self, value: str, width: int) -> list[str]:
+        from rich.text import Text
+
+        lines = Text(value).wrap(self.console, max(width, 1), overflow="fold", tab_size=4)
+        return [line.plain.rstrip() for line in lines] or [""]
 
     def printable(self, value: str, *, line: bool = True) -> str:
         """`value` disarmed, and with escapes for what this output's encoding lacks."""

@@ -1,8 +1,7 @@
 """What `power` prints: a line for each test, what is not asked and why, and the verdict on the table last."""
 
-import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TextIO
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.report.paper import Paper
 from tabcontam.verdicts.wording import visible
@@ -11,8 +10,6 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 Document = Mapping[str, Any]
-SOON = 2.0  # seconds before the first line
-EVERY = 10.0  # seconds between plain lines; on a terminal one line is kept up to date
 NONE = "-"
 LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
@@ -77,20 +74,3 @@ def _print_idle(paper: Paper, dataset: Document) -> None:
         if line["not_asked"]:
             some = f" in some runs ({line['asked']} asked it)" if line["asked"] else ""
             paper.line(f"{line['test']} is {line['not_asked']}{some}: {line['reason']}", "yellow")
-
-
-def telling(stream: TextIO, clock: Callable[[], float] = time.monotonic) -> Callable[[int, int], None]:
-    """A function that writes to `stream` how many runs are done, once they take longer than a moment."""
-    began, last = clock(), float("-inf")
-
-    def tell(done: int, runs: int) -> None:
-        nonlocal last
-        now, terminal = clock(), stream.isatty()
-        if now - began <= SOON or (now - last < EVERY and not terminal):
-            return
-        last = now
-        line = f"{done} of {runs} runs"
-        stream.write(f"\r{line}{'' if done < runs else chr(10)}" if terminal else f"{line}\n")
-        stream.flush()
-
-    return tell

@@ -4,14 +4,14 @@ The facts, their sources and what each can be compared to stand in `published.to
 """
 
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
@@ -39,17 +39,11 @@ class Mark:
 
 @dataclass(frozen=True)
 class Agreement:
-    """How often a source and the run come to the same, of the cells that both decided."""
+    """Of how many cells of an LLM a source and the run `agree`, of those that both `decided`."""
 
     llm: str
-    source: Source
     agree: int
-    disagree: int
-
-    @property
-    def decided(self) -> int:
-        """The cells that both decided."""
-        return self.agree + self.disagree
+    decided: int
 
 
 @cache
@@ -58,29 +52,46 @@ def marks(entry: str, dataset: str, test: str) -> tuple[Mark, ...]:
 
     At most one mark a source, in the order of `sources`; empty where nothing is published.
     """
-    return _published().get((entry, _plain(dataset), test), ())
+    recorded = _file()["recorded"]
+    names = [{name, recorded.get(name, name)} for name in _file()["datasets"]]
+    found = []
+    for source, study in zip(sources(), _studies(), strict=True):
+        rows = study["llms"].get(entry, {})
+        for named, sign in zip(names, rows.get(test, ""), strict=False):
+            if sign in FOUND and dataset.casefold() in named:
+                found.append(Mark(source, FOUND[sign], rows.get("checkpoint", "")))
+    return tuple(found)
 
 
 @cache
 def sources() -> tuple[Source, ...]:
-    """Everyone whose results are laid over ours."""
-    return tuple(source for source, _ in _studies())
+    """The publications whose results are laid over ours, in the order of the file."""
+    return tuple(Source(*(study[field.name] for field in fields(Source))) for study in _studies())
 
 
-def agreement(view: RunResults) -> tuple[Agreement, ...]:
-    """One line for each LLM and source, in the order of the page, where both have decided a cell.
+def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
+    """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
+    entry = view.run.catalogue.get(cell.llm)
+    return marks(entry.name, cell.dataset, cell.test) if entry else ()
+
+
+def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
+    """How often each source and the run agree on each LLM, where both have decided a cell; LLMs as on the page.
 
     A cell that a run has twice, of two editions or serializers, counts twice.
     """
-    lines: list[Agreement] = []
-    for block in view.blocks:
-        counted = {source: Counter[bool]() for source in sources()}  # how many cells agree (True), and how many do not
-        for cell in block.cells if block.llm in view.run.catalogue else ():
-            if cell.verdict in DECIDED:
-                for mark in marks(view.run.catalogue[cell.llm].name, cell.dataset, cell.test):
-                    counted[mark.source][mark.found == (cell.verdict is Verdict.CONTAMINATED)] += 1
-        lines += [Agreement(block.llm, source, own[True], own[False]) for source, own in counted.items() if own]
-    return tuple(lines)
+    found: dict[Source, list[Agreement]] = {}
+    for source in sources():
+        for block in view.blocks:
+            same = [
+                mark.found == (cell.verdict is Verdict.CONTAMINATED)
+                for cell in block.cells
+                for mark in published(view, cell)
+                if mark.source == source and cell.verdict in DECIDED
+            ]
+            if same:
+                found.setdefault(source, []).append(Agreement(block.llm, sum(same), len(same)))
+    return found
 
 
 @cache
@@ -88,29 +99,6 @@ def _file() -> Mapping[str, Any]:
     return tomllib.loads(FILE.read_text("utf-8"))
 
 
-def _studies() -> list[tuple[Source, Mapping[str, Any]]]:
-    """Each source, and what it states of its LLMs."""
-    fields = ("name", "citation", "address", "compares")
-    studies = [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]
-    return [(Source(*(stated[field] for field in fields)), stated["llms"]) for stated in studies]
-
-
-@cache
-def _published() -> dict[tuple[str, str, str], tuple[Mark, ...]]:
-    """Every mark by catalogue entry, name of the dataset, and test."""
-    # A dataset has the name of its card, and that of recorded answers.
-    datasets = [{_plain(name), _plain(_file()["recorded"].get(name, name))} for name in _file()["datasets"]]
-    found: dict[tuple[str, str, str], tuple[Mark, ...]] = {}
-    for source, llms in _studies():
-        for entry, rows in llms.items():
-            checkpoint = rows.get("checkpoint", "")
-            for test in rows.keys() - {"checkpoint"}:
-                for names, sign in zip(datasets, rows[test], strict=True):
-                    if sign != ".":
-                        mark = Mark(source, FOUND[sign], checkpoint)
-                        found |= {(entry, name, test): (*found.get((entry, name, test), ()), mark) for name in names}
-    return found
-
-
-def _plain(name: str) -> str:
-    return name.casefold()
+def _studies() -> list[Mapping[str, Any]]:
+    """What the file states of each source, and of its LLMs."""
+    return [stated for stated in _file().values() if isinstance(stated, Mapping) and "llms" in stated]

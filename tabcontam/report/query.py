@@ -11,9 +11,8 @@ from tabcontam.evidence.base import State
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.marks import Mark, marked, of_row, of_words
+from tabcontam.report.trials import Trial
 from tabcontam.verdicts.wording import rounded, shorten, text, visible
-
-Trial = Mapping[str, Any]
 
 LONGEST_ANSWER = 4_000  # characters
 LONGEST_VALUE = 400
@@ -78,7 +77,7 @@ def _readable(trial: Trial) -> bool:
 
 
 def bits_of(trial: Trial) -> float:
-    """The bits of what the answer has right: how improbable it is for who does not remember."""
+    """How improbable, in bits, the right parts of the answer are for someone who does not remember the table."""
     if isinstance(trial.get("expected"), Mapping):
         return sum(cell.bits for cell in row_of(trial))
     if _asks_words(trial):
@@ -131,7 +130,7 @@ def shown(trial: Trial) -> dict[str, Any]:
         "bits": rounded("recalled_bits", weight) if weight else "",
         "paper": trial.get("paper") is True and not trial.get("decoy_of"),
         "line": trial.get("line"),
-        "prompt": _prompt(trial),
+        "prompt": prompt_of(trial),
         "answer": marked(answer, _marks(trial, row, answer)),
         "cut": max(0, len(reply) - LONGEST_ANSWER),
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
@@ -227,7 +226,7 @@ def _marks(trial: Trial, row: Sequence[AskedCell], answer: str) -> list[Mark]:
     return of_words(answer, [visible(read)], state) if isinstance(read, str) else []
 
 
-def _prompt(trial: Trial) -> list[list[str]]:
+def prompt_of(trial: Trial) -> list[list[str]]:
     """The messages as (role, text); a text without roles has an empty one."""
     prompt = trial.get("prompt")
     if not isinstance(prompt, list):

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from tabcontam.groups import grouped
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Correlation, Rank
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -75,7 +76,7 @@ def measured(view: RunResults) -> list[str]:
 
 
 def beside_majority(rank: Rank, measure: str) -> str:
-    """Whether the interval lies "above" or "below" what always saying the largest class gets, or holds it: "like"."""
+    """Whether an accuracy is "above", "below" or "like" that of always saying the largest class, by its interval."""
     interval, majority = rank.intervals.get(measure), rank.majorities.get(measure)
     if interval is None or majority is None:
         return ""
@@ -83,7 +84,7 @@ def beside_majority(rank: Rank, measure: str) -> str:
 
 
 def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
-    """What always saying the largest class gets, by measure: one number, or from which to which over the LLMs."""
+    """The accuracy of always saying the largest class, by measure: one number, or the least and the greatest one."""
     found: dict[str, str] = {}
     for measure in ACCURACIES:
         known = [rank.majorities[measure] for rank in ranks if measure in rank.majorities]
@@ -120,14 +121,11 @@ def correlation_sentences(view: RunResults) -> list[str]:
         for found in view.correlations
         if found.value is None and found.llms > 3
     ]
-    few: dict[int, list[str]] = {}
-    for found in view.correlations:
-        if found.value is None and 0 < found.llms <= 3:
-            few.setdefault(found.llms, []).append(IN_WORDS[found.second])
+    few = [found for found in view.correlations if found.value is None and 0 < found.llms <= 3]
     too_few = [
         f"{'1 LLM is' if llms == 1 else f'{llms} LLMs are'} too few to say whether contamination goes together with "
-        f"{phrase(measures, 'or')}."
-        for llms, measures in few.items()
+        f"{phrase([IN_WORDS[found.second] for found in own], 'or')}."
+        for llms, own in grouped(few, lambda found: found.llms).items()
     ]
     return known + alike + too_few
 

@@ -1,7 +1,6 @@
 """What `replay` prints: a line for each LLM, and every disagreement on demand."""
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
 
 from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, count
@@ -9,7 +8,7 @@ from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import visible
 
-Difference = TypeVar("Difference", bound=RecordedDifference | RuleDifference)
+Difference = RecordedDifference | RuleDifference
 
 
 def render_replay(view: RunResults) -> str:
@@ -20,43 +19,38 @@ def render_replay(view: RunResults) -> str:
     lines += [f"{visible(llm, line=True):<{width}}  {_counts(own)}" for llm, own in by_llm.items()]
     if view.differences is not None and view.rule_differences is not None:
         lines += ["", "Where this reading of the published rules differs from the recorded decisions:"]
-        lines += _groups(view.differences, lambda found: f"{found.group}, {found.level}s", _recorded)
+        lines += _groups(view.differences)
         lines += ["", "Where the calibrated rules differ from the published ones:"]
-        lines += _groups(
-            view.rule_differences, lambda found: f"{found.paper} → {found.calibrated}, {found.group}", _by_rules
-        )
+        lines += _groups(view.rule_differences)
     lines += ["", f"cells: {len(view.cells)} ({_counts(view.cells)})"]
     return "\n".join(lines)
 
 
-def _groups(
-    differences: Sequence[Difference], name: Callable[[Difference], str], line: Callable[[Difference], str]
-) -> list[str]:
+def _groups(differences: Sequence[Difference]) -> list[str]:
+    """The disagreements, a line each, under what those of a group share."""
     lines: list[str] = []
-    for group, own in grouped(differences, name).items():
-        lines += ["", f"{group}: {len(own)}", *(line(one) for one in own)]
+    for group, own in grouped(differences, _group).items():
+        lines += ["", f"{group}: {len(own)}", *(_line(found) for found in own)]
     return lines or ["", "nowhere"]
 
 
-def _counts(cells: Sequence[Result]) -> str:
-    """How many cells came to each outcome, in the order and the words of a run's report."""
-    return ", ".join(f"{number} {outcome}" for outcome, number in count(cells).items())
+def _group(found: Difference) -> str:
+    if isinstance(found, RecordedDifference):
+        return f"{found.group}, {found.level}s"
+    return f"{found.paper} → {found.calibrated}, {found.group}"
 
 
-def _recorded(found: RecordedDifference) -> str:
-    verdicts = f"recorded {_word(found.recorded)}, here {_word(found.ours)}"
-    return _line(found, verdicts, f"{found.source}, line {found.line}")
-
-
-def _by_rules(found: RuleDifference) -> str:
-    return _line(found, f"paper {found.paper}, calibrated {found.calibrated}", found.source)
-
-
-def _line(found: RecordedDifference | RuleDifference, verdicts: str, where: str) -> str:
+def _line(found: Difference) -> str:
+    if isinstance(found, RecordedDifference):
+        recorded, here = ("detected" if each else "not detected" for each in (found.recorded, found.ours))
+        verdicts, where = f"recorded {recorded}, here {here}", f"{found.source}, line {found.line}"
+    else:
+        verdicts, where = f"paper {found.paper}, calibrated {found.calibrated}", found.source
     serializer = f" [{found.serializer.strip()}]" if found.serializer else ""
     place = f"{found.llm} {found.dataset} {found.test}{serializer}"
     return "  " + visible(f"{place}: {verdicts}; {found.explanation} ({where})", line=True)
 
 
-def _word(detected: bool | None) -> str:
-    return "detected" if detected else "not detected"
+def _counts(cells: Sequence[Result]) -> str:
+    """How many cells came to each outcome, in the order and the words of a run's report."""
+    return ", ".join(f"{number} {outcome}" for outcome, number in count(cells).items())

@@ -5,14 +5,13 @@ rows of a table are recalled where its verdict is contaminated or that of one of
 the gate does: where that cannot tell, since a control voids the tests or they were not asked to the end, so it says.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
-from tabcontam.verdicts.gate import Ruling, Tested, rulings
 from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import CALIBRATED
@@ -26,6 +25,7 @@ UNDECIDED_BECAUSE = {
     Verdict.NO_ANSWER: "too few readable answers",
     Verdict.SKIPPED: "not asked",
 }
+VERBS = ("recalls ", "knows ", "is ")  # with which a part of a sentence begins whose subject is the LLM
 CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {
@@ -49,14 +49,6 @@ class Sentence:
         return f"{self.title}{self.joint}{self.rest}"
 
 
-@dataclass(frozen=True)
-class Clause:
-    """A part of a sentence; `verbal` says that it is a verb of which the LLM is the subject."""
-
-    text: str
-    verbal: bool = False
-
-
 def scope(view: RunResults) -> str:
     """What was tested, in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
@@ -73,25 +65,22 @@ def scope(view: RunResults) -> str:
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))
 
 
-def sentences(view: RunResults, ruled: Mapping[Tested, Ruling] | None = None) -> list[Sentence]:
-    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last.
-
-    `ruled` is what the gate says, where that is known already.
-    """
-    titles, ruled = Titles(view), rulings(view) if ruled is None else ruled
-    asked = [_sentence(view, titles, block, ruled) for block in view.blocks]
+def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
+    """One sentence an LLM, in the order of the page, then those that were asked nothing; controls that joined last."""
+    titles = titles or Titles(view)
+    asked = [_sentence(titles, block) for block in view.blocks]
     present = {block.llm for block in view.blocks}
     absent = dict.fromkeys(llm.spec for llm in view.run.llms if llm.spec not in present)
     asked += [Sentence(llm, titles.llm(llm), False, " ", "was asked nothing.") for llm in absent]
     return sorted(asked, key=lambda sentence: sentence.control)
 
 
-def _sentence(view: RunResults, titles: Titles, block: Block, ruled: Mapping[Tested, Ruling]) -> Sentence:
-    found = list(_together(standings(view, block, titles, ruled).values()))
+def _sentence(titles: Titles, block: Block) -> Sentence:
+    found = list(_together(standings(titles, block).values()))
     of_control = {EXPOSED: _of_exposed, UNEXPOSED: _of_unexposed}.get(block.llm) if block.control else None
-    clauses = [*(of_control or _of_subject)(found), *_unasked(view, titles, block)]
-    rest = f"{'; '.join(clause.text for clause in clauses)}."
-    return Sentence(block.llm, titles.llm(block.llm), block.control, " " if clauses[0].verbal else ": ", rest)
+    clauses = [*(of_control or _of_subject)(found), *_unasked(titles, block)]
+    joint = " " if clauses[0].startswith(VERBS) else ": "
+    return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
 
 def _together(found: Iterable[Standing]) -> Iterator[Standing]:
@@ -116,23 +105,23 @@ def _strongest_way(own: Sequence[Standing], ways: Sequence[Standing]) -> Standin
     return replace(same[0], apart=f"{same[0].at} {number}".strip(), knowledge=knowledge, share=share, why=why)
 
 
-def _of_subject(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_subject(found: Sequence[Standing]) -> Iterator[str]:
     recalled = [one for one in found if one.rows is Verdict.CONTAMINATED]
     for void, group in _by_void([one for one in recalled if not one.unsure]):
         as_well = f" ({_flagged(void, group)} as well)" if void else ""
-        yield Clause(f"recalls rows of {_names(group)}{as_well}", verbal=True)
+        yield f"recalls rows of {_names(group)}{as_well}"
     for void, group in _by_void([one for one in recalled if one.unsure]):
         why = f"{_flagged(void, group)} as well"
-        yield Clause(f"what was found on {_names(group)} may be plausibility, not memory: {why}")
+        yield f"what was found on {_names(group)} may be plausibility, not memory: {why}"
     yield from _of_known([one for one in found if one.known and one.rows is not Verdict.CONTAMINATED])
     rest = [one for one in found if not one.known and one.rows is not Verdict.CONTAMINATED]
     for group in _by_power([one for one in rest if one.rows is Verdict.NOT_DETECTED]):
-        yield Clause(f"nothing found on {_with_shares(group)}")
+        yield f"nothing found on {_with_shares(group)}"
     yield from _of_undecided([one for one in rest if one.rows in UNDECIDED_BECAUSE])
     yield from _of_rows_unasked([one for one in rest if one.rows is None])
 
 
-def _of_known(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_known(found: Sequence[Standing]) -> Iterator[str]:
     for group in _by_power([one for one in found if one.rows is Verdict.NOT_DETECTED]):
         each = 1 < len(_by_percent(group)) <= SHARES_SHOWN
         yield _knows(group, f"no rows found{f' on {_with_shares(group)}' if each else _detectable(group)}")
@@ -142,15 +131,15 @@ def _of_known(found: Sequence[Standing]) -> Iterator[Clause]:
         yield _knows(unasked, "no test of rows was run")
 
 
-def _knows(group: Sequence[Standing], of_rows: str) -> Clause:
+def _knows(group: Sequence[Standing], of_rows: str) -> str:
     page = f"a page about {'it' if len(group) == 1 else 'each'}"
-    return Clause(f"knows of {_names(group)}, which {page} is enough for ({of_rows})", verbal=True)
+    return f"knows of {_names(group)}, which {page} is enough for ({of_rows})"
 
 
-def _of_undecided(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_undecided(found: Sequence[Standing]) -> Iterator[str]:
     for verdict in UNDECIDED_BECAUSE:
         for group in _by_end([one for one in found if one.rows is verdict]):
-            yield Clause(f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}")
+            yield f"whether it recalls rows of {_names(group)} could not be told: {_reason(group)}"
 
 
 def _by_end(found: Sequence[Standing]) -> Iterable[list[Standing]]:
@@ -158,47 +147,47 @@ def _by_end(found: Sequence[Standing]) -> Iterable[list[Standing]]:
     return grouped(sorted(found, key=lambda one: one.cut), lambda one: one.cut).values()
 
 
-def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_rows_unasked(found: Sequence[Standing]) -> Iterator[str]:
     if clean := [one for one in found if one.knowledge is Verdict.NOT_DETECTED]:
-        yield Clause(f"no knowledge of {_names(clean)} found (no test of rows was run)")
+        yield f"no knowledge of {_names(clean)} found (no test of rows was run)"
     for undecided in _by_end([one for one in found if one.knowledge in UNDECIDED_BECAUSE]):
-        yield Clause(f"nothing could be told about {_names(undecided)}: {_reason(undecided)}")
+        yield f"nothing could be told about {_names(undecided)}: {_reason(undecided)}"
     if scored := [one for one in found if one.knowledge is None]:
-        yield Clause(f"only scores on {_names(scored)}, on which nothing is decided")
+        yield f"only scores on {_names(scored)}, on which nothing is decided"
 
 
-def _of_exposed(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_exposed(found: Sequence[Standing]) -> Iterator[str]:
     if recalled := [one for one in found if one.rows is Verdict.CONTAMINATED]:
-        yield Clause(f"recalls rows of {_names(recalled)}, as it must: it has read them", verbal=True)
+        yield f"recalls rows of {_names(recalled)}, as it must: it has read them"
     if missed := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
         whose = "whose rows it has read: there the row tests have no power"
-        yield Clause(f"is missed on {_names(missed)}, {whose}", verbal=True)
+        yield f"is missed on {_names(missed)}, {whose}"
     yield from _of_undecided_control(found)
 
 
-def _of_unexposed(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_unexposed(found: Sequence[Standing]) -> Iterator[str]:
     if flagged := [one for one in found if one.rows is Verdict.CONTAMINATED]:
         though = (
             f"though it has read none of {_its(flagged)} rows: there the row tests measure plausibility, not memory"
         )
-        yield Clause(f"is flagged on {_names(flagged)}, {though}", verbal=True)
+        yield f"is flagged on {_names(flagged)}, {though}"
     if clean := [one for one in found if one.rows is Verdict.NOT_DETECTED]:
-        yield Clause(f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows")
+        yield f"no rows of {_names(clean)} found, as it must be: it has read none of {_its(clean)} rows"
     yield from _of_undecided_control(found)
 
 
-def _of_undecided_control(found: Sequence[Standing]) -> Iterator[Clause]:
+def _of_undecided_control(found: Sequence[Standing]) -> Iterator[str]:
     yield from _of_undecided([one for one in found if one.rows in UNDECIDED_BECAUSE])
     if unasked := [one for one in found if one.rows is None]:
-        yield Clause(f"no test of rows was run on {_names(unasked)}")
+        yield f"no test of rows was run on {_names(unasked)}"
 
 
-def _unasked(view: RunResults, titles: Titles, block: Block) -> list[Clause]:
+def _unasked(titles: Titles, block: Block) -> list[str]:
     """Tables of the run of which this LLM was asked nothing, as where a run was cut off."""
     present = {cell.dataset for cell in block.cells}
-    missing = dict.fromkeys(dataset.name for dataset in view.run.datasets if dataset.name not in present)
+    missing = dict.fromkeys(dataset.name for dataset in titles.view.run.datasets if dataset.name not in present)
     names = [titles.dataset(name) for name in missing]
-    return [Clause(f"asked nothing about {_listed(names)}")] if missing else []
+    return [f"asked nothing about {_listed(names)}"] if missing else []
 
 
 def _by_void(found: Sequence[Standing]) -> list[tuple[tuple[str, ...], list[Standing]]]:

@@ -1,7 +1,10 @@
 """A cell as a square of the heatmap: its sign, its strength, what is published of it, and its spoken name."""
 
+from functools import partial
+from typing import Any
+
 from tabcontam.evidence.base import Verdict
-from tabcontam.report.published import Mark, Source, marks, sources
+from tabcontam.report.published import Source, published, sources
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result
 from tabcontam.verdicts.results import RunResults
@@ -14,6 +17,23 @@ SIGNS = {verdict.value: letter for verdict, letter in LETTERS.items()} | {
 LEVELS = (16, 64, 256, 1024)
 LEVEL_NAMES = ("under 16", "16", "64", "256", "1,024 and more")
 MARK_SIGNS = {True: "●", False: "\N{MULTIPLICATION SIGN}"}
+
+
+def context(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """What a template needs to draw the heatmap: on the page, and as a picture."""
+    return {
+        "view": view,
+        "llm_title": titles.llm,
+        "sign": sign,
+        "signs": SIGNS,
+        "css_class": css_class,
+        "strength": partial(strength, view),
+        "strengths": levels_shown(view),
+        "published": partial(published, view),
+        "mark_signs": MARK_SIGNS,
+        "sources": sources_shown(view),
+        "spoken": partial(spoken, view, titles),
+    }
 
 
 def css_class(outcome: str) -> str:
@@ -32,12 +52,6 @@ def strength(view: RunResults, cell: Result) -> int:
     if cell.verdict is not Verdict.CONTAMINATED or cell.test not in view.row_tests or bits is None:
         return 0
     return 1 + sum(bits >= level for level in LEVELS)
-
-
-def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
-    """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
-    entry = view.run.catalogue.get(cell.llm)
-    return marks(entry.name, cell.dataset, cell.test) if entry else ()
 
 
 def levels_shown(view: RunResults) -> list[tuple[int, str]]:

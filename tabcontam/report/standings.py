@@ -16,14 +16,14 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 
 @dataclass(frozen=True)
 class Standing:
-    """What is known of one LLM and one table: its title, and what tells it from another one of the dataset.
+    """What is known of one LLM and one table, whose title is `table` and whose edition is `edition`.
 
-    `apart` begins with `at`, the edition, where the dataset has several here.
+    `apart` says what tells it from other tables of the dataset here, and begins with `at`, which names the edition.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
-    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found; `why` says why nothing was
-    decided on the rows.
-    `void` has the row tests that a control voids, and `unsure` says that the gate cannot tell by what stands in `rows`.
-    `cut` says that it was not asked to the end, `edition` which table it is, and `source` where answers were recorded.
+    `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
+    nothing was decided on the rows. `void` has the row tests that a control shows to be worth nothing on this table;
+    `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not every query was asked,
+    and `source` names the file that recorded answers come from.
     """
 
     table: str
@@ -52,22 +52,24 @@ class Standing:
 
 @dataclass(frozen=True)
 class Titles:
-    """What LLMs and tables are called in sentences: by the catalogue's titles and the cards', where there are any."""
+    """What LLMs and tables are called in sentences: by the catalogue's titles and the cards', where there are any.
+
+    `ruled` is what the gate says of each LLM and table.
+    """
 
     view: RunResults
 
     def llm(self, name: str) -> str:
         """The catalogue's title, with the name that the run gave where two would be called the same."""
-        title = self._llms.get(name, "")
-        if not title:
-            return shorten(name, LONGEST_NAME)
-        alone = list(self._llms.values()).count(title) == 1
-        return title if alone else f"{title} ({shorten(name, LONGEST_NAME)})"
+        title, named = self.view.title(name), shorten(name, LONGEST_NAME)
+        alone = [entry.title for entry in self.view.run.catalogue.values()].count(title) == 1
+        return title if title and alone else f"{title} ({named})" if title else named
 
     def dataset(self, name: str) -> str:
         """The card's title, with the dataset's name where two would be called the same."""
-        title = self._datasets.get(name) or name
-        alone = list(self._datasets.values()).count(title) <= 1
+        titles = {dataset.name: dataset.title for dataset in self.view.run.datasets}
+        title = titles.get(name) or name
+        alone = list(titles.values()).count(title) <= 1
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
@@ -75,22 +77,21 @@ class Titles:
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property
-    def _llms(self) -> dict[str, str]:
-        return {name: entry.title for name, entry in self.view.run.catalogue.items()}
+    def ruled(self) -> Mapping[Tested, Ruling]:
+        """The gate's decisions."""
+        return rulings(self.view)
 
-    @cached_property
-    def _datasets(self) -> dict[str, str]:
-        return {dataset.name: dataset.title for dataset in self.view.run.datasets}
+    def ruling(self, of: Result | TableVerdict) -> Ruling | None:
+        """What the gate says of an LLM and table; it decides on no control and no recorded answers."""
+        return self.ruled.get((of.llm, of.table))
 
 
-def standings(
-    view: RunResults, block: Block, titles: Titles | None = None, ruled: Mapping[Tested, Ruling] | None = None
-) -> dict[str, Standing]:
-    """What is known of each table of an LLM, by the table's label, in the order of the page; `ruled` by the gate."""
-    titles, ruled = titles or Titles(view), rulings(view) if ruled is None else ruled
+def standings(titles: Titles, block: Block) -> dict[str, Standing]:
+    """What is known of each table of an LLM, by the table's label, in the order of the page."""
+    view = titles.view
     tables = {view.label(table): table for table in view.tables_in_order if table.llm == block.llm}
     return {
-        label: _standing(titles, own, tables.get(label), ruled.get((block.llm, own[0].table)))
+        label: _standing(titles, own, tables.get(label), titles.ruling(own[0]))
         for label, own in grouped(block.cells, view.label).items()
     }
 

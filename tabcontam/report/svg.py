@@ -1,10 +1,9 @@
 """The heatmap as one SVG picture, which loads nothing and has a ground of its own."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import Any
 
 from tabcontam.report.environment import environment
-from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
+from tabcontam.report.squares import context, levels_shown, sources_shown
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import OUTCOMES
 from tabcontam.verdicts.results import RunResults
@@ -17,51 +16,16 @@ LONGEST_NAME = 30
 def render_svg(view: RunResults) -> str:
     """The heatmap as a static picture on a ground of its own, so that it reads on light and dark pages."""
     titles = Titles(view)
-    picture: str = (
-        environment()
-        .get_template("heatmap.svg.jinja")
-        .render(
-            view=view,
-            layout=_layout(view, titles),
-            legend=_legend(),
-            cut=_cut,
-            test_titles=view.test_titles,
-            llm_title=titles.llm,
-            sign=sign,
-            strength=lambda cell: strength(view, cell),
-            published=lambda cell: published(view, cell),
-            levels=levels_shown(view),
-            sources=sources_shown(view),
-            spoken=lambda cell: spoken(view, titles, cell),
-        )
-    )
-    return picture
-
-
-@dataclass(frozen=True)
-class _Layout:
-    """Where the picture's parts stand, in pixels; text is taken as 7 pixels a character."""
-
-    left: int
-    top: int
-    width: int
-    height: int
-    columns: tuple[tuple[int, ...], ...]
-    blocks: tuple[tuple[int, int], ...]
-    rows: Mapping[str, int]
-    lines: tuple[int, ...]
-
-    @property
-    def bottom(self) -> int:
-        """Where the last row ends."""
-        return self.lines[-1]
+    template = environment().get_template("heatmap.svg.jinja")
+    return template.render(context(view, titles), layout=_layout(view, titles), cut=_cut)
 
 
 def _cut(name: str) -> str:
     return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
-def _layout(view: RunResults, titles: Titles) -> _Layout:
+def _layout(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """Where the picture's parts stand, in pixels; text is taken as 7 pixels a character."""
     left = MARGIN + LETTER * max((len(view.test_titles[test][:LONGEST_NAME]) for test in view.tests), default=0) + 10
     labels = [len(column.label[:LONGEST_NAME]) for block in view.blocks for column in block.columns]
     top = MARGIN + 22 + LETTER * max(labels, default=0) + 8
@@ -81,20 +45,25 @@ def _layout(view: RunResults, titles: Titles) -> _Layout:
             height += SQUARE
         height += 6
         lines.append(height)
-    lines_below, legend_width = _below(view)
-    width = max(edge, legend_width) + MARGIN
-    return _Layout(left, top, width, height + LEGEND + lines_below, tuple(columns), tuple(blocks), rows, tuple(lines))
-
-
-def _below(view: RunResults) -> tuple[int, int]:
-    """How high what stands below the first line of the legend is, and how wide the legend."""
-    last, place = _legend()[-1]
-    levels, sources = levels_shown(view), sources_shown(view)
-    width = max(place + SQUARE + LETTER * len(last), LEVELS_WIDTH if levels else 0)
-    return (LEVELS_HEIGHT if levels else 0) + SOURCE_HEIGHT * len(sources), width
+    legend, levels = _legend(), levels_shown(view)
+    last, place = legend[-1]
+    width = max(edge, place + SQUARE + LETTER * len(last), LEVELS_WIDTH if levels else 0) + MARGIN
+    below = LEGEND + (LEVELS_HEIGHT if levels else 0) + SOURCE_HEIGHT * len(sources_shown(view))
+    return {
+        "top": top,
+        "bottom": height,
+        "width": width,
+        "height": height + below,
+        "columns": columns,
+        "blocks": blocks,
+        "rows": rows,
+        "lines": lines,
+        "legend": legend,
+    }
 
 
 def _legend() -> list[tuple[str, int]]:
+    """Each outcome, and where its square stands."""
     places, edge = [], MARGIN
     for outcome in OUTCOMES:
         places.append((outcome, edge))

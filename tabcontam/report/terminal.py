@@ -1,15 +1,17 @@
 """The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.groups import grouped
 from tabcontam.report import comparisons
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
+from tabcontam.report.query import prompt_of
 from tabcontam.report.ranking import correlation_sentences, majorities
-from tabcontam.report.trials import question, telling
+from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import MEASURES
 from tabcontam.verdicts.results import Column, RunResults
@@ -18,12 +20,9 @@ from tabcontam.verdicts.wording import listed, rounded, shorten, text
 if TYPE_CHECKING:
     from rich.console import Console
 
-STYLES = {
+STYLES = dict.fromkeys(UNDECIDED, "yellow") | {
     Verdict.CONTAMINATED.value: "red",
     Verdict.NOT_DETECTED.value: "green",
-    Verdict.UNINFORMATIVE.value: "yellow",
-    Verdict.NO_ANSWER.value: "yellow",
-    Verdict.SKIPPED.value: "yellow",
     SCORE: "cyan",
 }
 SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short summary lists, as pytest's -r
@@ -70,7 +69,7 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
 def print_report(
     console: "Console",
     view: RunResults,
-    trials: Iterable[Mapping[str, Any]],
+    trials: Iterable[Trial],
     verbosity: int = 0,
     index: Path | str | None = None,
     *,
@@ -125,8 +124,7 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
         if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
             paper.line(label)
             head = "  "
-        parts = [(head, ""), *letters]
-        paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
+        paper.parts([(head, ""), *letters], progress)
     paper.line()
 
 
@@ -140,14 +138,12 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
                 ("" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}", ""),
                 (f" (paper: {cell.paper_verdict})" if cell.differs else "", "yellow"),
             ]
-            paper.parts([*parts, (paper.gap(parts, progress) + progress, "cyan")])
+            paper.parts(parts, progress)
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
     paper.line()
 
 
-def _print_evidence(
-    paper: Paper, view: RunResults, trials: Iterable[Mapping[str, Any]], *, with_controls: bool
-) -> None:
+def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
     cells = [cell for block in view.blocks for cell in block.cells] if with_controls else view.subjects
     flagged = [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
     if not flagged:
@@ -194,13 +190,14 @@ def _figures(table: TableVerdict) -> str:
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
-def _print_trial(paper: Paper, trials: list[Mapping[str, Any]]) -> None:
+def _print_trial(paper: Paper, trials: list[Trial]) -> None:
     if not trials:
         paper.line("no trial of this cell was kept", "dim")
         return
     trial = trials[0]
     features = listed(trial.get("asked")).replace("\n", ", ")
-    paper.block("asked", shorten(question(trial).rstrip(), LONGEST["asked"], tail=True))
+    question = "".join(words for _, words in prompt_of(trial)[-1:])  # without what every query says before it
+    paper.block("asked", shorten(question.rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
     paper.block(
@@ -333,6 +330,5 @@ def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
 def _duration(seconds: float | None) -> str:
     if seconds is None:
         return "?s"
-    minutes, rest = divmod(int(seconds), 60)
-    clock = f" ({minutes // 60}:{minutes % 60:02d}:{rest:02d})" if seconds >= 60 else ""
+    clock = f" ({timedelta(seconds=int(seconds))})" if seconds >= 60 else ""
     return f"{seconds:.1f}s{clock}"

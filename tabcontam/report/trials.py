@@ -1,4 +1,4 @@
-"""The trials of a cell as the terminal tells them: the most telling first, and what one asked."""
+"""The trials of each cell: all of them, and as the terminal shows them."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -9,27 +9,21 @@ from tabcontam.verdicts.wording import text
 Trial = Mapping[str, Any]
 
 
-def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
-    """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys.
-
-    A query asked again counts once, with its last reply.
-    """
+def by_cell(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], dict[str, Trial]]:
+    """The trials of each cell, by the cell's place and then by query. Of a query asked again the last trial counts."""
     found: dict[tuple[str, ...], dict[str, Trial]] = {cell.place: {} for cell in cells}
     for number, trial in enumerate(trials):
         if (place := place_of(trial)) in found:
             found[place][text(trial.get("query")) or str(number)] = trial
-    return {place: _ordered(of_query.values()) for place, of_query in found.items()}
+    return found
 
 
-def _ordered(trials: Iterable[Trial]) -> list[Trial]:
-    own = [trial for trial in trials if not trial.get("decoy_of")]
-    return sorted(own, key=lambda trial: (not trial.get("hit"), not trial.get("paper")))
-
-
-def question(trial: Trial) -> str:
-    """The prompt, of several messages the last one: without what every query says before it."""
-    prompt = trial.get("prompt")
-    if not isinstance(prompt, list):
-        return text(prompt)
-    last = prompt[-1] if prompt else None
-    return text(last.get("content")) if isinstance(last, Mapping) else ""
+def telling(cells: Iterable[Result], trials: Iterable[Trial]) -> dict[tuple[str, ...], list[Trial]]:
+    """The trials of each cell, by its place: hits before the others, the paper's own before further ones, no decoys."""
+    return {
+        place: sorted(
+            (trial for trial in of_query.values() if not trial.get("decoy_of")),
+            key=lambda trial: (not trial.get("hit"), not trial.get("paper")),
+        )
+        for place, of_query in by_cell(cells, trials).items()
+    }

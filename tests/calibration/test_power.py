@@ -2,7 +2,8 @@
 
 import io
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any, ClassVar
 import pytest
 from rich.console import Console
 
+from tabcontam.asking.progress import Progress, Tell
 from tabcontam.calibration import power
 from tabcontam.calibration.power import (
     ANSWERERS,
@@ -45,7 +47,7 @@ from tabcontam.evidence.base import (
 from tabcontam.guesser.chance import marginal
 from tabcontam.reading.reading import declines, same_value
 from tabcontam.reading.words import Dictionary
-from tabcontam.report.power_text import print_power, telling
+from tabcontam.report.power_text import print_power
 from tabcontam.statistics.exact import poisson_binomial_tail
 from tabcontam.subjects.base import Request
 from tabcontam.subjects.known.simulated import SimulatedModel
@@ -313,13 +315,19 @@ def test_a_hostile_reason_cannot_drive_the_terminal() -> None:
     assert "[31mred" in out.getvalue()
 
 
-def test_progress_is_told_after_a_moment_and_not_too_often() -> None:
-    times = iter([0.0, 1.0, 3.0, 4.0, 14.0])
-    stream = io.StringIO()
-    tell = telling(stream, lambda: next(times))
-    for done in range(1, 5):
-        tell(done, 4)
-    assert stream.getvalue() == "2 of 4 runs\n4 of 4 runs\n"
+def test_the_command_shows_how_many_runs_are_done(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[tuple[str, int, int]] = []
+
+    class Told(Progress):
+        @contextmanager
+        def doing(self, what: str) -> Iterator[Tell]:
+            yield lambda done, of: told.append((what, done, of))
+
+    monkeypatch.setattr("tabcontam.report.progress.progress", lambda quiet: Told())
+    assert main(["power", "--dataset", made_up.datasets[0], "--runs", "2", "-k", "feature_completion"]) == 0
+    assert told[-1][0] == "simulated runs"
+    assert [done for _, done, _ in told] == sorted(done for _, done, _ in told)
+    assert {of for *_, of in told} == {2}
 
 
 def test_the_command_prints_text_or_json(made_up: Study, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,9 +1,7 @@
 """The `cache` command says where the replies are, how large the file is and whose replies they are."""
 
-import pytest
-
 from tabcontam.asking.replies import Facts
-from tabcontam.report.cache_text import cache_text, readable_size
+from tabcontam.report.cache_text import cache_text
 from tests.report.synthetic import HOSTILE
 
 
@@ -28,11 +26,3 @@ def test_hostile_names_stay_on_their_line() -> None:
     assert text.startswith("/r: 1 byte, 1 reply\n")
     assert text.count("\n") == 1
     assert "\x1b" not in text
-
-
-@pytest.mark.parametrize(
-    ("size", "text"),
-    [(999, "999 bytes"), (1000, "1 kB"), (999_499, "999 kB"), (999_500, "1.0 MB"), (2_550_000_000, "2.5 GB")],
-)
-def test_sizes_are_as_people_read_them(size: int, text: str) -> None:
-    assert readable_size(size) == text

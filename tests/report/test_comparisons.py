@@ -56,13 +56,13 @@ def text(*lines: dict[str, Any], **run: Any) -> str:
 
 def test_a_kind_without_comparisons_has_no_section() -> None:
     assert part("comparisons", of(), context).strip() == ""
-    assert [section.kind for section in sections(comparison(kind="runs"))] == ["runs"]
+    assert [section.title for section in sections(comparison(kind="runs"))] == ["Runs side by side"]
 
 
 def test_each_kind_has_a_section() -> None:
     kinds = ("runs", "serializers", "versions")
     found = sections(*(comparison(kind=kind) for kind in kinds))
-    assert [section.kind for section in found] == ["versions", "serializers", "runs"]
+    assert [section.title.split()[0] for section in found] == ["Versions", "Serializers", "Runs"]
 
 
 @pytest.mark.parametrize(

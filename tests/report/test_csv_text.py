@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.report.csv_text import FORMULA, guarded
-from tabcontam.report.frame import CELLS, cells_frame
+from tabcontam.report.frame import CELLS, frame
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.wording import visible
@@ -36,7 +36,7 @@ def test_one_row_a_cell_with_every_field() -> None:
 
 def test_the_columns_are_those_of_the_data_frame() -> None:
     of = results(["gpt-4o"], ["iris"])
-    assert list(read(of)[0]) == list(cells_frame(typed(of)).columns)
+    assert list(read(of)[0]) == list(frame(typed(of), "cells").columns)
 
 
 def test_the_statistic_and_the_interval_are_taken_apart() -> None:

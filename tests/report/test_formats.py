@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from tabcontam.cli.arguments import FORMATS as NAMES
+from tabcontam.cli.arguments import FORMATS
 from tabcontam.cli.commands import main
 from tabcontam.report import formats
-from tabcontam.report.formats import FORMATS
+from tabcontam.report.formats import render_form
 from tabcontam.verdicts.document import typed
 from tests.report.rendered import render_csv, render_latex, render_markdown
 from tests.report.synthetic import HOSTILE, cell, document, results
@@ -33,8 +33,10 @@ def files(folder: Path) -> set[str]:
     return {str(path.relative_to(folder)) for path in folder.rglob("*")}
 
 
-def test_the_command_line_names_every_form() -> None:
-    assert tuple(FORMATS) == NAMES
+def test_every_form_that_the_command_line_names_is_another() -> None:
+    pytest.importorskip("matplotlib")
+    begin = {form: render_form(typed(results(["m"], ["iris"])), form)[:5] for form in FORMATS}
+    assert begin == {"markdown": b"# Wha", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"}
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_out_is_a_file_that_is_replaced(form: str, folder: Path, capsys: pytest.
     out.write_text("before")
     assert main(["report", str(folder), "--format", form, "--out", str(out)]) == 0
     assert capsys.readouterr().out == ""
-    assert out.read_bytes() == FORMATS[form](typed(results(["control:exposed", "gpt-4o"], ["iris"])))
+    assert out.read_bytes() == render_form(typed(results(["control:exposed", "gpt-4o"], ["iris"])), form)
     assert files(folder.parent) == {"run", "run/results.json", "report.txt"}
 
 
@@ -106,7 +108,7 @@ def test_a_pdf_is_nothing_for_a_terminal(
     terminal: bool, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = io.BytesIO()
-    monkeypatch.setitem(FORMATS, "pdf", lambda document: b"%PDF \xff")
+    monkeypatch.setattr("tabcontam.report.formats.render_form", lambda view, form: b"%PDF \xff")
     monkeypatch.setattr(sys, "stdout", (Terminal if terminal else io.TextIOWrapper)(written))
     assert main(["report", str(folder), "--format", "pdf"]) == (4 if terminal else 0)
     assert written.getvalue() == (b"" if terminal else b"%PDF \xff")
@@ -137,15 +139,15 @@ def test_recorded_answers_are_one_cell_a_square_but_all_of_them_in_csv() -> None
     ]
     of = document(cells)
     del of["run"]["llms"]
-    assert FORMATS["markdown"](typed(of)).count(b"8 Full completion") == 1
-    assert b"**C**" in FORMATS["markdown"](typed(of))
-    assert FORMATS["latex"](typed(of)).count(b"8 Full completion") == 1
-    assert len(FORMATS["csv"](typed(of)).splitlines()) == 3
+    assert render_form(typed(of), "markdown").count(b"8 Full completion") == 1
+    assert b"**C**" in render_form(typed(of), "markdown")
+    assert render_form(typed(of), "latex").count(b"8 Full completion") == 1
+    assert len(render_form(typed(of), "csv").splitlines()) == 3
 
 
 @pytest.mark.parametrize("form", TEXTS)
 def test_hostile_texts_are_written_as_utf_8_without_control_characters(form: str) -> None:
-    written = FORMATS[form](typed(document([cell(HOSTILE, HOSTILE, HOSTILE, "contaminated")]))).decode()
+    written = render_form(typed(document([cell(HOSTILE, HOSTILE, HOSTILE, "contaminated")])), form).decode()
     assert not [sign for sign in written if ord(sign) < 0x20 and sign not in "\r\n"]
     assert "\x9b" not in written
     assert "\u202e" not in written

@@ -13,7 +13,7 @@ from tabcontam.reading.words import english
 from tabcontam.replay.published import replay_published
 from tabcontam.replay.records import CATALOGUE, read_records
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.report.published import Agreement, agreement, marks, sources
+from tabcontam.report.published import Agreement, agreements, marks, sources
 from tabcontam.runs.folder import replay_results
 from tabcontam.subjects.catalogue import load_catalogue
 from tabcontam.tables.cards import find_card, load_cards
@@ -174,20 +174,20 @@ def test_agreement_counts_the_cells_that_both_decided() -> None:
         cell("asked", "iris", "classification_0shot", None),
         cell("unknown", "iris", "feature_list_informed", "contaminated"),
     ]
-    assert agreement(typed(run(told, asked="gpt-4"))) == (
-        Agreement("asked", RONVAL, agree=2, disagree=1),
-        Agreement("asked", BORDT, agree=2, disagree=1),
-    )
+    assert agreements(typed(run(told, asked="gpt-4"))) == {
+        RONVAL: [Agreement("asked", agree=2, decided=3)],
+        BORDT: [Agreement("asked", agree=2, decided=3)],
+    }
 
 
 def test_an_llm_with_nothing_to_compare_has_no_agreement() -> None:
     told = [cell("asked", "penguins", "full_completion", "contaminated")]
-    assert agreement(typed(run(told, asked="gpt-4"))) == ()
+    assert agreements(typed(run(told, asked="gpt-4"))) == {}
 
 
 def test_agreement_names_what_was_decided() -> None:
-    (line,) = agreement(typed(run([cell("a", "iris", "recognition_examples", "not detected")], a="t0")))
-    assert (line.llm, line.source.name, line.agree, line.disagree, line.decided) == ("a", RONVAL.name, 1, 0, 1)
+    found = agreements(typed(run([cell("a", "iris", "recognition_examples", "not detected")], a="t0")))
+    assert found == {RONVAL: [Agreement("a", agree=1, decided=1)]}
 
 
 @recorded
@@ -195,8 +195,7 @@ def test_the_published_rules_agree_with_the_published_figures_on_recorded_answer
     dictionary = english()
     cells = replay_published(read_records(Path(FOLDER) / "records.jsonl"), dictionary)
     judged = replay_results(cells, None, [], PAPER, dictionary.name, "replay")
-    lines = agreement(replace(judged, cells=one_cell_a_square(cells)))
-    told = {source: [line for line in lines if line.source is source] for source in sources()}
+    told = agreements(replace(judged, cells=one_cell_a_square(cells)))
     assert {line.llm for line in told[BORDT]} == {"gpt3", "gpt4"}
     assert len(told[RONVAL]) == len(DETECTIONS)
     assert sum(line.decided for line in told[RONVAL]) == 621

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report.query import bits_of, kind_of, row_of, shown, words_read
+from tabcontam.report.query import bits_of, kind_of, prompt_of, row_of, shown, words_read
 from tests.report.synthetic import HOSTILE, cell, trial
 
 ROW = cell("gpt-4o", "iris", "full_completion", "contaminated")
@@ -155,3 +155,11 @@ def repr_of(value: object) -> str:
     if isinstance(value, dict):
         return "".join(map(repr_of, value.values()))
     return "".join(map(repr_of, value)) if isinstance(value, list) else str(value)
+
+
+def test_a_prompt_is_its_messages_with_their_roles() -> None:
+    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]
+    assert prompt_of({"prompt": messages}) == [["system", "s"], ["user", "x"]]
+    assert prompt_of({"prompt": "text"}) == [["", "text"]]
+    assert prompt_of({"prompt": []}) == []
+    assert prompt_of({}) == [["", ""]]

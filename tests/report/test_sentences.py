@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.replay.records import ROW_TESTS as RECORDED
 from tabcontam.report.sentences import NAMES_SHOWN, scope, sentences
-from tabcontam.report.standings import standings
+from tabcontam.report.standings import Titles, standings
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.gate import Conclusion
@@ -385,7 +385,7 @@ def test_a_standing_is_that_of_the_rows_and_else_that_of_the_other_tests() -> No
     view = typed(
         document([cell("m", "iris", KNOWLEDGE, C), cell("m", "wine", KNOWLEDGE, C), cell("m", "wine", ROW, N)])
     )
-    found = standings(view, view.blocks[0])
+    found = standings(Titles(view), view.blocks[0])
     assert [one.verdict for one in found.values()] == [Verdict.CONTAMINATED, Verdict.NOT_DETECTED]
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tabcontam.report.published import marks, sources
-from tabcontam.report.squares import levels_shown, published, sign, sources_shown, spoken, strength
+from tabcontam.report.published import marks, published, sources
+from tabcontam.report.squares import levels_shown, sign, sources_shown, spoken, strength
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.document import typed

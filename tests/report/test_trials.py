@@ -1,8 +1,8 @@
-"""The terminal tells the most telling trial of a cell, and what it asked."""
+"""The terminal shows the most telling trial of a cell."""
 
 from typing import Any
 
-from tabcontam.report.trials import question, telling
+from tabcontam.report.trials import telling
 from tabcontam.verdicts.document import typed
 from tests.report.synthetic import cell, document, trial
 
@@ -30,10 +30,3 @@ def test_a_decoy_that_was_hit_is_no_evidence() -> None:
 def test_a_query_asked_again_counts_once_with_its_last_reply() -> None:
     of = cell("m", "iris", "full_completion", "contaminated")
     assert _told(of, [trial(of, "1"), trial(of, "2"), trial(of, "1", hit=False)]) == ["2", "1"]
-
-
-def test_the_question_is_the_last_message() -> None:
-    messages = [{"role": "system", "content": "s"}, {"role": "user", "content": "x"}]
-    assert question({"prompt": messages}) == "x"
-    assert question({"prompt": "text"}) == "text"
-    assert question({"prompt": []}) == question({}) == ""

@@ -31,30 +31,23 @@ def render_figure(view: RunResults, format: str) -> bytes:  # noqa: A002 - the w
     SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy.
     Raises `UsageError` without matplotlib.
     """
+    written = BytesIO()
     with _matplotlib():
-        return _svg(view) if format == "svg" else _pdf(view)
+        from tabcontam.report.figures.heatmap import PAGE, heatmap
 
+        if format == "svg":
+            (figure,) = heatmap(view)
+            figure.savefig(written, format="svg", metadata={"Date": None, "Title": TITLE})
+            return written.getvalue()
 
-def _svg(view: RunResults) -> bytes:
-    from tabcontam.report.figures.heatmap import heatmap
+        from matplotlib.backends.backend_pdf import PdfPages
 
-    (figure,) = heatmap(view)
-    written = BytesIO()
-    figure.savefig(written, format="svg", metadata={"Date": None, "Title": TITLE})
-    return written.getvalue()
+        from tabcontam.report.figures.ranking import against_accuracy, ranking
 
-
-def _pdf(view: RunResults) -> bytes:
-    from matplotlib.backends.backend_pdf import PdfPages
-
-    from tabcontam.report.figures.heatmap import PAGE, heatmap
-    from tabcontam.report.figures.ranking import against_accuracy, ranking
-
-    written = BytesIO()
-    with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
-        for figure in (*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)):
-            pages.savefig(figure)
-    return written.getvalue()
+        with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
+            for page in (*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)):
+                pages.savefig(page)
+        return written.getvalue()
 
 
 @contextmanager

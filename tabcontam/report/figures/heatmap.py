@@ -19,8 +19,7 @@ from matplotlib.path import Path
 from matplotlib.textpath import TextToPath
 
 from tabcontam.evidence.base import Kind, Verdict
-from tabcontam.report.published import Mark, sources
-from tabcontam.report.squares import published
+from tabcontam.report.published import Mark, published, sources
 from tabcontam.verdicts.cells import OUTCOMES, SCORE
 from tabcontam.verdicts.results import Block, Column, RunResults
 from tabcontam.verdicts.wording import visible

@@ -1,6 +1,7 @@
 """The ranking of Table 2 of Ronval et al. 2024 as a figure with intervals, and contamination against accuracy."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -35,7 +36,7 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08} | area)[0]
     for axes, measure in zip(panels, shown, strict=True):
         _draw_measure(axes, [(number, ranks[number]) for number in page], measure)
-    called = _names(view)
+    called = dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))
     labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
     panels[0].set_yticks(list(page), labels, parse_math=False)
     panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
@@ -52,15 +53,19 @@ def _explained(view: RunResults, always: Sequence[str], intervals: str, majoriti
     return "; ".join([*always, *known])
 
 
+def _prepare(axes: Axes, grid: Literal["x", "both"]) -> None:
+    axes.set_xlim(-0.04, 1.04)
+    axes.tick_params(length=2, color=GREY)
+    axes.grid(axis=grid, color="#e4e8ec", linewidth=0.5)
+    axes.set_axisbelow(True)
+
+
 def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) -> None:
     color, marker = LOOKS[measure]
     axes.set_title(TITLES[measure].lower(), size=7.5, weight="bold", color=INK)
-    axes.set_xlim(-0.04, 1.04)
+    _prepare(axes, "x")
     axes.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "", ".5", "", "1"])
-    axes.tick_params(length=2, color=GREY)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color="#e4e8ec", linewidth=0.5)
-    axes.set_axisbelow(True)
     if measure == MEMBERSHIP:
         axes.axvline(CHANCE, color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
     for row, rank in rows:
@@ -93,12 +98,9 @@ def against_accuracy(view: RunResults) -> list[Figure]:
 def _draw_points(axes: Axes, view: RunResults, measure: str) -> None:
     color, marker = LOOKS[measure]
     axes.set_title(TITLES[measure].lower() + _correlation(view, measure), size=7.5, color=INK)
-    axes.set_xlim(-0.04, 1.04)
+    _prepare(axes, "both")
     axes.set_ylim(-0.04, 1.04)
     axes.set_xlabel("contamination")
-    axes.tick_params(length=2, color=GREY)
-    axes.grid(color="#e4e8ec", linewidth=0.5)
-    axes.set_axisbelow(True)
     majorities = [rank.majorities[measure] for rank in view.ranks_in_order if measure in rank.majorities]
     if majorities:
         axes.axhline(sum(majorities) / len(majorities), color=GREY, linewidth=0.8, linestyle=(0, (3, 2)))
@@ -118,8 +120,3 @@ def _correlation(view: RunResults, measure: str) -> str:
             interval = "" if stated.interval is None else " ({:.2f} to {:.2f})".format(*stated.interval)
             return f": rank correlation {stated.value:.2f}{interval}, {stated.llms} LLMs"
     return ""
-
-
-def _names(view: RunResults) -> dict[str, str]:
-    """What each LLM is called in the heatmap, too."""
-    return dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))
