@@ -36,10 +36,10 @@ def _content(table: Table) -> tuple[tuple[int, ...], str]:
 
 
 def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
-    rows = zip(*map(table.column, sorted(table.columns)), strict=True)
-    cells = [tuple(cell or "" for cell in row) if None in row else row for row in rows]
-    order = tuple(sorted(range(len(cells)), key=cells.__getitem__))
-    digest = sha256(repr((table.title, sorted(table.columns))).encode("utf-8", "backslashreplace"))
-    for row in order:
-        digest.update("\x1f".join((*cells[row], "\n")).encode("utf-8", "backslashreplace"))
-    return order, digest.hexdigest()
+    columns = map(table.column, sorted(table.columns))
+    filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
+    lines = list(map("\0".join, zip(*filled, strict=True)))  # which are sorted as the rows are, and much faster
+    order = tuple(sorted(range(len(lines)), key=lines.__getitem__))
+    text = "".join([f"{lines[row]}\0\n" for row in order]).replace("\0", "\x1f")
+    head = repr((table.title, sorted(table.columns)))
+    return order, sha256((head + text).encode("utf-8", "backslashreplace")).hexdigest()
