@@ -9,12 +9,15 @@ from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from tabcontam.tables.draws import by_content, identity
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from threadpoolctl import ThreadpoolController
 
 Finding = TypeVar("Finding")
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
@@ -62,11 +65,16 @@ def one_thread() -> Iterator[None]:
 
     The limit holds for libraries that are loaded when it is set, and for no other: so all that compute are loaded here.
     """
-    import sklearn.ensemble  # noqa: F401 - with it come its own OpenMP and the BLAS of numpy and of scipy
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(1):
+    with _computing_libraries().limit(limits=1):
         yield
+
+
+@cache
+def _computing_libraries() -> "ThreadpoolController":
+    import sklearn.ensemble  # noqa: F401 - with it come its own OpenMP and the BLAS of numpy and of scipy
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def folder_of(table: Table) -> Path | None:

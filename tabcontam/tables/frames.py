@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.text_files import Rows
+from tabcontam.tables.text_files import Rows, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -23,8 +23,7 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
         lines = list(csv.reader(io.StringIO(text, newline="")))[1:]
     except csv.Error as error:  # a cell too long for a file, too
         raise UsageError(f"{name} cannot be read as a table: {error}") from error
-    rows = tuple(tuple(cell or None for cell in line) for line in lines)
-    return columns, rows, content.encode("utf-8", "surrogatepass")
+    return columns, rows_of(lines), content.encode("utf-8", "surrogatepass")
 
 
 def _columns(frame: Any, name: str) -> tuple[str, ...]:

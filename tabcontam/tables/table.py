@@ -17,7 +17,7 @@ from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.tables.cards import SHORT, Card, Edition, Question, all_cards, find_card, mistaken_card, split_edition
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited
+from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited, rows_of
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
@@ -189,9 +189,7 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
         raise ValueError(f"row {odd} has {len(records[odd - 1])} cells, and there are {len(header)} columns")
     if edition.strip:
         records = [[cell.strip() for cell in record] for record in records]
-    rows = map(itemgetter(*kept), records)
-    filled = (tuple(cell or None for cell in row) if "" in row else row for row in rows)
-    return tuple(header[index] for index in kept), tuple(filled)
+    return tuple(header[index] for index in kept), rows_of(map(itemgetter(*kept), records))
 
 
 def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:

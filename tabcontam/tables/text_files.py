@@ -4,7 +4,7 @@ import codecs
 import csv
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tabcontam.errors import UsageError
@@ -45,7 +45,13 @@ def read_delimited(content: bytes, name: str) -> tuple[tuple[str, ...], Rows]:
         names, body = column_names(records[0]), records[1:]
     else:
         names, body = column_names([""] * len(records[0])), records
-    return names, tuple(tuple(cell or None for cell in record) for record in body)
+    return names, rows_of(body)
+
+
+def rows_of(records: Iterable[Sequence[str]]) -> Rows:
+    """Rows of these fields; an empty one is a missing cell. Equal cells are one text: so they are compared fast."""
+    cells: dict[str, str | None] = {"": None}
+    return tuple(tuple(map(cells.setdefault, record, record)) for record in records)
 
 
 def decoded(content: bytes, name: str) -> str:
