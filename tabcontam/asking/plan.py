@@ -93,11 +93,12 @@ def plan(
     tests: Sequence[Test],
     options: Options,
     tell: Callable[[int, int], None] = lambda written, of: None,
+    ready: Callable[[Test, Table], None] = lambda test, table: None,
 ) -> list[PlannedCell]:
     """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
 
     Tests that show no rows are planned once, under the first serializer. `tell` is told for how many of how many
-    combinations of a test, a table and a serializer the queries are written.
+    combinations of a test, a table and a serializer the queries are written; `ready` is called before each.
     """
     places = [
         (test, table, serializer)
@@ -109,6 +110,7 @@ def plan(
     sheets: list[Sheet] = []
     for place in places:
         tell(len(sheets), len(places))
+        ready(*place[:2])
         sheets.append(sheet_of(*place, options))
     # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM that get a verdict.
     at = level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))

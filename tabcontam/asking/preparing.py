@@ -1,4 +1,4 @@
-"""New tables of a plan, prepared side by side in processes that leave on disk what they find out.
+"""New tables of a plan, prepared by other processors while this one writes the plan.
 
 What takes seconds to find out about a table is kept in the user's cache folder. So a process that writes the table's
 queries and throws them away saves the run the time: the run reads what was kept. Where a process fails, less is kept,
@@ -10,12 +10,11 @@ import os
 import signal
 import subprocess
 import sys
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
-from itertools import count
+from threading import Event
 from typing import Any
 
 from tabcontam.asking.plan import Options, sheet_of
@@ -26,44 +25,56 @@ from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
+LARGE = 2000  # rows of a single new table from which a second process, which has to be started, saves time
+
 # A fresh interpreter with the same import path, and not a fork or a spawn: a fork may hang where a library computes in
 # threads, and a spawn runs the caller's script once more where it has no `if __name__ == "__main__"`.
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tabcontam.asking.preparing import main; main()"
 
 
-def prepare_tables(
-    tables: Sequence[Table],
-    serializer: Serializer,
-    tests: Sequence[Test],
-    options: Options,
-    tell: Callable[[int, int], None],
-) -> None:
-    """Prepare the new ones of these tables, where there are several of them and several processors.
+@contextmanager
+def prepared_meanwhile(
+    tables: Sequence[Table], serializer: Serializer, tests: Sequence[Test], options: Options
+) -> Iterator[Callable[[Test, Table], None]]:
+    """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
-    `tell` is told how many of how many tests have been written so far.
+    Yields a function to call before the queries of a test about a table are written: where a process prepares them, it
+    waits for that. Who writes the plan begins with the first test of the first table, so that the two meet.
     """
     fitted = [test for test in tests if test.row_test or test.family is Family.SCORE]
     new = [table for table in tables if fitted and _new(table)]
-    workers = min(len(new), _processors())
-    if workers < 2 or not sys.executable:
-        return
-    left = deque(new)
-    written = count(1)
+    left = {(id(table), test.id): (table, test) for table in new for test in fitted}
+    prepared = {place: Event() for place in left}
+    pays = len(new) > 1 or any(len(table.rows) >= LARGE for table in new)
+    workers = min(-(-len(left) // 3), _processors() - 1) if pays and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
 
     def work() -> None:
-        with suppress(OSError, IndexError), _process() as process:
+        known = None
+        with suppress(OSError, KeyError), _process() as process:
             processes.append(process)
             while True:
-                _send(process, _job(left.popleft(), serializer, fitted, options))
-                for _ in fitted:
+                place, (table, test) = left.popitem()
+                try:
+                    _send(process, _job(None if table is known else table, serializer, test, options))
                     if not process.stdout or not process.stdout.readline():
                         return  # it died: what it did not find the run finds by itself
-                    tell(next(written), len(new) * len(fitted))
+                finally:
+                    prepared[place].set()
+                known = table
 
-    pool = ThreadPoolExecutor(workers)
+    def ready(test: Test, table: Table) -> None:
+        place = id(table), test.id
+        if left.pop(place, None):  # no process has begun with it
+            prepared[place].set()
+        if place in prepared:
+            prepared[place].wait()
+
+    pool = ThreadPoolExecutor(max(1, workers))
     try:
-        for worker in [pool.submit(work) for _ in range(workers)]:
+        working = [pool.submit(work) for _ in range(workers)]
+        yield ready
+        for worker in working:
             worker.result()
     finally:  # also where the user pressed Ctrl-C
         left.clear()
@@ -102,13 +113,14 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _job(table: Table, serializer: Serializer, tests: Sequence[Test], options: Options) -> bytes:
-    """What a process needs to know, as JSON."""
-    facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
-    facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
-    facts["hints"] = table.hints and dict(table.hints)
-    ids = [test.id for test in tests]
-    return json.dumps({"table": facts, "serializer": asdict(serializer), "tests": ids, "seed": options.seed}).encode()
+def _job(table: Table | None, serializer: Serializer, test: Test, options: Options) -> bytes:
+    """What a process needs to know, as JSON; without the table where it is that of the job before."""
+    job: dict[str, Any] = {"serializer": asdict(serializer), "test": test.id, "seed": options.seed}
+    if table:
+        facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
+        facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
+        job["table"] = facts | {"hints": table.hints and dict(table.hints)}
+    return json.dumps(job).encode()
 
 
 def _table(facts: Mapping[str, Any]) -> Table:
@@ -122,13 +134,13 @@ def _table(facts: Mapping[str, Any]) -> Table:
 
 
 def main() -> None:
-    """For each table that a line of standard input tells about, write its queries for the sake of what is kept."""
+    """For each test that a line of standard input tells about, write its queries for the sake of what is kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
     for line in sys.stdin.buffer:
         job = json.loads(line)
-        table, serializer = _table(job["table"]), Serializer(**job["serializer"])
-        if folder := folder_of(table):
-            folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
-        for test in job["tests"]:
-            sheet_of(by_id()[test], table, serializer, Options(seed=job["seed"]))
-            print(test, flush=True)
+        if "table" in job:
+            table = _table(job["table"])
+            if folder := folder_of(table):
+                folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
+        sheet_of(by_id()[job["test"]], table, Serializer(**job["serializer"]), Options(seed=job["seed"]))
+        print(job["test"], flush=True)

@@ -16,7 +16,7 @@ from typing import Any
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
-from tabcontam.asking.preparing import prepare_tables
+from tabcontam.asking.preparing import prepared_meanwhile
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
@@ -116,10 +116,9 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
         _check_prices(subjects, prices)
     tables = _tables(order, progress)
     _tell_apart(tables, serializers)
-    with progress.doing("preparing guesses of new tables") as tell:
-        prepare_tables(tables, serializers[0], tests, order.options, tell)
-    with progress.doing("preparing guesses") as tell:
-        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell))
+    preparing = prepared_meanwhile(tables, serializers[0], tests, order.options)
+    with progress.doing("preparing guesses") as tell, preparing as ready:
+        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell, ready))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     return Run(order, subjects, tables, serializers, cells, english(), prices, found)
 

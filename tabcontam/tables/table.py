@@ -185,8 +185,9 @@ def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Ro
     records = [record for record in reader if record]
     header = list(edition.columns) if edition.columns is not None else records.pop(0)
     kept = [index for index, column in enumerate(header) if column not in edition.drop]
-    if odd := next((number for number, record in enumerate(records, 1) if len(record) != len(header)), None):
-        raise ValueError(f"row {odd} has {len(records[odd - 1])} cells, and there are {len(header)} columns")
+    if odd := {*map(len, records)} - {len(header)}:
+        row = next(number for number, record in enumerate(records, 1) if len(record) in odd)
+        raise ValueError(f"row {row} has {len(records[row - 1])} cells, and there are {len(header)} columns")
     if edition.strip:
         records = [[cell.strip() for cell in record] for record in records]
     return tuple(header[index] for index in kept), rows_of(map(itemgetter(*kept), records))

@@ -1,4 +1,4 @@
-"""New tables of a plan are prepared side by side, in processes that a run can do without."""
+"""New tables of a plan are prepared by other processors, in processes that a run can do without."""
 
 import json
 import os
@@ -6,17 +6,20 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tabcontam.asking import preparing
 from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.asking.preparing import _job, _table, prepare_tables
+from tabcontam.asking.preparing import _job, _table, prepared_meanwhile
 from tabcontam.evidence import base
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.registry import by_id
 from tabcontam.guesser import guesser
 from tabcontam.guesser.kept import folder_of
 from tabcontam.tables.cards import Question
@@ -48,11 +51,33 @@ def ships(seed: int = 0) -> Table:
     return tables.ships.__wrapped__(40, seed=seed)
 
 
-def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> list[tuple[int, int]]:
-    """What is told while these tables are prepared."""
-    told: list[tuple[int, int]] = []
-    prepare_tables(tables, IS, tests, Options(seed=3), lambda done, of: told.append((done, of)))
-    return told
+class FastProcessors(ThreadPoolExecutor):
+    """What it is given is done before anything else goes on."""
+
+    def submit(self, *given: Any, **named: Any) -> "Future[Any]":
+        """Begin it, and wait for its end."""
+        future = super().submit(*given, **named)
+        wait([future])
+        return future
+
+
+def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> list[str]:
+    """The tests that processes are given to prepare, where they are fast enough to take all of them."""
+    jobs: list[bytes] = []
+    send = preparing._send
+
+    def noted(process: "subprocess.Popen[bytes]", job: bytes) -> None:
+        jobs.append(job)
+        send(process, job)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(preparing, "ThreadPoolExecutor", FastProcessors)
+        patch.setattr(preparing, "_send", noted)
+        with prepared_meanwhile(tables, IS, tests, Options(seed=3)) as ready:
+            for table in tables:
+                for test in tests:
+                    ready(test, table)
+    return [json.loads(job)["test"] for job in jobs]
 
 
 def facts(table: Table) -> list[tuple[object, ...]]:
@@ -68,7 +93,7 @@ def no_process(*given: object, **named: object) -> None:
 
 def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [ships(0), ships(1)]
-    assert sorted(prepared(both)) == [(1, 2), (2, 2)]
+    assert prepared(both) == [TEST.id, TEST.id]
     fit = guesser.guess_chain
     monkeypatch.setattr(guesser, "guess_chain", None)
     planned = [facts(table) for table in both]
@@ -81,8 +106,39 @@ def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.Monke
 def test_a_process_that_dies_leaves_the_work_to_the_run(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "START", start)
     table = ships(0)
-    assert prepared([table, ships(1)]) == []
+    assert len(prepared([table, ships(1)])) == 1
     assert len(facts(table)) > 10
+
+
+def test_processes_begin_with_the_last_test_and_the_run_waits_for_what_they_have_begun(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    go, begun = tmp_path / "go", tmp_path / "begun"
+    script = f"""
+import pathlib, sys, time
+for line in sys.stdin:
+    pathlib.Path({str(begun)!r}).touch()
+    while not pathlib.Path({str(go)!r}).exists():
+        time.sleep(0.02)
+    print("done", flush=True)
+"""
+    monkeypatch.setattr(preparing, "START", script)
+    tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
+    both = [ships(0), ships(1)]
+    places = [(test, table) for table in both for test in tests]
+    with prepared_meanwhile(both, IS, tests, Options()) as ready:
+        while not begun.exists():
+            time.sleep(0.02)
+        for place in places[:-1]:
+            ready(*place)  # returns: no process has begun with it
+        threading.Timer(0.3, go.touch).start()
+        ready(*places[-1])
+        assert go.exists()
+
+
+def test_a_single_table_has_a_process_where_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "LARGE", 40)
+    assert prepared([ships(0)]) == [TEST.id]
 
 
 def test_where_no_process_can_be_started_the_run_does_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,14 +180,13 @@ def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def noted() -> "subprocess.Popen[bytes]":
         started.append(start())
-        if len(started) == 2:
-            threading.Timer(0.2, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
+        threading.Timer(0.2, signal.pthread_kill, [threading.main_thread().ident, signal.SIGINT]).start()
         return started[-1]
 
     monkeypatch.setattr(preparing, "_process", noted)
     with pytest.raises(KeyboardInterrupt):
         prepared([ships(0), ships(1)])
-    assert [process.poll() is None for process in started] == [False, False]
+    assert [process.poll() is None for process in started] == [False]
 
 
 TABLES: Mapping[str, Table] = {
@@ -145,7 +200,7 @@ TABLES: Mapping[str, Table] = {
 
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_a_process_gets_the_whole_table(table: Table) -> None:
-    job = _job(table, IS, all_tests(), Options())
+    job = _job(table, IS, TEST, Options())
     assert b"\n" not in job
     known = _table(json.loads(job)["table"])
     assert known == table

@@ -68,9 +68,9 @@ def planning() -> None:
         new = took([*PLAN, "--dataset", "adult"], environment=kept)
         before = took([*PLAN, "--dataset", "adult"], 3, kept)
     print(f"start of a plan: {start}, first line after {start.first:.2f} s; limit of the first line 1 s")
-    print(f"plan of adult, new: {new}; limit 4 s")
-    more = f"{before.clock - start.clock:.2f} s ({before.processor - start.processor:.2f} s of the processor)"
-    print(f"plan of adult, made before: {more} on top of the start; limit 0.5 s")
+    for what, plan, limit in (("new", new, 4), ("made before", before, 0.5)):
+        more = f"{plan.clock - start.clock:.2f} s ({plan.processor - start.processor:.2f} s of the processor)"
+        print(f"plan of adult, {what}: {more} on top of the start; limit {limit} s")
     with tempfile.TemporaryDirectory() as cache:
         names = ("adult", "bank", "titanic", "heart")
         both = took([*PLAN, *(word for name in names for word in ("--dataset", name))], 1, {"XDG_CACHE_HOME": cache})

@@ -46,8 +46,8 @@ def test_a_run_tells_all_that_it_does(tmp_path: Path) -> None:
     )
     execute(prepare(order, notes), notes)
     assert begun(notes) == [
-        "looking up the LLMs", "reading iris", "reading wine", "preparing guesses of new tables", "preparing guesses",
-        "connecting", "looking for known answers", "building control:exposed for iris", "control:exposed at iris",
+        "looking up the LLMs", "reading iris", "reading wine", "preparing guesses", "connecting",
+        "looking for known answers", "building control:exposed for iris", "control:exposed at iris",
         "building control:exposed for wine", "control:exposed at wine", "writing the report",
     ]  # fmt: skip
     assert [part for part in notes.parts if part[0] == "preparing guesses"] == [
