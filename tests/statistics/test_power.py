@@ -5,7 +5,7 @@ from math import prod
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tabcontam.guesser.chance import Guess
@@ -69,7 +69,8 @@ def exact_power(rows: list[list[Odds]], share: float, level: float, runs: int = 
 
 
 class TestApproximation:
-    @settings(max_examples=400, deadline=None)
+    # most sums lie outside the tails that are compared
+    @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
     @given(st.lists(st.tuples(CHANCE, st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=12))
     def test_never_understates_a_p_value(self, groups: list[tuple[float, int, int]]) -> None:
         chances = [chance for chance, count, _ in groups for _ in range(count)]
