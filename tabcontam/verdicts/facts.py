@@ -175,8 +175,6 @@ class RunFacts:
     """When the run started, in ISO 8601 with its offset from UTC."""
     seconds: Amount | None = None
     """How long it took, in seconds; of merged runs the sum."""
-    durations: tuple[Duration, ...] = ()
-    """How long the answers of each cell took that were asked now."""
     seed: int | str | None = None
     """The seed; of merged runs all of theirs, divided by commas."""
     rules: Literal["calibrated", "paper"]
@@ -209,6 +207,8 @@ class RunFacts:
     """Whether the user stopped it."""
     limit: str | None = None
     """The user's limit that it stopped at, if it did."""
+    durations: tuple[Duration, ...] = ()
+    """How long the answers of each cell took that were asked now."""
 
     @property
     def ended_early(self) -> bool:
