@@ -22,6 +22,7 @@ MODULES = {
     "tabcontam.suite.completion": "tabcontam.evidence.rows.completion",
     "tabcontam.suite.prompts": "tabcontam.evidence.prompts",
 }
+NAMES = {"tabcontam.suite.completion": {"guesses_of": ("tabcontam.guesser.table", "guessed")}}  # moved since
 PACKAGES = {name.rpartition(".")[0] for name in MODULES} - {"tabcontam"}
 
 
@@ -39,7 +40,9 @@ class _Renamed(Loader):
         if (new := MODULES.get(module.__name__)) is None:
             return
         warnings.warn(f"{module.__name__} is {new} now; change the import", DeprecationWarning, stacklevel=2)
-        sys.modules[module.__name__] = import_module(new)
+        found = sys.modules[module.__name__] = import_module(new)
+        for name, (home, now) in NAMES.get(module.__name__, {}).items():
+            setattr(found, name, getattr(import_module(home), now))
 
 
 def find_old_names() -> None:

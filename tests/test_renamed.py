@@ -35,3 +35,12 @@ def test_the_warning_points_at_the_import_that_is_to_change() -> None:
 def test_a_name_that_never_was_is_not_found() -> None:
     with pytest.raises(ModuleNotFoundError, match=r"tabcontam\.suite\.nothing"):
         import_module("tabcontam.suite.nothing")
+
+
+def test_a_name_that_has_moved_since_is_found_in_its_old_module() -> None:
+    code = (
+        "from tabcontam.guesser.table import guessed\n"
+        "from tabcontam.suite.completion import FeatureCompletion, guesses_of\n"
+        "assert guesses_of is guessed\n"
+    )
+    subprocess.run([sys.executable, "-W", "ignore", "-c", code], check=True)

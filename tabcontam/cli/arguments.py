@@ -32,7 +32,7 @@ examples:
 GATE_CODES = """\
 exit codes:
   0  clean: no test found that the LLM had seen rows of the table, and at least one test would have found it
-  1  contaminated; with --fail-on undecided also if the tests cannot tell
+  1  contaminated; with --fail-on knowledge also if the dataset is known, with --fail-on undecided if they cannot tell
   2  you interrupted the run
   3  an error in tabcontam itself
   4  a bad input, or no LLM could be reached
@@ -249,7 +249,7 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 def _add_list(command: argparse.ArgumentParser) -> None:
     command.description = (
         "What there is to name behind --dataset, --llm, -k and --serializer. Dataset cards and serializers of your own "
-        "are shown where TABCONTAM_PATH names their folders, and so are providers of other packages."
+        "are shown where TABCONTAM_PATH names their folders, and so are tests and providers of other packages."
     )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
@@ -257,7 +257,10 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 
 
 def _add_replay(command: argparse.ArgumentParser) -> None:
-    command.add_argument("records", type=path, metavar="RECORDS.jsonl")
+    command.description = "Judge answers that LLMs gave earlier, by the rules of today. No LLM is asked."
+    command.add_argument(
+        "records", type=path, metavar="RECORDS.jsonl", help="the recorded answers, a JSON object a line"
+    )
     command.add_argument(
         "--rules", choices=RULES, default=RULES[0], help="which rules turn answers into verdicts (default: %(default)s)"
     )
@@ -272,7 +275,8 @@ def _add_replay(command: argparse.ArgumentParser) -> None:
 
 
 def _add_rescore(command: argparse.ArgumentParser) -> None:
-    command.add_argument("run", type=path, metavar="RUN_DIR")
+    command.description = "Judge a past run again from the answers in its folder. No LLM is asked."
+    command.add_argument("run", type=path, metavar="RUN_DIR", help="the folder of the run: its --out")
     command.add_argument(
         "--rules",
         choices=RULES,
@@ -336,8 +340,8 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         action="append",
         choices=FAILURES,
         default=[],
-        help="exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests 1 to 6 find that "
-        "the LLM knows the dataset, even if it has seen no row",
+        help="exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests of "
+        "knowledge find that the LLM knows the dataset, even if it has seen no row",
     )
     group.add_argument(
         "--min-power",

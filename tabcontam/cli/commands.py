@@ -132,10 +132,11 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
     try:
-        return prepare(order_of(vars(options), _command_line()), shown), shown
-    finally:
+        run = prepare(order_of(vars(options), _command_line()), shown)
         gc.freeze()
+    finally:
         gc.enable()
+    return run, shown
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":

@@ -46,7 +46,7 @@ def level(text: str) -> float:
     except ValueError:
         share = 0.0
     if not 0 < share < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a level between 0 and 1")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number between 0 and 1")
     return share
 
 

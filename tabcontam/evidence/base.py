@@ -1,4 +1,4 @@
-"""The words of the suite: query, trial, measurement, result, verdict.
+"""The words of the contamination tests: query, reply, reading, trial, evidence, verdict.
 
 One direction: a test writes `Query`s and judges `Trial`s. It never calls a model and never knows which LLM answers.
 """
@@ -223,11 +223,13 @@ class Test(ABC):
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
+    recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
 
     def __init_subclass__(cls) -> None:
         if "id" in vars(cls):
             cls.title = vars(cls).get("title", cls.id.replace("_", " ").capitalize())
             cls.published = vars(cls).get("published")
+            cls.recorded_forms = vars(cls).get("recorded_forms", {})
 
     @property
     def number(self) -> int | None:

@@ -7,10 +7,11 @@ test's class. One that cannot be taken is a line on standard error, and never ke
 import sys
 from functools import cache
 from importlib.metadata import EntryPoint
+from typing import get_args
 
 from tabcontam import entry_points
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Test
+from tabcontam.evidence.base import Measure, Test
 
 GROUP = "tabcontam.tests"
 BUILT_IN = (
@@ -64,10 +65,13 @@ def _of_package(point: EntryPoint) -> Test:
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
         name, *_ = (test.id, test.kind, test.family) if test else ("",)  # raises where one has not been stated
+        measure = test.measure if test else ""
     if test is None:
         why = f"{point.value} is no class made from tabcontam.evidence.base.Test"
     elif name != point.name:
         why = f"its id is {name!r}, and an entry point is to have the name of its test"
+    elif measure and measure not in get_args(Measure):
+        why = f"its measure is {measure!r}, and the ranking has the columns {', '.join(get_args(Measure))}"
     else:
         return test
     raise UsageError(f"{entry_points.described(point, 'test')} is left out: {why}")

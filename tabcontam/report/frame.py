@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
 Columns = Mapping[str, str]  # the kind of each
 
-PLACE = dict.fromkeys(("llm", "dataset", "edition", "serializer", "source"), TEXT)
+OF_CELL = dict.fromkeys(("llm", "dataset", "edition", "serializer", "source"), TEXT)
 CELLS: Columns = {
-    **PLACE,
+    **OF_CELL,
     **dict.fromkeys(("test", "kind"), TEXT),
     "control": TRUTH,
     **dict.fromkeys(("verdict", "otherwise", "paper_verdict"), VERDICT),
@@ -34,7 +34,7 @@ CELLS: Columns = {
     "cut_short": TRUTH,
 }
 TABLES: Columns = {
-    **PLACE,
+    **OF_CELL,
     "verdict": VERDICT,
     **dict.fromkeys(("p_value", "q_value", "recalled_bits", "detectable_share"), NUMBER),
     "reason": TEXT,

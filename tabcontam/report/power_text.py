@@ -16,8 +16,8 @@ LEGEND = (
     "the test called it contaminated.",
     "knows nothing: of the rows, so each finding is an error; the true rate is below",
     "  the limit behind it with 95% confidence",
-    "schema: knows the dataset's name, features and values, and no row; tests 1 to",
-    "  3, 5 and 6 should find it, test 4, which asks about rows, should not",
+    "schema: knows the dataset's name, features and values, and no row; tests that",
+    "  ask for these should find it, tests that ask about rows should not",
     "5% to 100%: remembers this share of the rows and guesses the others",
 )
 

@@ -97,18 +97,19 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 def about(view: RunResults) -> str:
     """What the columns are means and shares of."""
     counted = "all" if view.run.rules == PAPER else "the decided"
-    by_auc = view.run.rules != PAPER and any(
-        view.facts[cell.test].measure == MEMBERSHIP and cell.statistic and cell.statistic.name == "AUC"
+    of = {
+        cell.statistic.name
         for cell in view.cells
-    )
-    mean = "mean AUC" if by_auc else "mean share of rows told right"
+        if cell.statistic and view.run.rules != PAPER and view.facts[cell.test].measure == MEMBERSHIP
+    }
+    mean = f"mean {' or '.join(sorted(of)) or 'share of rows told right'}"
     limits = (
         " In brackets 95% intervals: of the share, as if cells were independent, and of the means over these very "
         "tables, by the rows that were asked."
     )
     return (
-        f"Contamination: the share of contaminated among {counted} cells of tests 1 to 9. Membership: {mean}, where a "
-        "coin gets 0.5. 0-shot and 1-shot: mean accuracy."
+        f"Contamination: the share of contaminated among {counted} cells of the tests in the paper's Table 1. "
+        f"Membership: {mean}, where a coin gets 0.5. 0-shot and 1-shot: mean accuracy."
     ) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
 
 

@@ -104,7 +104,7 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
     shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
     share, unsure = table.detectable_share if table else min(shares, default=None), False
     void: tuple[str, ...] = ()
-    # Of what the row tests do not show, only knowledge of the data is claimed, by tests 1 to 6 and others like them.
+    # Of what the row tests do not show, only knowledge of the data is claimed, by the tests of knowledge.
     others = [cell for cell in cells if view.facts[cell.test].family is Family.KNOWLEDGE]
     judged = rows or others
     if ruling and table and verdict in DECIDED:

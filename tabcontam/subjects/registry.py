@@ -22,7 +22,7 @@ from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.provider import Settings as Settings
 
 GROUP = "tabcontam.providers"
-# The providers of this package, a line each, as an entry point names one of another package.
+# The providers of this package, a line each. An entry point of another package names what opens its LLMs alone.
 LINES = (
     "tabcontam.subjects.known:CONTROL",
     "tabcontam.subjects.openai.provider:PROVIDER",
@@ -154,6 +154,7 @@ def _open_plugin(point: EntryPoint, model: str, settings: Settings) -> Any:
     opener = _load(point)
     with reported(point, "provider", "failed", passing=(UsageError,)):
         opened = opener(model, settings)
-    if not hasattr(opened, "generate"):
-        raise UsageError(f"{described(point, 'provider')} failed: it gave no model")
+    if Model not in type(opened).__mro__:
+        why = f"a {type(opened).__name__} is not made from tabcontam.subjects.base.Model"
+        raise UsageError(f"{described(point, 'provider')} failed: it gave no model; {why}")
     return opened

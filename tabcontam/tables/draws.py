@@ -38,8 +38,10 @@ def _content(table: Table) -> tuple[tuple[int, ...], str]:
 def _sorted_and_digested(table: Table) -> tuple[tuple[int, ...], str]:
     columns = map(table.column, sorted(table.columns))
     filled = [[cell or "" for cell in cells] if None in cells else cells for cells in columns]
-    lines = list(map("\0".join, zip(*filled, strict=True)))  # which are sorted as the rows are, and much faster
-    order = tuple(sorted(range(len(lines)), key=lines.__getitem__))
-    text = "".join([f"{lines[row]}\0\n" for row in order]).replace("\0", "\x1f")
+    rows = list(zip(*filled, strict=True))
+    lines = list(map("\0".join, rows))  # which are sorted as the rows are, and much faster, unless a cell has this sign
+    keys = rows if sum(line.count("\0") for line in lines) > len(rows) * (len(filled) - 1) else lines
+    order = tuple(sorted(range(len(rows)), key=keys.__getitem__))
+    text = "".join(["\x1f".join((*rows[row], "\n")) for row in order])
     head = repr((table.title, sorted(table.columns)))
     return order, sha256((head + text).encode("utf-8", "backslashreplace")).hexdigest()

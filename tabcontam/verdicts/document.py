@@ -50,7 +50,7 @@ def typed(document: object) -> RunResults:
 
     if not isinstance(document, Mapping) or "schema" not in document:
         raise UsageError("not a tabcontam result: it names no schema")
-    if document["schema"] not in (1, SCHEMA):
+    if document["schema"] not in (1, SCHEMA) or document["schema"] is True:
         wanted = f"schema {document['schema']!r} is neither 1 nor {SCHEMA}"
         raise UsageError(f"{wanted}; read it with the tabcontam that wrote it")
     try:

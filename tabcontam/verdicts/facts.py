@@ -6,30 +6,38 @@ from typing import Literal
 
 from tabcontam.evidence.base import Facts
 from tabcontam.evidence.registry import all_tests
+from tabcontam.groups import grouped
 from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
 
-IN_TWO_FORMS = 7  # the number of the test that recorded answers also have with a single row, which is never asked
-
 
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
     known = {}
-    for facts in (test.facts for test in all_tests()):
-        known[facts.id] = facts
-        if facts.number == IN_TWO_FORMS:
-            single, title = f"{facts.id}_single", f"{facts.title}, single"
-            known[single] = replace(facts, id=single, title=title, number=None)
+    for test in all_tests():
+        known[test.id] = test.facts
+        for form, title in test.recorded_forms.items():
+            known[form] = replace(test.facts, id=form, title=title, number=None)
     return known
+
+
+def in_words(tests: Iterable[Facts]) -> str:
+    """The tests by their numbers in the paper's Table 1, or else by their titles: `7 to 9 and matched membership`."""
+    tests = tuple(tests)
+    numbers = enumerate(sorted(test.number for test in tests if test.number))
+    spans = [[number for _, number in span] for span in grouped(numbers, lambda one: one[1] - one[0]).values()]
+    named = [f"{span[0]} to {span[-1]}" if len(span) > 1 else str(span[0]) for span in spans]
+    named += [test.title[:1].lower() + test.title[1:] for test in tests if not test.number]
+    return " and ".join(filter(None, (", ".join(named[:-1]), *named[-1:])))
 
 
 def in_order(facts: Iterable[Facts]) -> tuple[Facts, ...]:
     """The tests as a report shows them, each once: those of the paper's Table 1 first, those of others last."""
     order = {test: place for place, test in enumerate(known_tests())}
-    once = {one.id: one for one in facts}
-    return tuple(sorted(once.values(), key=lambda one: order.get(one.id, len(order))))
+    found = {one.id: one for one in facts}
+    return tuple(sorted(found.values(), key=lambda one: order.get(one.id, len(order))))
 
 
 @dataclass(frozen=True, kw_only=True)

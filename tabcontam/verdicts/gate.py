@@ -130,8 +130,8 @@ def judge(
     """The gate's decision on the results of a run; the worst of what is found of each LLM and table.
 
     `llms` and `datasets` choose from it (default: all but controls that joined). `fail_on` has "knowledge", "undecided"
-    or both: tests 1 to 6 count as well, and what cannot be told exits as what is contaminated. `min_power`, in (0, 1):
-    clean counts only where an LLM that remembers this share of the rows would have been found.
+    or both: tests of knowledge count as well, and what cannot be told exits as what is contaminated. `min_power`, in
+    (0, 1): clean counts only where an LLM that remembers this share of the rows would have been found.
 
     Raises `UsageError` for a name that the results do not have, another condition, and what is not a run's results.
     """

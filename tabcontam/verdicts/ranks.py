@@ -25,7 +25,7 @@ class Rank:
     llm: str
     """The LLM as it was named."""
     score: Share | None = None
-    """The share of contaminated cells: of the decided ones of tests 1 to 9; under the paper's rules of all of them."""
+    """The share of contaminated cells: of the decided ones of the paper's tests; under its rules of all of them."""
     membership: Share | None = None
     """The mean over tables of the area under the curve of the membership test."""
     zero_shot: Share | None = None
@@ -82,7 +82,7 @@ class Correlation:
 def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
     """Table 2 of the paper: the LLMs under test by contamination score, highest first; intervals have 95%.
 
-    The score is contaminated over decided cells of tests 1 to 9, and under the paper's rules over all of them; its
+    The score is contaminated over decided cells of the paper's tests, and under its rules over all of them; its
     interval is Clopper and Pearson's, as if each cell were a draw of its own (those of one table depend on each other).
     The others are means over the tables: of the AUC, and of the accuracy, beside which stands what always saying the
     largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables

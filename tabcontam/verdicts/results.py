@@ -5,11 +5,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tabcontam.evidence.base import Facts, Kind
+from tabcontam.evidence.base import Facts, Family, Kind
+from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.facts import RunFacts, known_tests
+from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
@@ -81,6 +82,21 @@ class RunResults:
     def row_tests(self) -> frozenset[str]:
         """The tests that can show that rows were seen; a page about the dataset is enough to pass the others."""
         return frozenset(test for test, facts in self.facts.items() if facts.row_test)
+
+    @cached_property
+    def row_tests_in_words(self) -> str:
+        """The row tests that there are: `7 to 9 and matched membership`."""
+        return in_words(facts for facts in self._askable if facts.row_test)
+
+    @cached_property
+    def knowledge_in_words(self) -> str:
+        """The tests of knowledge that there are: `1 to 6`."""
+        return in_words(facts for facts in self._askable if facts.family is Family.KNOWLEDGE)
+
+    @cached_property
+    def _askable(self) -> Sequence[Facts]:
+        """What is known of each test that can be asked, or that was."""
+        return tuple({facts.id: facts for facts in (*(test.facts for test in all_tests()), *self.run.tests)}.values())
 
     @cached_property
     def test_titles(self) -> Mapping[str, str]:
@@ -222,8 +238,8 @@ class RunResults:
         alpha = "" if self.run.alpha is None else f", {self.run.alpha},"
         return (
             f"rules calibrated: one level{alpha} for each LLM over all its cells "
-            "(Benjamini-Hochberg); tests 1 to 6 show that the dataset is known, row tests (7 to 9 and matched "
-            "membership) that rows were seen"
+            f"(Benjamini-Hochberg); tests of knowledge ({self.knowledge_in_words}) show that the dataset is known, row "
+            f"tests ({self.row_tests_in_words}) that rows were seen"
         )
 
     @cached_property

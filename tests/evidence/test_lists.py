@@ -13,6 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "tabcontam"
 IDS = [test.id for test in built_in_tests()]
 NAMES = [name for test in built_in_tests() for name in (test.id, test.title)]
 WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAMES if re.search(r"[ _]", name)))
+NUMBERED = re.compile(r"(?i)\btests? \d+ to \d|\(\d to \d+ and|matched membership")  # tests 1 to 6, in prose
 RECORDED = "replay/records.py"  # the strings of other people's files
 
 
@@ -33,7 +34,7 @@ def named(file: Path) -> list[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in own
     ]
-    return [text for text in strings if text in NAMES or WITHIN.search(text)]
+    return [text for text in strings if text in NAMES or WITHIN.search(text) or NUMBERED.search(text)]
 
 
 @pytest.mark.parametrize("file", list(elsewhere("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
@@ -43,7 +44,11 @@ def test_no_module_but_its_own_names_a_test(file: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["*.jinja", "*.js", "*.css"])
 def test_no_template_names_a_test(pattern: str) -> None:
-    assert [file.name for file in elsewhere(pattern) if WITHIN.search(file.read_text("utf-8"))] == []
+    assert [
+        file.name
+        for file in elsewhere(pattern)
+        if WITHIN.search(text := file.read_text("utf-8")) or NUMBERED.search(text)
+    ] == []
 
 
 def test_a_list_of_tests_would_be_seen(tmp_path: Path) -> None:
@@ -51,6 +56,9 @@ def test_a_list_of_tests_would_be_seen(tmp_path: Path) -> None:
     lines = ('"""Of full_completion."""', f"TITLES = {{{IDS[0]!r}: 1}}", 'ABOUT = f"as {1} of full_completion, {2}"')
     module.write_text("\n".join((*lines, 'KIND = "membership"', 'WORD = "memberships"')))
     assert sorted(named(module)) == [" of full_completion, ", IDS[0], "membership"]
+    for said in ("tests 1 to 6 may find both", "row tests (7 to 9 and others)"):
+        module.write_text(f"NOTE = {said!r}")
+        assert named(module) == [said]
 
 
 def test_no_test_is_known_by_the_beginning_of_its_id() -> None:

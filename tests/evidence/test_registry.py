@@ -38,6 +38,13 @@ class Unfinished(base.Test):
     id = "unfinished"
 
 
+class Unranked(LastCell):
+    """One whose score is for a column that no ranking has."""
+
+    id = "unranked"
+    measure = "style"
+
+
 class Unplaced(base.Test):
     """One that does not say which evidence it gives."""
 
@@ -118,6 +125,11 @@ def test_a_simulated_answerer_knows_the_tests_of_other_packages() -> None:
         ("nameless", f"{HERE}:Nameless", "its id is 'feature_completion'"),
         ("unfinished", f"{HERE}:Unfinished", "cannot be loaded: TypeError: Can't instantiate abstract class"),
         ("unplaced", f"{HERE}:Unplaced", "cannot be loaded: AttributeError: 'Unplaced' object has no attribute 'kind'"),
+        (
+            "unranked",
+            f"{HERE}:Unranked",
+            "its measure is 'style', and the ranking has the columns score, membership, zero",
+        ),
         ("membership", f"{HERE}:LastCell", "is left out: tabcontam has a test of that name"),
         ("Two words", f"{HERE}:LastCell", "a test's name is made of a-z"),
     ],

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
+from tabcontam.tables.draws import by_content
 from tabcontam.tables.table import Table, load_table
 
 ODD = ["plain", "a,b", 'q"u', "line\nbreak", "carriage\rreturn", "both\r\n", "=1+1", "\u202e", "汉字", "  spaced ", "'"]
@@ -107,3 +108,13 @@ def test_a_frame_of_polars() -> None:
 def test_a_table_is_shown_without_its_rows() -> None:
     table = Table.from_frame(pd.DataFrame({"a": ["secret", "b"], "c": [1, 2]}), name="t")
     assert "secret" not in repr(table)
+
+
+def test_the_order_of_rows_by_content_does_not_depend_on_the_files_where_cells_hold_odd_signs() -> None:
+    rows = [("q\0", "r"), ("q", "\0r"), ("q\t", "r"), ("q", "r"), ("a\x1f", "z")]
+
+    def sorted_rows(order: list[int]) -> list[tuple[str | None, ...]]:
+        table = Table.from_frame(pd.DataFrame([rows[place] for place in order], columns=["a", "b"]), name="odd")
+        return [table.rows[place] for place in by_content(table)]
+
+    assert sorted_rows([0, 1, 2, 3, 4]) == sorted_rows([1, 0, 4, 3, 2]) == sorted(rows)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.report.trials import telling
 from tabcontam.verdicts.cells import count
 from tabcontam.verdicts.document import read_results, typed
+from tabcontam.verdicts.facts import in_words
 from tabcontam.verdicts.wording import listed, rounded, shorten, visible
 from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, weighed
 
@@ -24,6 +26,17 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
     written = results(["gpt-4o"], ["iris"])
     (tmp_path / "results.json").write_text(json.dumps(written), encoding="utf-8")
     assert read_results(tmp_path) == typed(written)
+
+
+def test_tests_are_named_by_number_or_else_by_title(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those of other packages too: whoever reads the rules has to know which tests they are about."""
+    view = typed(results(["gpt-4o"], ["iris"]))
+    assert (view.knowledge_in_words, view.row_tests_in_words) == ("1 to 6", "7 to 9 and matched membership")
+    known = {test.id: test.facts for test in registry.all_tests()}
+    few = [known["feature_completion"], known["incomplete_completion"], known["matched_membership"]]
+    assert in_words([*few, replace(few[0], number=None, title="Last cell")]) == "7, 9, matched membership and last cell"
+    assert in_words(few[:1]) == "9"
+    assert in_words([]) == ""
 
 
 RULES = '{"rules": "paper"}'
@@ -37,6 +50,7 @@ RULES = '{"rules": "paper"}'
         ("[" * 100_000, "not readable JSON"),
         ("[]", "names no schema"),
         ('{"schema": 3}', "schema 3 is neither 1 nor 2"),
+        ('{"schema": true}', "schema True is neither 1 nor 2"),
         ('{"schema": 1}', "run is missing"),
         ('{"schema": 1, "run": RULES, "cells": [3]}', "cell 1: Input should be"),
         (

@@ -69,6 +69,7 @@ class IncompleteCompletion(RowTest):
     """
 
     id: ClassVar[str] = "incomplete_completion"
+    recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5)
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
