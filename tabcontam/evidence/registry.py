@@ -64,8 +64,8 @@ def _of_package(point: EntryPoint) -> Test:
     with entry_points.reported(point, "test"):
         found = point.load()
         test = found() if isinstance(found, type) and issubclass(found, Test) else None
-        name, *_ = (test.id, test.kind, test.family) if test else ("",)  # raises where one has not been stated
-        measure = test.measure if test else ""
+        # raises where one has not been stated
+        name, measure, *_ = (test.id, test.measure, test.kind, test.family) if test else ("", "")
     if test is None:
         why = f"{point.value} is no class made from tabcontam.evidence.base.Test"
     elif name != point.name:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import cache
 
 from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.replay.null import known_edition
 from tabcontam.replay.published import published_cell
@@ -34,10 +35,8 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
     cells = [published_cell(group, dictionary) for group in groups]
     judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
     asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
-    families: dict[tuple[str, bool], list[int]] = {}
-    for number in judged:
-        first = groups[number][0]
-        families.setdefault((first.llm, first.serializer is None), []).append(number)
+    firsts = [group[0] for group in groups]
+    families = grouped(judged, lambda number: (firsts[number].llm, firsts[number].serializer is None))
     for numbers in families.values():
         _judge_family(numbers, cells, asked)
     other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
@@ -47,9 +46,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
 def _asked(groups: Sequence[Group], dictionary: Dictionary) -> list[RecordedCell | str]:
     """What each cell asked; or why that is not known."""
     edition_of = cache(known_edition)
-    alike: dict[tuple[str | None, ...], list[Group]] = {}
-    for group in groups:
-        alike.setdefault(_kind(group[0]), []).append(group)
+    alike = grouped(groups, lambda group: _kind(group[0]))
 
     def asked(group: Group) -> RecordedCell | str:
         first = group[0]

@@ -12,6 +12,7 @@ from typing import Any
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Prompt
+from tabcontam.groups import grouped
 
 WORD_TESTS = (
     "feature_list_informed",
@@ -80,10 +81,7 @@ def read_records(path: Path) -> list[Record]:
 
 def cells_of(records: Iterable[Record]) -> list[list[Record]]:
     """The records of each cell, in the order of the file."""
-    cells: dict[tuple[Any, ...], list[Record]] = {}
-    for record in records:
-        cells.setdefault(tuple(record.place.values()), []).append(record)
-    return list(cells.values())
+    return list(grouped(records, lambda record: tuple(record.place.values())).values())
 
 
 def unrecorded() -> Prompt:

@@ -179,7 +179,7 @@ class Bar(_Counting):
     def _drawn(self) -> "RenderableType":
         from rich.text import Text
 
-        assert self._console is not None  # noqa: S101 (begin has set it)
+        assert self._console is not None  # noqa: S101 - `_start` has set it before anything is drawn
         width, height = self._console.size
         return Text("\n", no_wrap=True).join(self.frame(width, height, self._console.encoding))
 

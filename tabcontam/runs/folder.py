@@ -24,6 +24,7 @@ from tabcontam.asking.trials import (
 )
 from tabcontam.errors import UsageError
 from tabcontam.evidence.registry import by_id
+from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
@@ -120,9 +121,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
     templates = {item.name: Serializer(about="", **asdict(item)) for item in run.serializers}
-    asked: dict[Key, list[Line]] = {}
-    for line in last_lines(folder, past.cells):
-        asked.setdefault(line_key(line)[:-1], []).append(line)
+    asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}

@@ -106,8 +106,8 @@ class RunResults:
     @cached_property
     def kinds(self) -> dict[Kind, tuple[str, ...]]:
         """The tests by kind: knowledge, memorization, membership, classification."""
-        grouped = {kind: tuple(test for test in self.tests if self.facts[test].kind is kind) for kind in Kind}
-        return {kind: tests for kind, tests in grouped.items() if tests}
+        by_kind = {kind: tuple(test for test in self.tests if self.facts[test].kind is kind) for kind in Kind}
+        return {kind: tests for kind, tests in by_kind.items() if tests}
 
     @cached_property
     def blocks(self) -> tuple[Block, ...]:
@@ -153,16 +153,16 @@ class RunResults:
 
     def _columns(self, llm: str) -> tuple[Column, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
-        grouped: dict[tuple[str, int], dict[str, Result]] = {}
+        columns: dict[tuple[str, int], dict[str, Result]] = {}
         own = [cell for cell in self.cells if cell.llm == llm]
         for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             label = self.label(cell)
             # The same cell twice, as when runs are joined, is shown twice: nothing is overwritten.
-            repeat = next(n for n in range(1, 10**6) if cell.test not in grouped.get((label, n), {}))
-            grouped.setdefault((label, repeat), {})[cell.test] = cell
+            repeat = next(n for n in range(1, 10**6) if cell.test not in columns.get((label, n), {}))
+            columns.setdefault((label, repeat), {})[cell.test] = cell
         return tuple(
             Column(llm, label if repeat == 1 else f"{label} #{repeat}", cells)
-            for (label, repeat), cells in grouped.items()
+            for (label, repeat), cells in columns.items()
         )
 
     def label(self, of: Result | TableVerdict) -> str:

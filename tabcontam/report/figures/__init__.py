@@ -60,5 +60,5 @@ def _matplotlib() -> Iterator[None]:
     with matplotlib.rc_context(), warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # of signs that the font lacks: an empty box shows them
         matplotlib.rcdefaults()
-        matplotlib.rcParams.update(SETTINGS)  # type: ignore[arg-type]
+        matplotlib.rcParams.update(SETTINGS)  # type: ignore[arg-type] # its stubs list every name
         yield
