@@ -1,4 +1,4 @@
-"""One LLM's way from a query to its reply: retry, then limiter, then the wire.
+"""One subject's way from a query to its answer: retry, then limiter, then the wire.
 
 A query gives its slot back while it waits for another try, so that others are asked meanwhile.
 """
@@ -11,10 +11,11 @@ from decimal import Decimal
 from random import uniform
 
 from tabcontam.asking.budget import Budget, Charge
-from tabcontam.asking.estimate import prompt_tokens
+from tabcontam.asking.estimate import tokens_read
 from tabcontam.asking.limiter import Limiter
 from tabcontam.asking.progress import Progress
-from tabcontam.evidence.base import Query, Reply, State
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import Answer, Prompt, Question, State, without_answer
 from tabcontam.subjects.base import FatalError, Model, Request, SpentError, TransientError
 from tabcontam.subjects.prices import Price
 
@@ -68,24 +69,24 @@ class Asker:
             self.progress.ended(self.llm, line)
         self.stop()
 
-    async def ask(self, model: Model, query: Query, unwanted: Callable[[], bool] = lambda: False) -> Reply:
-        """The LLM's reply, `failed` where every try was in vain. Raises `StoppedError` where there is to be none.
+    async def ask(self, model: Model, query: Query, unwanted: Callable[[], bool] = lambda: False) -> Answer:
+        """The subject's answer, `failed` where every try was in vain. Raises `StoppedError` where there is to be none.
 
         `unwanted` is asked just before a request is sent.
         """
         try:
-            reply = await self._tried(model, query, unwanted)
+            answer = await self._tried(model, query, unwanted)
         except TransientError as error:
-            return self._gave_up(error)
+            return self._gave_up(error, query)
         except (FatalError, SpentError) as error:
             self.spent |= isinstance(error, SpentError) and not self.ended
             self.end(str(error))
             raise StoppedError from error
         self._answers += 1
         self._given_up = 0
-        return reply
+        return answer
 
-    async def _tried(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
+    async def _tried(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Answer:
         """Ask again after what may pass. A rate limit uses up none of the tries while other queries are answered.
 
         This is no case for tenacity: its functions for stopping and waiting would share this loop's state, in twice the
@@ -106,7 +107,7 @@ class Asker:
             await self._pause(seconds)
             before += 1
 
-    async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Reply:
+    async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Answer:
         request = object()
         await self.limiter.take(request, self._pause)
         try:
@@ -116,22 +117,21 @@ class Asker:
         finally:
             self.limiter.free(request)
 
-    async def _send(self, model: Model, query: Query) -> Reply:
-        prompt = query.prompt
-        length = prompt_tokens(model, prompt)
-        charge = await self.budget.charge(self._most(model, length, query.max_tokens))
+    async def _send(self, model: Model, query: Query) -> Answer:
+        question = query.question
+        charge = await self.budget.charge(self._most(model, question, query.max_tokens))
         if self.stopped:  # while it waited for what the others leave
             self.budget.take_back(charge)
             raise StoppedError
 
         def again() -> None:
-            self.budget.add(charge, self._most(model, length, query.max_tokens))
+            self.budget.add(charge, self._most(model, question, query.max_tokens))
 
         began = self.clock()
         spent: Decimal | None = None  # where nothing tells what a request cost, it is taken for the most that it can
         try:
-            reply = await model.generate(Request(prompt, query.max_tokens, again))
-            spent = self._spent(reply, charge)
+            answer = await model.answer(Request(question, query.max_tokens, again))
+            spent = self._spent(answer, charge)
         except TransientError as error:
             spent = charge.reserved if error.sent else charge.before
             if error.crowded:
@@ -143,23 +143,26 @@ class Asker:
         except SpentError:  # of a further request; those before it were sent
             raise
         except Exception as error:  # a provider of any make
-            reply = Reply("", State.FAILED, f"{type(error).__name__}: {' '.join(str(error).split())}"[:300])
+            why = f"{type(error).__name__}: {' '.join(str(error).split())}"[:300]
+            answer = without_answer(question, State.FAILED, why)
         finally:
             spent = charge.reserved if spent is None else spent
             self.budget.settle(charge, spent)
             self.requests += charge.requests
             self.dollars += spent
         self.limiter.answered(began)
-        return replace(reply, seconds=self.clock() - began)
+        return replace(answer, seconds=self.clock() - began)
 
-    def _most(self, model: Model, prompt_tokens: int, max_tokens: int) -> Decimal:
-        return self.price.cost(prompt_tokens, max_tokens + model.allowance) if self.price else NOTHING
+    def _most(self, model: Model, question: Question, max_tokens: int) -> Decimal:
+        """The most that a request can cost."""
+        thought = model.allowance if isinstance(question, Prompt) else 0
+        return self.price.cost(tokens_read(model, question), max_tokens + thought) if self.price else NOTHING
 
-    def _spent(self, reply: Reply, charge: Charge) -> Decimal:
-        """What a reply cost: by what the server counted, else the most that it could. A refused request is free."""
-        if self.price and reply.usage:
-            return self.price.cost(reply.usage.prompt, reply.usage.written)
-        return charge.before if reply.state is State.FAILED else charge.reserved
+    def _spent(self, answer: Answer, charge: Charge) -> Decimal:
+        """What an answer cost: by what the server counted, else the most that it could. A refused request is free."""
+        if self.price and answer.usage:
+            return self.price.cost(answer.usage.prompt, answer.usage.written)
+        return charge.before if answer.state is State.FAILED else charge.reserved
 
     async def _pause(self, seconds: float) -> None:
         """Wait, unless everything stops before."""
@@ -169,14 +172,14 @@ class Asker:
             return
         raise StoppedError
 
-    def _gave_up(self, error: TransientError) -> Reply:
-        """The reply of a query whose tries are used up; a server that answers none of several in a row is gone."""
+    def _gave_up(self, error: TransientError, query: Query) -> Answer:
+        """The answer to a query whose tries are used up; a server that answers none of several in a row is gone."""
         self._given_up += 1
         if (error.wait or 0) > MOST_WAIT:
             self.end(f"{error}; it asks to wait {error.wait:.0f} s: run the same command again then")
         elif self._given_up >= DEAD:
             self.end(f"{error}; gave up after {DEAD} queries in a row failed {TRIES} times each")
-        return Reply("", State.FAILED, str(error))
+        return without_answer(query.question, State.FAILED, str(error))
 
 
 def backoff(before: int) -> float:

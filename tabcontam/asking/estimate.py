@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from tabcontam.asking.trials import sent
-from tabcontam.evidence.base import Prompt, Query
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import Lookup, Prompt, Question
 from tabcontam.subjects.base import THINKING, Model
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.subjects.prices import Price, prompt_bound
@@ -31,10 +32,12 @@ class Estimate:
     missing: str | None = None
 
 
-def prompt_tokens(model: Model, prompt: Prompt) -> int:
-    """The most tokens that a prompt can be, in the form in which this model is sent it."""
-    rendering = sent(prompt, model.form)
-    texts = [rendering] if isinstance(rendering, str) else [message["content"] for message in rendering]
+def tokens_read(model: Model, question: Question) -> int:
+    """The most tokens that a question can be, in the form in which this model is sent it; documents read none."""
+    if isinstance(question, Lookup):
+        return 0
+    written = sent(question, model.form)
+    texts = [written] if isinstance(written, str) else [message["content"] for message in written]
     return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
 
 
@@ -49,12 +52,14 @@ def may_think(model: Model) -> bool:
 def estimate(
     model: Model, price: Price | None, planned: int, answered: int, left: Iterable[Query], missing: str | None
 ) -> Estimate:
-    """The bounds over the queries that are left. One that thinks may be asked twice: again with room for it."""
-    times, allowance = (2, THINKING) if may_think(model) else (1, 0)
+    """The bounds over the queries that are left. One that thinks may be given a prompt twice: again with room for it."""
+    thinks = may_think(model)
     requests = prompts = answers = thinking = 0
     for query in left:
+        question = query.question
+        times, allowance = (2, THINKING) if thinks and isinstance(question, Prompt) else (1, 0)
         requests += 1
-        prompts += times * prompt_tokens(model, query.prompt)
+        prompts += times * tokens_read(model, question)
         answers += times * query.max_tokens
         thinking += allowance
     dollars = price.cost(prompts, answers + thinking) if price else None

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 
-from tabcontam.evidence.base import Reply
+from tabcontam.evidence.base import Answer
 
 Tell = Callable[[int, int], None]  # so much of so much is done
 
@@ -24,7 +24,7 @@ class Progress:
     def at(self, llm: str, dataset: str) -> None:
         """This dataset is asked about now."""
 
-    def answered(self, llm: str, reply: Reply) -> None:
+    def answered(self, llm: str, reply: Answer) -> None:
         """One query has its reply."""
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:

@@ -28,7 +28,20 @@ from tabcontam.asking.reply_file import (
     with_side_files,
 )
 from tabcontam.asking.trials import sent
-from tabcontam.evidence.base import Prompt, Reply, State, Usage
+from tabcontam.evidence.questions import (
+    Answer,
+    Lookup,
+    Match,
+    Matches,
+    Passage,
+    Prompt,
+    Question,
+    Reply,
+    Scores,
+    State,
+    Token,
+    Usage,
+)
 from tabcontam.subjects.base import Form
 from tabcontam.tables.editions import cache_folder
 
@@ -55,13 +68,25 @@ class Facts(TypedDict):
     llms: dict[str, int]
 
 
-def key(identity: Mapping[str, str], version: str, form: Form, prompt: Prompt, max_tokens: int, repeat: int = 0) -> str:
-    """The hash of what determines a reply, and of nothing else."""
-    sampling: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
-    if form is Form.COMPLETION:
-        sampling["stop"] = list(prompt.stop)
-    request = {"form": form, "messages": sent(prompt, form), "sampling": sampling, "repeat": repeat}
-    return _hashed(_server(identity, version) | request)
+def key(
+    identity: Mapping[str, str], version: str, form: Form, question: Question, max_tokens: int, repeat: int = 0
+) -> str:
+    """The hash of what determines an answer, and of nothing else.
+
+    That of a prompt is what it was before there were other questions, so that what was paid for then is found.
+    """
+    request: dict[str, Any]
+    match question:
+        case Passage():
+            request = {"question": "passage", "text": question.text}
+        case Lookup():
+            request = {"question": "lookup", "texts": question.texts, "most": question.most}
+        case Prompt():
+            sampling: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+            if form is Form.COMPLETION:
+                sampling["stop"] = list(question.stop)
+            request = {"form": form, "messages": sent(question, form), "sampling": sampling}
+    return _hashed(_server(identity, version) | request | {"repeat": repeat})
 
 
 def _server(identity: Mapping[str, str], version: str) -> dict[str, Any]:
@@ -97,14 +122,14 @@ class Store:
             store._begin()
         return store
 
-    def get(self, keys: Iterable[str]) -> dict[str, Reply]:
+    def get(self, keys: Iterable[str]) -> dict[str, Answer]:
         """The replies that are there; one that cannot be read counts as absent."""
         wanted = [bytes.fromhex(key) for key in dict.fromkeys(keys)]
-        found: dict[str, Reply] = {}
+        found: dict[str, Answer] = {}
         self._do(lambda connection: found.update(_replies(connection, wanted)), None)
         return found
 
-    def put(self, key: str, llm: str, reply: Reply) -> None:
+    def put(self, key: str, llm: str, reply: Answer) -> None:
         """Keep a reply, in place of an older one. A failed reply is not kept."""
         if reply.state is State.FAILED:
             return
@@ -261,7 +286,7 @@ def _schema(connection: sqlite3.Connection) -> int:
     return int(connection.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Reply]]:
+def _replies(connection: sqlite3.Connection, wanted: Sequence[bytes]) -> Iterator[tuple[str, Answer]]:
     for digest in wanted:
         row = connection.execute("SELECT reply, checksum FROM replies WHERE key = ?", [digest]).fetchone()
         if row and (reply := _read(digest, *row)) is not None:
@@ -273,20 +298,32 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
     return {bytes(llm).decode(errors="replace"): count for llm, count in rows}
 
 
-def _written(reply: Reply) -> str:
-    usage = reply.usage and [reply.usage.prompt, reply.usage.written]
-    fields = {"text": reply.text, "state": reply.state, "detail": reply.detail, "tokens": reply.tokens, "usage": usage}
+def _written(answer: Answer) -> str:
+    usage = answer.usage and [answer.usage.prompt, answer.usage.written]
+    fields: dict[str, Any] = {"state": answer.state, "detail": answer.detail, "usage": usage}
+    match answer:
+        case Reply():
+            fields |= {"text": answer.text, "tokens": answer.tokens}
+        case Scores():
+            fields |= {"scores": answer.tokens}
+        case Matches():
+            fields |= {"found": answer.found, "documents": answer.documents}
     return json.dumps(fields, separators=(",", ":"))
 
 
-def _read(digest: bytes, text: bytes, checksum: int) -> Reply | None:
-    """The reply of a row; None where it is not what was written, for SQLite does not notice every flipped bit."""
+def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
+    """The answer of a row; None where it is not what was written, for SQLite does not notice every flipped bit."""
     try:
         if zlib.crc32(digest + text) != checksum:
             return None
         fields = json.loads(text.decode())
+        state, detail = State(fields["state"]), fields["detail"]
         usage = None if fields["usage"] is None else Usage(*fields["usage"])
-        return Reply(fields["text"], State(fields["state"]), fields["detail"], fields["tokens"], usage)
+        if "scores" in fields:
+            return Scores(tuple(Token(*token) for token in fields["scores"]), state, detail, usage)
+        if "found" in fields:
+            return Matches(tuple(Match(*match) for match in fields["found"]), fields["documents"], state, detail, usage)
+        return Reply(fields["text"], state, detail, fields["tokens"], usage)
     except _UNREADABLE:
         return None
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
@@ -13,9 +13,9 @@ from tabcontam.asking.limiter import CEILING, START, Limiter
 from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, key
-from tabcontam.asking.trials import Journal, Key, Line, line_key, reply_of, sent, trial_line
+from tabcontam.asking.trials import Journal, Key, Line, answer_of, asked_in, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Answer, Prompt, Query, Question, Reply, State, Trial, Verdict
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Form, Model
 from tabcontam.subjects.missing import MissingModel
@@ -87,7 +87,7 @@ class Session:
             for query in cell.queries:
                 line = known.get(line_key({**cell.name._asdict(), "query": query.id}))
                 if line is not None and _answers(line, query):
-                    trial = Trial(query, reply_of(line), cached=True)
+                    trial = Trial(query, answer_of(line), cached=True)
                     if self._usable(trial):
                         self._keep(cell, trial)
         del known
@@ -203,8 +203,8 @@ class Session:
         for number, (cell, query) in enumerate(self._places(subject)):
             if query.id not in self.trials.get(cell.name, {}):
                 pending.setdefault(_asked_as(model, query) or str(number), []).append((cell, query))
-        # Of one whose form is still to be found out nothing can be stored.
-        stored = self.store.get(pending) if model.identity is not None and model.settled else {}
+        # Of a prompt nothing can be stored for one whose form is still to be found out.
+        stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
             trials = [(cell, self._whole(cell, Trial(query, reply, cached=True))) for cell, query in pending[found]]
             if all(self._usable(trial) for _, trial in trials):
@@ -289,12 +289,12 @@ class Session:
             self._record(cell, trial)
             self.progress.answered(asker.llm, trial.reply)
 
-    def _put(self, job: Job, llm: str, reply: Reply) -> None:
+    def _put(self, job: Job, llm: str, reply: Answer) -> None:
         """Store a reply under the form that it was asked in, which may have been found out only now."""
         model, query = job.model, job.places[0][1]
         if model.identity is None:
             return
-        self.store.put(key(model.identity, model.version, model.form, query.prompt, query.max_tokens), llm, reply)
+        self.store.put(key(model.identity, model.version, model.form, query.question, query.max_tokens), llm, reply)
         if llm in self._unsettled and model.settled:
             self._unsettled.remove(llm)
             self.store.note_form(model.identity, model.version, model.form)
@@ -303,7 +303,9 @@ class Session:
     def _whole(cell: PlannedCell, trial: Trial) -> Trial:
         """A reply that was cut after everything asked for is none that was cut."""
         reply = trial.reply
-        if reply.state is State.TRUNCATED and cell.test.complete(trial.query, reply.text[:LONGEST], cell.serializer):
+        if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
+            return trial
+        if cell.test.complete(trial.query, reply.text[:LONGEST], cell.serializer):
             return replace(trial, reply=replace(reply, state=State.OK))
         return trial
 
@@ -351,18 +353,24 @@ class Session:
 
 
 def _answers(line: Line, query: Query) -> bool:
-    """Whether a line's prompt is this query's, in any form: which one a server takes is known only once it is asked."""
-    prompt = query.prompt
-    return line.get("prompt") in [sent(prompt, form) for form in Form]
+    """Whether a line's question is this query's, in any form: which one a server takes shows only once it is asked."""
+    question = query.question
+    return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
+
+
+def _forms(question: Question) -> Iterable[Form]:
+    """The forms in which a question can be sent: what is no prompt has one alone."""
+    return Form if isinstance(question, Prompt) else (Form.COMPLETION,)
 
 
 def _asked_as(model: Model, query: Query) -> str | None:
     """What makes a query the same as another for a model; None for one whose replies are not stored.
 
-    Where the form is not known yet, queries are the same only if they are in every form.
+    Where the form is not known yet, prompts are the same only if they are in every form.
     """
     if model.identity is None:
         return None
-    forms = (model.form,) if model.settled else (model.form, *(form for form in Form if form is not model.form))
-    prompt = query.prompt
-    return " ".join(key(model.identity, model.version, form, prompt, query.max_tokens) for form in forms)
+    question = query.question
+    open_form = isinstance(question, Prompt) and not model.settled
+    forms = (model.form, *(form for form in Form if form is not model.form)) if open_form else (model.form,)
+    return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)

@@ -11,7 +11,21 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Message, Prompt, Query, Reply, State, Trial
+from tabcontam.evidence.base import Query, Trial
+from tabcontam.evidence.questions import (
+    Answer,
+    Lookup,
+    Match,
+    Matches,
+    Message,
+    Passage,
+    Prompt,
+    Question,
+    Reply,
+    Scores,
+    State,
+    Token,
+)
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
 from tabcontam.subjects.base import Form
@@ -20,6 +34,7 @@ TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
+PASSAGE, LOOKUP = "passage", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]
 Key = tuple[str, ...]
 
@@ -152,11 +167,16 @@ def line_key(line: Mapping[str, Any]) -> Key:
     return tuple(str(line.get(name)) for name in ("llm", "dataset", "edition", "serializer", "test", "query"))
 
 
-def sent(prompt: Prompt, form: Form) -> str | list[dict[str, str]]:
-    """The rendering that was sent, as trials.jsonl holds it."""
+def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
+    """What was sent, as trials.jsonl holds it: of a prompt the rendering, of a lookup its texts, a line each."""
+    match question:
+        case Passage():
+            return question.text
+        case Lookup():
+            return "\n".join(question.texts)
     if form is Form.CHAT:
-        return [{"role": message.role, "content": message.content} for message in prompt.chat]
-    return prompt.completion if form is Form.COMPLETION else prompt.seq2seq
+        return [{"role": message.role, "content": message.content} for message in question.chat]
+    return question.completion if form is Form.COMPLETION else question.seq2seq
 
 
 def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool) -> Line:
@@ -167,7 +187,7 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         **cell,
         "query": query.id,
         "paper": query.paper,
-        "prompt": sent(query.prompt, form),
+        **asked_in(query.question, form),
         "asked": list(query.asked),
         "not_expected": list(query.not_expected),
         "expected": dict(zip(query.asked, query.expected, strict=True)) if by_feature else list(query.expected),
@@ -177,9 +197,31 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         **judged(trial, paper_rules),
         "decoy_of": query.decoy_of,
         "chance": {name: asdict(guess) for name, guess in query.chance.items()},
-        "tokens": reply.tokens,
+        **brought(reply),
         "cached": trial.cached,
     }
+
+
+def asked_in(question: Question, form: Form) -> Line:
+    """What of a line is the question: "question" names its kind, where it is no prompt."""
+    written: Line = {"prompt": sent(question, form)}
+    match question:
+        case Passage():
+            return {"question": PASSAGE, **written}
+        case Lookup():
+            return {"question": LOOKUP, **written, "texts": list(question.texts), "most": question.most}
+    return written
+
+
+def brought(answer: Answer) -> Line:
+    """What of a line an answer brought besides its text."""
+    match answer:
+        case Reply():
+            return {"tokens": answer.tokens}
+        case Scores():
+            return {"scores": [list(token) for token in answer.tokens]}
+        case Matches():
+            return {"documents": answer.documents, "found": [list(match) for match in answer.found]}
 
 
 def judged(trial: Trial, paper_rules: bool) -> Line:
@@ -193,11 +235,7 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
 
 def trial_of(line: Mapping[str, Any]) -> Trial:
     """The trial of a line, to be read again. Raises KeyError, TypeError or ValueError for a line that is none."""
-    prompt, expected, test = line["prompt"], line["expected"], by_id()[line["test"]]
-    if isinstance(prompt, str):
-        rendering = Prompt((), prompt, prompt)
-    else:
-        rendering = Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
+    question, expected, test = question_of(line), line["expected"], by_id()[line["test"]]
     asked = tuple(expected if isinstance(expected, dict) else line["asked"])
     if test.by_feature and not (asked and isinstance(expected, dict)):
         raise ValueError("no feature is asked")
@@ -206,7 +244,7 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         raise ValueError("a guess is of no feature that is asked")
     query = Query(
         id=line["query"],
-        write=lambda: rendering,
+        write=lambda: question,
         asked=asked,
         expected=tuple(expected.values() if isinstance(expected, dict) else expected),
         max_tokens=0,
@@ -215,12 +253,29 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         chance=chance,
         decoy_of=line.get("decoy_of") or "",
     )
-    return Trial(query, reply_of(line), cached=bool(line.get("cached")))
+    return Trial(query, answer_of(line), cached=bool(line.get("cached")))
 
 
-def reply_of(line: Mapping[str, Any]) -> Reply:
-    """The reply that a line holds."""
-    return Reply(line["reply"], State(line["state"]), line.get("detail") or "", line.get("tokens"))
+def question_of(line: Mapping[str, Any]) -> Question:
+    """The question that a line holds; of a prompt the one rendering that was sent."""
+    prompt, kind = line["prompt"], line.get("question")
+    if kind == PASSAGE:
+        return Passage(prompt)
+    if kind == LOOKUP:
+        return Lookup(tuple(line["texts"]), line["most"])
+    if isinstance(prompt, str):
+        return Prompt((), prompt, prompt)
+    return Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
+
+
+def answer_of(line: Mapping[str, Any]) -> Answer:
+    """The answer that a line holds. Raises KeyError, TypeError or ValueError for a line that is none."""
+    state, detail, kind = State(line["state"]), line.get("detail") or "", line.get("question")
+    if kind == PASSAGE:
+        return Scores(tuple(Token(*token) for token in line["scores"]), state, detail)
+    if kind == LOOKUP:
+        return Matches(tuple(Match(*match) for match in line["found"]), line["documents"], state, detail)
+    return Reply(line["reply"], state, detail, line.get("tokens"))
 
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:

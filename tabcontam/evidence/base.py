@@ -1,6 +1,7 @@
-"""The words of the contamination tests: query, reply, reading, trial, evidence, verdict.
+"""The words of the contamination tests: query, answer, reading, trial, evidence, verdict.
 
 One direction: a test writes `Query`s and judges `Trial`s. It never calls a model and never knows which LLM answers.
+What a query can ask, and what comes back, stands in `questions`, whose names are here, too.
 """
 
 from abc import ABC, abstractmethod
@@ -8,9 +9,24 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from tabcontam.evidence.answering import Answering
+from tabcontam.evidence.questions import READ as READ
+from tabcontam.evidence.questions import Answer as Answer
+from tabcontam.evidence.questions import Capability as Capability
+from tabcontam.evidence.questions import Lookup as Lookup
+from tabcontam.evidence.questions import Match as Match
+from tabcontam.evidence.questions import Matches as Matches
+from tabcontam.evidence.questions import Message as Message
+from tabcontam.evidence.questions import Passage as Passage
+from tabcontam.evidence.questions import Prompt as Prompt
+from tabcontam.evidence.questions import Question as Question
+from tabcontam.evidence.questions import Reply as Reply
+from tabcontam.evidence.questions import Scores as Scores
+from tabcontam.evidence.questions import State as State
+from tabcontam.evidence.questions import Token as Token
+from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.guesser.chance import Guess
 
 if TYPE_CHECKING:
@@ -52,51 +68,9 @@ DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
 UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 
 
-class State(StrEnum):
-    """What became of a request."""
-
-    OK = "ok"  # usable, also when it ran into the token limit but the asked item was complete before it
-    TRUNCATED = "truncated"  # cut before the asked item was complete
-    REFUSED = "refused"  # a fact of the protocol: content filter, refusal field, safety block
-    EMPTY = "empty"  # no text
-    FAILED = "failed"  # no reply at all; the only state that is not paid for
-
-
-READ = (State.OK, State.TRUNCATED)  # replies that brought a text
-
-
-class Capability(StrEnum):
-    """What a test can need from an LLM."""
-
-    GENERATE = "generate"
-    CHAT = "chat"  # takes messages with roles
-    COMPLETION = "completion"  # goes on with a text
-    SCORE = "score"  # log-probabilities of given text
-    SEED = "seed"  # is told a seed for its sampling
-    INSTRUCTIONS = "instructions"  # understands a question; a control does not
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """One chat message: role is "system", "user" or "assistant"."""
-
-    role: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """One query in its three renderings: chat, completion (base models), sequence-to-sequence."""
-
-    chat: tuple[Message, ...]
-    completion: str
-    seq2seq: str
-    stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
-
-
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One prompt, what was asked and the expected answer.
+    """One question, what was asked and the expected answer.
 
     `asked` and `expected` run in parallel for row tests (feature, value; None is a missing value); for the others
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
@@ -105,7 +79,7 @@ class Query:
     """
 
     id: str
-    write: Callable[[], Prompt] = field(compare=False, repr=False)  # the same each time; a plan has too many to keep
+    write: Callable[[], Question] = field(compare=False, repr=False)  # the same each time; a plan has too many to keep
     asked: tuple[str, ...]
     expected: tuple[str | None, ...]
     max_tokens: int
@@ -117,29 +91,17 @@ class Query:
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
-    def prompt(self) -> Prompt:
-        """The prompt, written anew."""
+    def question(self) -> Question:
+        """The question, written anew."""
         return self.write()
 
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """Tokens that a server charged for a reply, over all requests it took: the prompts', and all that was written."""
-
-    prompt: int
-    written: int
-
-
-@dataclass(frozen=True, slots=True)
-class Reply:
-    """What an LLM answered, and what became of the request."""
-
-    text: str
-    state: State
-    detail: str = ""  # why it is not ok
-    tokens: int | None = None  # of the answer, where known
-    usage: Usage | None = None  # what the server says it charged, thinking included; None where it says nothing
-    seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+    @property
+    def prompt(self) -> Prompt:
+        """The question of a query that asks for words, written anew. Raises TypeError for any other."""
+        question = self.write()
+        if not isinstance(question, Prompt):
+            raise TypeError(f"{self.id} asks no prompt but a {type(question).__name__}")
+        return question
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +117,10 @@ class Reading:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """A query with the model's reply and, once judged, its reading."""
+    """A query with the subject's answer and, once judged, its reading."""
 
     query: Query
-    reply: Reply
+    reply: Answer
     reading: Reading | None = None
     cached: bool = False
 
@@ -261,8 +223,8 @@ class Test(ABC):
         return False
 
     @abstractmethod
-    def read(self, query: Query, reply: Reply, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
-        """One reply, read and decided."""
+    def read(self, query: Query, reply: Any, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
+        """One answer, read and decided: a `Reply`, `Scores` or `Matches`, by the kind of question that it answers."""
 
     @abstractmethod
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:

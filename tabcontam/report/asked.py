@@ -4,7 +4,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tabcontam.evidence.base import Reply, State
+from tabcontam.evidence.base import Answer, State
 from tabcontam.verdicts.wording import visible
 
 WINDOW = 30.0  # seconds over which a rate is taken
@@ -44,7 +44,7 @@ class Asked:
             self.begun = now
             self._times.append(now)
 
-    def answered(self, reply: Reply, now: float) -> None:
+    def answered(self, reply: Answer, now: float) -> None:
         """Count an answer, and forget those that are too old for the rate."""
         self.done += 1
         self.failed += reply.state is State.FAILED

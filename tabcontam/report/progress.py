@@ -14,7 +14,7 @@ from threading import Event, RLock, Thread
 from typing import TYPE_CHECKING, TextIO
 
 from tabcontam.asking.progress import Progress, Tell
-from tabcontam.evidence.base import Reply
+from tabcontam.evidence.base import Answer
 from tabcontam.report.asked import Asked, Shrunk, counts, named, pace, printable, rest, short_names, state
 from tabcontam.report.bars import Row, drawn
 
@@ -110,7 +110,7 @@ class _Counting(Progress):
         """This LLM is asked about this dataset now."""
         self._of(llm).at(dataset, self.clock())
 
-    def answered(self, llm: str, reply: Reply) -> None:
+    def answered(self, llm: str, reply: Answer) -> None:
         """One query of this LLM has its reply."""
         self._of(llm).answered(reply, self.clock())
 
@@ -245,7 +245,7 @@ class Lines(_Counting):
         super().at(llm, dataset)
         self._print(f"{llm}: asked about {dataset}")
 
-    def answered(self, llm: str, reply: Reply) -> None:
+    def answered(self, llm: str, reply: Answer) -> None:
         """Count, and print the count from time to time and after the last."""
         super().answered(llm, reply)
         asked = self._of(llm)

@@ -1,22 +1,38 @@
-"""The one seam to every LLM: `generate(request) -> reply`.
+"""The one seam to every subject, be it an LLM or a body of documents: `answer(request) -> answer`.
 
-An LLM gets the rendering of a query that fits its form, and nothing about the test behind it. What its server does
-wrong is raised by kind, so that one place decides what to do about it:
+A subject gets the question, and nothing about the test behind it; of a prompt an LLM takes the rendering that fits its
+form. Each kind of question has a method of its own: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage`
+with `Scores`, `search` a `Lookup` with `Matches`. What its server does wrong is raised by kind, so that one place
+decides what to do about it:
 
 TransientError      may pass: the request is sent again
 FatalError          nothing more will come of this LLM
 SpentError          the user's limit forbids another request
-a `Reply` of state `failed`     this request alone gets no answer
+an answer of state `failed`     this request alone gets no answer
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import (
+    Answer,
+    Capability,
+    Lookup,
+    Matches,
+    Message,
+    Passage,
+    Prompt,
+    Question,
+    Reply,
+    Scores,
+    State,
+)
 from tabcontam.subjects.form import Form as Form
 from tabcontam.tables.table import Table
 
+Kind = TypeVar("Kind", Prompt, Passage, Lookup)
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
@@ -84,21 +100,44 @@ def without_system(messages: Sequence[Message]) -> list[Message]:
 
 @dataclass(frozen=True)
 class Request:
-    """One query as it goes to an LLM: greedy decoding of at most `max_tokens` answer tokens.
+    """One question as it goes to a subject; a prompt is answered by greedy decoding of at most `max_tokens` tokens.
 
-    A model that sends more than one request for a reply calls `again` before each further one; it raises `SpentError`
-    where the user's limit forbids it, and the model lets that pass.
+    A model that sends more than one request for an answer calls `again` before each further one; it raises
+    `SpentError` where the user's limit forbids it, and the model lets that pass.
     """
 
-    prompt: Prompt
-    max_tokens: int
+    question: Question
+    max_tokens: int = 0
     again: Callable[[], None] = field(default=lambda: None, compare=False)
+
+    @property
+    def prompt(self) -> Prompt:
+        """The question where it is one in words. Raises TypeError for any other."""
+        return _of_kind(self.question, Prompt)
+
+    @property
+    def passage(self) -> Passage:
+        """The question where it is a text to be scored. Raises TypeError for any other."""
+        return _of_kind(self.question, Passage)
+
+    @property
+    def lookup(self) -> Lookup:
+        """The question where it is one to documents. Raises TypeError for any other."""
+        return _of_kind(self.question, Lookup)
+
+
+def _of_kind(question: Question, kind: type[Kind]) -> Kind:
+    if not isinstance(question, kind):
+        raise TypeError(f"a {type(question).__name__}, where a {kind.__name__} is wanted")
+    return question
 
 
 class Model(Protocol):
-    """One LLM. `spec` is how it was named on the command line; `capabilities` is what tests may need of it.
+    """One subject: an LLM, a control, a body of documents. `spec` is how it was named on the command line;
+    `capabilities` is what tests may need of it.
 
-    A provider inherits from this and overrides what is not so for it.
+    A provider inherits from this and overrides what is not so for it; of `generate`, `score` and `search` what its
+    capabilities promise.
     """
 
     spec: str
@@ -139,18 +178,31 @@ class Model(Protocol):
         """
         return self
 
+    async def answer(self, request: Request) -> Answer:
+        """Ask once, by the method that answers this kind of question. Raises as they do."""
+        match request.question:
+            case Prompt():
+                return await self.generate(request)
+            case Passage():
+                return await self.score(request)
+            case Lookup():
+                return await self.search(request)
+
     async def generate(self, request: Request) -> Reply:
-        """Ask once. Raises `TransientError`, `FatalError` or `SpentError`; all else becomes the reply's state."""
-        ...
+        """Answer a prompt. Raises `TransientError`, `FatalError` or `SpentError`; all else becomes the answer's state.
+
+        So do `score` and `search`. What a model has no method for, it fails to answer.
+        """
+        return Reply("", State.FAILED, f"{self.spec} answers no prompts")
+
+    async def score(self, request: Request) -> Scores:
+        """The natural-log probability of every token of a passage."""
+        return Scores((), State.FAILED, f"{self.spec} gives no log-probabilities")
+
+    async def search(self, request: Request) -> Matches:
+        """The places where one of the texts of a lookup stands."""
+        return Matches((), 0, State.FAILED, f"{self.spec} holds no documents to search")
 
     async def close(self) -> None:
         """Give back connections and memory."""
         return
-
-
-class Scorer(Protocol):
-    """The capability `SCORE`: natural-log probabilities of given text."""
-
-    async def score(self, text: str) -> Sequence[tuple[str, float]]:
-        """The (token, log-probability in nats given everything before it) pairs of `text`, in order."""
-        ...

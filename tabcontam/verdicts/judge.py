@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Facts, PublishedRule, Test, Trial, Verdict
+from tabcontam.evidence.base import DECIDED, Facts, PublishedRule, Reply, Test, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
@@ -31,7 +31,9 @@ Part = TypeVar("Part", Result, TableVerdict)
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
     """The trial with its reading, of the beginning of a reply that goes on and on."""
-    reply = replace(trial.reply, text=trial.reply.text[:LONGEST])
+    reply = trial.reply
+    if isinstance(reply, Reply):
+        reply = replace(reply, text=reply.text[:LONGEST])
     return replace(trial, reading=test.read(trial.query, reply, serializer, dictionary))
 
 

@@ -10,10 +10,10 @@ import pytest
 from tabcontam.asking import asker as module
 from tabcontam.asking.asker import DEAD, MOST_BACKOFF, MOST_WAIT, TRIES, Asker, StoppedError, backoff
 from tabcontam.asking.budget import Budget
-from tabcontam.asking.estimate import prompt_tokens
+from tabcontam.asking.estimate import tokens_read
 from tabcontam.asking.limiter import Limiter
 from tabcontam.asking.progress import Progress
-from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State, Usage
+from tabcontam.evidence.base import Answer, Capability, Message, Prompt, Query, Reply, State, Usage
 from tabcontam.subjects.base import FatalError, Form, Model, Request, SpentError, TransientError
 from tabcontam.subjects.prices import Price
 
@@ -90,10 +90,10 @@ def asking(told: Told, budget: Budget | None = None, price: Price | None = None)
     return Asker("spy:one", limiter, budget or Budget(), price, told)
 
 
-def ask(asker: Asker, model: Model, queries: int = 1) -> list[Reply | BaseException]:
+def ask(asker: Asker, model: Model, queries: int = 1) -> list[Answer | BaseException]:
     """The replies to so many queries at once, or what they raised."""
 
-    async def whole() -> list[Reply | BaseException]:
+    async def whole() -> list[Answer | BaseException]:
         asked = (asker.ask(model, QUERY) for _ in range(queries))
         return await asyncio.gather(*asked, return_exceptions=True)
 
@@ -299,7 +299,7 @@ def test_one_that_waits_for_the_budget_is_not_sent_after_stopping(told: Told) ->
 
     async def body() -> None:
         model = Held(Reply("fine", State.OK, usage=Usage(1, 1)))
-        most = DOLLAR_A_TOKEN.cost(prompt_tokens(model, PROMPT), QUERY.max_tokens)
+        most = DOLLAR_A_TOKEN.cost(tokens_read(model, PROMPT), QUERY.max_tokens)
         asker = asking(told, Budget(dollars=most + 10), DOLLAR_A_TOKEN)
         both = [asyncio.create_task(asker.ask(model, QUERY)) for _ in range(2)]
         await asyncio.sleep(0.001)
@@ -394,14 +394,14 @@ def test_a_reply_without_a_count_costs_the_most_that_it_can(told: Told) -> None:
     asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Scripted(Reply("fine", State.OK))
     model.allowance = 100
     ask(asker, model)
-    assert asker.dollars == prompt_tokens(model, PROMPT) + QUERY.max_tokens + 100
+    assert asker.dollars == tokens_read(model, PROMPT) + QUERY.max_tokens + 100
 
 
 @pytest.mark.parametrize(("error", "charged"), [(LOST, True), (BROKEN, False), (BUSY, False)])
 def test_a_fault_after_sending_is_charged_in_full(told: Told, error: TransientError, charged: bool) -> None:
     asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Scripted(error, FINE)
     ask(asker, model)
-    most = prompt_tokens(model, PROMPT) + QUERY.max_tokens
+    most = tokens_read(model, PROMPT) + QUERY.max_tokens
     assert asker.dollars == asker.budget.dollars == 30 + charged * most
 
 
@@ -416,7 +416,7 @@ def test_a_failed_reply_costs_nothing_unless_the_server_counted(told: Told) -> N
 def test_what_a_provider_breaks_on_is_charged_in_full(told: Told) -> None:
     asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Scripted(KeyError("choices"))
     ask(asker, model)
-    assert asker.dollars == prompt_tokens(model, PROMPT) + QUERY.max_tokens
+    assert asker.dollars == tokens_read(model, PROMPT) + QUERY.max_tokens
 
 
 @pytest.mark.parametrize(("error", "times"), [
@@ -428,7 +428,7 @@ def test_a_first_request_counts_though_the_second_fails(told: Told, error: Excep
     """Whether it was paid for is not known: the most that it can have cost is counted, and none for the refused."""
     asker, model = asking(told, Budget(), DOLLAR_A_TOKEN), Thorough(2, error, Reply("", State.FAILED))
     model.requests = 2
-    most = prompt_tokens(model, PROMPT) + QUERY.max_tokens
+    most = tokens_read(model, PROMPT) + QUERY.max_tokens
 
     async def once() -> None:
         with pytest.raises(type(error)):
@@ -451,7 +451,7 @@ def test_no_further_request_for_a_reply_beyond_the_limit(told: Told) -> None:
 
 def test_what_was_sent_before_the_limit_is_charged(told: Told) -> None:
     model = Thorough(2, FINE)
-    most = DOLLAR_A_TOKEN.cost(prompt_tokens(model, PROMPT), QUERY.max_tokens)
+    most = DOLLAR_A_TOKEN.cost(tokens_read(model, PROMPT), QUERY.max_tokens)
     asker = asking(told, Budget(dollars=most), DOLLAR_A_TOKEN)
     ask(asker, model)
     assert asker.spent
@@ -469,7 +469,7 @@ def test_that_it_was_the_users_limit_is_known_though_several_meet_it(told: Told)
 
 def test_that_it_was_the_users_limit_is_known_though_several_wait_for_the_same_dollars(told: Told) -> None:
     model = Scripted(Reply("fine", State.OK))
-    most = DOLLAR_A_TOKEN.cost(prompt_tokens(model, PROMPT), QUERY.max_tokens)
+    most = DOLLAR_A_TOKEN.cost(tokens_read(model, PROMPT), QUERY.max_tokens)
     asker = asking(told, Budget(dollars=2 * most), DOLLAR_A_TOKEN)
     assert ask(asker, model, 10).count(Reply("fine", State.OK)) == 2
     assert asker.spent
@@ -524,7 +524,7 @@ def test_what_is_broken_off_is_charged_in_full(told: Told) -> None:
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        assert asker.budget.dollars == prompt_tokens(model, PROMPT) + QUERY.max_tokens
+        assert asker.budget.dollars == tokens_read(model, PROMPT) + QUERY.max_tokens
         assert asker.limiter._slots.borrowed_tokens == 0
 
     run(body())

@@ -4,7 +4,7 @@ from decimal import Decimal
 
 import pytest
 
-from tabcontam.asking.estimate import estimate, may_think, prompt_tokens
+from tabcontam.asking.estimate import estimate, may_think, tokens_read
 from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply
 from tabcontam.subjects.base import THINKING, Form, Model, Request
 from tabcontam.subjects.prices import Price
@@ -46,12 +46,12 @@ def queries(number: int, max_tokens: int = 50) -> list[Query]:
     (Form.SEQ2SEQ, "Zeile", 1),
 ])  # fmt: skip
 def test_a_prompt_is_bounded_in_the_form_in_which_it_is_sent(form: Form, text: str, messages: int) -> None:
-    assert prompt_tokens(Named(form=form), PROMPT) == len(text.encode()) + 64 * messages + 320
+    assert tokens_read(Named(form=form), PROMPT) == len(text.encode()) + 64 * messages + 320
 
 
 def test_a_cell_that_is_no_text_is_bounded_too() -> None:
     prompt = Prompt((Message("user", "half \ud800 a pair"),), "", "")
-    assert prompt_tokens(Named(), prompt) > len("half  a pair")
+    assert tokens_read(Named(), prompt) > len("half  a pair")
 
 
 @pytest.mark.parametrize(("spec", "thinks"), [
@@ -72,7 +72,7 @@ def test_what_is_made_here_does_not_think() -> None:
 def test_the_bounds_are_the_sums_over_what_is_left() -> None:
     model, left = Named(), queries(3)
     found = estimate(model, PRICE, 10, 7, left, None)
-    prompts = 3 * prompt_tokens(model, PROMPT)
+    prompts = 3 * tokens_read(model, PROMPT)
     assert (found.queries, found.answered, found.requests) == (10, 7, 3)
     assert (found.prompt_tokens, found.answer_tokens, found.thinking_tokens) == (prompts, 150, 0)
     assert found.dollars == PRICE.cost(prompts, 150)
@@ -82,7 +82,7 @@ def test_the_bounds_are_the_sums_over_what_is_left() -> None:
 def test_one_that_thinks_may_be_asked_twice_and_think_on_top() -> None:
     model, left = Named("openai:gpt-5"), queries(3)
     found = estimate(model, PRICE, 3, 0, left, None)
-    prompts = 2 * 3 * prompt_tokens(model, PROMPT)
+    prompts = 2 * 3 * tokens_read(model, PROMPT)
     assert (found.requests, found.prompt_tokens, found.answer_tokens) == (3, prompts, 300)
     assert found.thinking_tokens == 3 * THINKING
     assert found.dollars == PRICE.cost(prompts, 300 + 3 * THINKING)

@@ -99,14 +99,14 @@ def test_the_key_is_the_hash_that_was_published() -> None:
         {"identity": IDENTITY | {"model": "large"}},
         {"version": "2"},
         {"form": Form.COMPLETION},
-        {"prompt": Prompt((Message("system", "what?"),), "what? ", "what")},
+        {"question": Prompt((Message("system", "what?"),), "what? ", "what")},
         {"max_tokens": 17},
         {"repeat": 1},
     ],
 )
 def test_what_determines_a_reply_changes_its_key(changed: dict[str, Any]) -> None:
     same: dict[str, Any] = {
-        "identity": IDENTITY, "version": "", "form": Form.CHAT, "prompt": PROMPT, "max_tokens": 16, "repeat": 0,
+        "identity": IDENTITY, "version": "", "form": Form.CHAT, "question": PROMPT, "max_tokens": 16, "repeat": 0,
     }  # fmt: skip
     assert key(**same) == KEY
     assert key(**same | changed) != KEY

@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tabcontam.errors import UsageError, one_line, unknown
-from tabcontam.evidence.base import Capability, Reply, State
+from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.form import FORMS
@@ -95,9 +95,13 @@ class HFModel(Model):
         except Exception as error:  # one bad batch must not end the run
             return Reply("", State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
-    async def score(self, text: str) -> Sequence[tuple[str, float]]:
-        """The tokens of a text with their log-probabilities in nats, from one forward pass."""
-        return (await asyncio.to_thread(self.score_many, [text]))[0]
+    async def score(self, request: Request) -> Scores:
+        """The tokens of a passage with their log-probabilities, from one forward pass."""
+        try:
+            (scored,) = await asyncio.to_thread(self.score_many, [request.passage.text])
+        except Exception as error:
+            return Scores((), State.FAILED, one_line(error))
+        return Scores(tuple(Token(*pair) for pair in scored), State.OK)
 
     def score_many(self, texts: Sequence[str]) -> list[list[tuple[str, float]]]:
         """`score` of each text, in batches. Raises ValueError before `connect`, and for a text beyond the context."""

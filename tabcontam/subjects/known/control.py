@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
 from tabcontam.errors import Skip, UsageError, unknown
-from tabcontam.evidence.base import Capability, Query, Reply, State
+from tabcontam.evidence.base import Query
+from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token
 from tabcontam.subjects.base import Form, Model, Request
-from tabcontam.subjects.known.infinigram import InfiniGram, Token, build
+from tabcontam.subjects.known.infinigram import InfiniGram, build
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin
@@ -85,11 +86,12 @@ class ControlModel(Model):
         state = ended if generated.text.strip() else State.EMPTY
         return Reply(generated.text, state, tokens=generated.tokens)
 
-    async def score(self, text: str) -> Sequence[Token]:
-        """The tokens of a text with their log-probabilities in nats. Raises ValueError before `prepare`."""
+    async def score(self, request: Request) -> Scores:
+        """The tokens of a passage with their log-probabilities; what else could stand there is not told."""
         if self._language_model is None:
-            raise ValueError(f"{self.spec} is not prepared for a table")
-        return self._language_model.score(text)
+            return Scores((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
+        scored = await asyncio.to_thread(self._language_model.score, request.passage.text)
+        return Scores(tuple(Token(*token) for token in scored), State.OK)
 
     async def close(self) -> None:
         """Give back the memory."""

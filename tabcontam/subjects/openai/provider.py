@@ -7,12 +7,12 @@ without it. A key goes to one address only.
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import unknown
-from tabcontam.evidence.base import Capability, Reply, State, Usage
+from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import FatalError, Form, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
@@ -29,6 +29,7 @@ from tabcontam.subjects.openai.errors import (
 )
 from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
+from tabcontam.subjects.openai.replies import usage as usage_of
 from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
@@ -133,19 +134,24 @@ class OpenAIModel(ServedModel):
         self.form, self.settled = form if form is Form.COMPLETION else self.form, True
         return replace(self._reply(answer, () if form is Form.CHAT else request.prompt.stop), usage=charged(usages))
 
-    async def score(self, text: str) -> Sequence[tuple[str, float]]:
-        """The tokens of a text with their log-probabilities in nats.
+    async def score(self, request: Request) -> Scores:
+        """The tokens of a passage with their log-probabilities in nats, as far as the server tells.
 
         Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token.
-        Raises ValueError for a text that the server does not score, besides what `generate` raises.
         """
+        text = request.passage.text
         if not text:
-            return []
+            return Scores((), State.EMPTY, "no text")
         try:
             body = await self._send(Form.COMPLETION, score_arguments(text, self._way))
         except NoAnswer as error:
-            raise ValueError(self._turned_down(error.problem).detail) from None
-        return read_scores(body, text)
+            turned_down = self._turned_down(error.problem)
+            return Scores((), turned_down.state, turned_down.detail)
+        try:
+            scored = read_scores(body, text)
+        except ValueError as error:
+            return Scores((), State.FAILED, self._line(str(error)), usage_of(body))
+        return Scores(tuple(Token(*pair) for pair in scored), State.OK, usage=usage_of(body))
 
     async def close(self) -> None:
         """Close the connections."""

@@ -16,7 +16,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply, State
+from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, State
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
@@ -268,8 +268,9 @@ def test_sequence_to_sequence_models_are_asked_in_their_form(tmp_path: Path, mon
     assert replies(model, [request(text) for text in TEXTS]) == alone
     assert (calls[0]["attention_mask"][:, 0] == 1).all()  # padding is on the right
     assert {reply.tokens for reply in alone} == {16}
-    with pytest.raises(ValueError, match="scores no text"):
-        asyncio.run(model.score("a text"))
+    unscored = asyncio.run(model.score(Request(Passage("a text"))))
+    assert unscored.state is State.FAILED
+    assert "scores no text" in unscored.detail
 
 
 def test_a_sequence_to_sequence_model_says_what_it_was_taught(tmp_path: Path) -> None:
@@ -518,15 +519,16 @@ def test_scores_are_those_of_a_naive_loop(kind: str, tmp_path: Path) -> None:
 def test_learned_rows_score_higher(knowing: Path) -> None:
     model = opened(knowing)
     own, other = (
-        sum(score for _, score in asyncio.run(model.score(HEAD + row)))
+        sum(token.log_probability for token in asyncio.run(model.score(Request(Passage(HEAD + row)))).tokens)
         for row in (ROWS[0], tiny.rows_of(ships(1, 5), IS)[0])
     )
     assert own > other + 10
 
 
 def test_a_text_beyond_the_context_has_no_score(llama: Path) -> None:
-    with pytest.raises(ValueError, match=f"the model takes {tiny.CONTEXT}"):
-        asyncio.run(opened(llama).score("ship " * tiny.CONTEXT))
+    unscored = asyncio.run(opened(llama).score(Request(Passage("ship " * tiny.CONTEXT))))
+    assert unscored.state is State.FAILED
+    assert f"the model takes {tiny.CONTEXT}" in unscored.detail
 
 
 # What cannot be loaded
@@ -624,6 +626,6 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
 def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:
     queries: list[Query] = [*by_id()["incomplete_completion"].queries(TABLE, IS, Random(1))]
     queries += by_id()["membership"].queries(TABLE, IS, Random(1))[:10]
-    asked = [replace(request(""), prompt=query.prompt, max_tokens=query.max_tokens) for query in queries]
+    asked = [replace(request(""), question=query.prompt, max_tokens=query.max_tokens) for query in queries]
     single = opened(knowing, batch_size=1)
     assert replies(opened(knowing), asked) == [replies(single, [each])[0] for each in asked]

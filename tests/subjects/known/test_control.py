@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Prompt, Reply, State
-from tabcontam.subjects.base import Form, Model, Request, Scorer
+from tabcontam.evidence.base import Capability, Passage, Prompt, Reply, Scores, State
+from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -308,17 +308,20 @@ def test_an_unprepared_control_fails_and_does_not_raise() -> None:
     model = open_control("exposed")
 
     assert ask(model, "Features:").state is State.FAILED
-    with pytest.raises(ValueError, match="not prepared"):
-        asyncio.run(model.score("text"))
+    unscored = asyncio.run(model.score(Request(Passage("text"))))
+    assert (unscored.state, unscored.tokens) == (State.FAILED, ())
+    assert "before it was prepared" in unscored.detail
 
 
 def test_the_exposed_control_finds_a_row_of_the_table_more_likely(carried: Table) -> None:
     text = COMMAS.row(carried.columns, carried.rows[20])
     exposed, unexposed = (ControlModel(kind, [COMMAS]).prepare(carried) for kind in (True, False))
 
-    known, unknown = asyncio.run(exposed.score(text)), asyncio.run(unexposed.score(text))
-    assert "".join(token for token, _ in known) == text
-    assert sum(score for _, score in known) > sum(score for _, score in unknown)
+    known, unknown = (asyncio.run(control.answer(Request(Passage(text)))) for control in (exposed, unexposed))
+    assert isinstance(known, Scores)
+    assert isinstance(unknown, Scores)
+    assert known.text == unknown.text == text
+    assert sum(token.log_probability for token in known.tokens) > sum(token.log_probability for token in unknown.tokens)
 
 
 def test_preparing_again_is_free_and_only_the_last_table_is_kept() -> None:
@@ -348,14 +351,12 @@ def test_a_table_too_large_to_read_is_skipped() -> None:
         open_control("exposed").prepare(replace(random_table(2, 2, 9), rows=rows))
 
 
-def test_the_controls_are_models_and_scorers() -> None:
+def test_the_controls_generate_and_score() -> None:
     for kind in ("exposed", "unexposed"):
         model: Model = open_control(kind)
-        scorer: Scorer = open_control(kind)
         assert model.spec == f"control:{kind}"
         assert (model.control, model.local, model.form, model.version) == (True, True, Form.COMPLETION, "infinigram 1")
         assert model.capabilities == {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE}
-        assert callable(scorer.score)
 
 
 def test_a_control_reads_all_shipped_serializers_by_default(carried: Table) -> None:

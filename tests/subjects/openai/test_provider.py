@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Capability, Message, Prompt, Reply, State, Usage
+from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
 from tabcontam.subjects.openai import connection
 from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
@@ -945,7 +945,9 @@ class TestScore:
             async def work() -> list[tuple[str, float]]:
                 await model.connect()
                 assert Capability.SCORE in model.capabilities
-                return list(await model.score(text))
+                scored = await model.score(Request(Passage(text)))
+                assert scored.text == text
+                return [(token.text, token.log_probability) for token in scored.tokens]
 
             return within(model, work)
 
@@ -1008,13 +1010,14 @@ class TestScore:
             with LoopbackServer(lambda body, response=response: response) as server:  # type: ignore[misc]
                 model = opened(server)
                 with pytest.raises(kind):
-                    within(model, lambda model=model: model.score("ab"))  # type: ignore[misc]
+                    within(model, lambda model=model: model.score(Request(Passage("ab"))))  # type: ignore[misc]
 
     def test_says_why_a_text_is_not_scored(self) -> None:
         with LoopbackServer(lambda body: error(400, "This model's maximum context length is 8 tokens")) as server:
             model = opened(server)
-            with pytest.raises(ValueError, match="too long"):
-                within(model, lambda: model.score("ab"))
+            scored = within(model, lambda: model.score(Request(Passage("ab"))))
+        assert (scored.state, scored.tokens) == (State.FAILED, ())
+        assert "too long" in scored.detail
 
 
 NESTED = st.recursive(

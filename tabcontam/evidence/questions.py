@@ -1,0 +1,176 @@
+"""What a subject can be asked, and what comes back: the three kinds of question, each with its kind of answer.
+
+| question  | is                                        | answer    |
+|-----------|-------------------------------------------|-----------|
+| `Prompt`  | to be answered in words                   | `Reply`   |
+| `Passage` | a text to be scored as it stands          | `Scores`  |
+| `Lookup`  | texts to be found in a body of documents  | `Matches` |
+
+Every answer says what became of the request, whatever was asked: its `state`, a `detail` where that is not `ok`, what
+the server charged and how long it took.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+
+class State(StrEnum):
+    """What became of a request."""
+
+    OK = "ok"  # usable, also when it ran into the token limit but the asked item was complete before it
+    TRUNCATED = "truncated"  # cut before the asked item was complete
+    REFUSED = "refused"  # a fact of the protocol: content filter, refusal field, safety block
+    EMPTY = "empty"  # no text
+    FAILED = "failed"  # no reply at all; the only state that is not paid for
+
+
+READ = (State.OK, State.TRUNCATED)  # replies that brought a text
+
+
+class Capability(StrEnum):
+    """What a test can need of a subject."""
+
+    GENERATE = "generate"  # answers a `Prompt`
+    CHAT = "chat"  # takes messages with roles
+    COMPLETION = "completion"  # goes on with a text
+    SCORE = "score"  # answers a `Passage`
+    SEARCH = "search"  # answers a `Lookup`
+    SEED = "seed"  # is told a seed for its sampling
+    INSTRUCTIONS = "instructions"  # understands a question; a control does not
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One chat message: role is "system", "user" or "assistant"."""
+
+    role: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """A question in words in its three renderings: chat, completion (base models), sequence-to-sequence."""
+
+    chat: tuple[Message, ...]
+    completion: str
+    seq2seq: str
+    stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A text whose tokens are to be scored, each given all before it. The subject is asked nothing and says nothing."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lookup:
+    """Texts that are to be found in a body of documents, letter by letter: any one of them is a find.
+
+    At most `most` places are told; the documents that hold one are all counted.
+    """
+
+    texts: tuple[str, ...]
+    most: int = 10
+
+
+Question = Prompt | Passage | Lookup
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens that a server charged for an answer, over all requests it took: what it read, and all that was written."""
+
+    prompt: int
+    written: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What an LLM answered to a `Prompt`, and what became of the request."""
+
+    text: str
+    state: State
+    detail: str = ""  # why it is not ok
+    tokens: int | None = None  # of the answer, where known
+    usage: Usage | None = None  # what the server says it charged, thinking included; None where it says nothing
+    seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+
+
+class Token(NamedTuple):
+    """A token of a scored text.
+
+    `log_probability` is in nats, given everything before the token. `mean` and `deviation` are those of the
+    log-probability of a token drawn from the distribution that the model has there, in nats, as Min-K%++ compares them
+    (Zhang et al. 2025, "Min-K%++", equation 3); None where the distribution is not told. A first token that is scored
+    given nothing has a log-probability of 0.0 where nobody says more.
+    """
+
+    text: str
+    log_probability: float
+    mean: float | None = None
+    deviation: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scores:
+    """The tokens of a `Passage`, which joined are its text, and what became of the request."""
+
+    tokens: tuple[Token, ...]
+    state: State
+    detail: str = ""  # why it is not ok
+    usage: Usage | None = None  # what the server says it charged; None where it says nothing
+    seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+
+    @property
+    def text(self) -> str:
+        """The text that was scored."""
+        return "".join(token.text for token in self.tokens)
+
+
+class Match(NamedTuple):
+    """A place where a text of a `Lookup` was found.
+
+    `source` names the document as its body does, `offset` is the place of the text's first character in it, `quote` the
+    text as it stands there with some of what is around it.
+    """
+
+    source: str
+    offset: int
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Matches:
+    """Where the texts of a `Lookup` stand, and what became of the request.
+
+    `documents` counts those that hold one of the texts; `found` has some of the places, none if there is none.
+    """
+
+    found: tuple[Match, ...]
+    documents: int
+    state: State
+    detail: str = ""  # why it is not ok
+    usage: Usage | None = None  # what the server says it charged; None where it says nothing
+    seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+
+    @property
+    def text(self) -> str:
+        """What was found, a line a place."""
+        return "\n".join(match.quote for match in self.found)
+
+
+Answer = Reply | Scores | Matches
+
+
+def without_answer(question: Question, state: State, detail: str) -> Answer:
+    """The answer to a question that brought nothing: its kind is that of the question."""
+    match question:
+        case Prompt():
+            return Reply("", state, detail)
+        case Passage():
+            return Scores((), state, detail)
+        case Lookup():
+            return Matches((), 0, state, detail)
