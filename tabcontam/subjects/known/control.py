@@ -4,8 +4,6 @@
 """
 
 import asyncio
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
@@ -14,7 +12,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.infinigram import InfiniGram, build
-from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
 from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin
 
@@ -25,10 +23,10 @@ LISTED_VALUES = 30  # a column with more distinct values is described by its ran
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
-    """The control of a kind, which reads rows in all shipped serializers and these. Raises `UsageError`."""
+    """The control of a kind, which reads rows in all shipped templates and these serializers. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
-    read = dict.fromkeys((*load_serializers().values(), *serializers))
+    read = dict.fromkeys((*shipped_templates().values(), *serializers))
     return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
 
 
@@ -36,7 +34,7 @@ class ControlModel(Model):
     """A control; `prepare` makes the one that answers for a table.
 
     `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply
-    is never taken for one about another table. `serializers` are those in which it reads rows.
+    is never taken for one about another table. `serializers` are those in which it reads rows, beside the CSV file.
     """
 
     control = True
@@ -118,11 +116,11 @@ class ControlModel(Model):
 
 
 def control_documents(table: Table, serializers: Iterable[Serializer]) -> Iterator[str]:
-    """What the web holds about a dataset: a page that describes it, its CSV file, its rows as text."""
+    """What the web holds about a dataset: a page that describes it, its CSV file, its rows in each other form."""
+    file = load_serializers()["csv"]
     yield _page(table)
-    yield _csv_file(table)
-    for serializer in serializers:
-        yield "".join(f"{serializer.row(table.columns, row)}\n" for row in table.rows)
+    for serializer in (file, *(other for other in serializers if other.form != file.form)):
+        yield "".join(f"{text}\n" for text in serializer.rows(table.columns, table.rows))
 
 
 def _characters(table: Table, serializers: int) -> int:
@@ -131,14 +129,6 @@ def _characters(table: Table, serializers: int) -> int:
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
     cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
     return serializers * names + (serializers + 1) * cells
-
-
-def _csv_file(table: Table) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return text.getvalue()
 
 
 def _page(table: Table) -> str:

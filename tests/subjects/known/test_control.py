@@ -20,12 +20,12 @@ from tabcontam.evidence.base import Capability, Passage, Prompt, Reply, Scores, 
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
 from tabcontam.tables.cards import Question
-from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers import Serializer, Template, load_serializers
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twins import FEW, NEAR, twin
 
-COMMAS = Serializer("equals", "", "", " = ", ", ")
-SENTENCES = Serializer("is", "", "The ", " is ", ", ")
+COMMAS = Template("equals", "", "", " = ", ", ")
+SENTENCES = Template("is", "", "The ", " is ", ", ")
 
 
 def make_table(
