@@ -76,6 +76,8 @@ class CsvRows(Serializer):
             yield cells
             if cells and cells[-1] is None:
                 yield cells[:-1]  # a comma that ends the line
+            if cells and cells[0] is None:
+                yield cells[1:]  # or that repeats the last of the prompt
         if ", " in line and '"' not in line:
             yield _cells(TIGHT.split(line))
 

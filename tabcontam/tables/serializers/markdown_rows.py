@@ -67,7 +67,7 @@ class MarkdownRows(Serializer):
         """What stands between its bars, the outer ones or not."""
         inner = line.strip().removeprefix("|")
         pieces = _between(inner)
-        if len(pieces) > 1 and not pieces[-1].strip():
+        if len(pieces) > 1 and pieces[-1].strip() in ("", "."):
             pieces = pieces[:-1]  # behind the closing bar
         yield [None if piece.strip() == EMPTY else ESCAPES.read(piece.strip()) or None for piece in pieces]
 
