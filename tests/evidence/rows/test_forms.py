@@ -1,12 +1,17 @@
 """Answers to prompts that show rows as CSV, JSON or Markdown, in the ways that LLMs write them."""
 
+from random import Random
+
 import pytest
 
 from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State
+from tabcontam.evidence.checks import given_away, rendered
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
+from tests.made_tables import ships
 
 FORMS = load_serializers()
 COLUMNS = ("id", "Name", "Age", "Cabin", "Fare", "Embarked")
@@ -191,6 +196,43 @@ def test_a_cut_answer_keeps_the_cells_that_were_over(form: str) -> None:
     assert test.complete(asked, f"{row}\nThe", FORMS[form])
     assert not test.complete(asked, row[:-2], FORMS[form])
     assert "Embarked" not in dict(read(asked, row[:-2], form, State.TRUNCATED).parsed or {})
+
+
+SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "membership", "feature_values_informed"]
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown"])
+@pytest.mark.parametrize("test", SHOWING)
+def test_a_header_stands_above_rows_that_name_no_features(form: str, test: str) -> None:
+    table, serializer = ships(180), FORMS[form]
+    header, rows = serializer.header(table.columns)[0], {serializer.row((), row) for row in table.rows}
+    for asked in by_id()[test].queries(table, serializer, Random(0)):
+        if asked.decoy_of:  # shows the cells of one feature alone
+            continue
+        for text in (asked.prompt.completion, asked.prompt.chat[-1].content):
+            lines = [line.removeprefix("Row: ") for line in text.splitlines()]
+            whole = [number for number, line in enumerate(lines) if line in rows]
+            if whole or text == asked.prompt.completion:
+                assert header in lines[: whole[0]]
+
+
+@pytest.mark.parametrize("form", ["csv", "markdown"])
+def test_a_row_without_one_feature_stands_below_a_header_without_it(form: str) -> None:
+    table, serializer = ships(180), FORMS[form]
+    for asked in FeatureCompletion().queries(table, serializer, Random(0)):
+        others = [name for name in table.columns if name != asked.asked[0]]
+        cells = [table.rows[asked.rows[-1]][table.columns.index(name)] for name in others]
+        assert serializer.alone(others, cells) in asked.prompt.chat[-1].content
+        assert serializer.row(table.columns, table.rows[asked.rows[-1]]) not in asked.prompt.chat[-1].content
+
+
+@pytest.mark.parametrize("form", ["csv", "json", "markdown"])
+@pytest.mark.parametrize("test", [test.id for test in all_tests() if not test.row_test])
+def test_nothing_expected_stands_in_a_prompt_that_shows_rows_in_these_forms(form: str, test: str) -> None:
+    for asked in by_id()[test].queries(ships(180), FORMS[form], Random(0)):
+        if not asked.asked or (asked.asked[0] not in ("Yes", "No") and not asked.chance.get("majority")):
+            text = rendered(asked.prompt)
+            assert not [word for word in asked.expected if word and given_away(word, text)]
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "markdown"])
