@@ -119,7 +119,8 @@ def test_bars_and_line_breaks_are_escaped() -> None:
 
 
 def test_forms_that_name_no_features_have_a_header() -> None:
-    columns, rows = ["age", "job, now"], [["39", None], ["40", "x"]]
+    columns = ["age", "job, now"]
+    rows: list[list[Cell]] = [["39", None], ["40", "x"]]
     headed = {name: each.rows(columns, rows) for name, each in load_serializers().items()}
     assert headed["csv"] == ['age,"job, now"\n39,', "40,x"]
     assert headed["markdown"] == ["| age | job, now |\n|---|---|\n| 39 |  |", "| 40 | x |"]

@@ -195,7 +195,7 @@ def test_a_cut_answer_keeps_the_cells_that_were_over(form: str) -> None:
     test = TESTS["full"]
     assert test.complete(asked, f"{row}\nThe", FORMS[form])
     assert not test.complete(asked, row[:-2], FORMS[form])
-    assert "Embarked" not in dict(read(asked, row[:-2], form, State.TRUNCATED).parsed or {})
+    assert "Embarked" not in (read(asked, row[:-2], form, State.TRUNCATED).parsed or {})
 
 
 SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "membership", "feature_values_informed"]
