@@ -32,11 +32,13 @@ CELLS: Columns = {
     **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
+    "lacks": TEXT,
+    "exposure": NUMBER,
 }
 TABLES: Columns = {
     **OF_CELL,
     "verdict": VERDICT,
-    **dict.fromkeys(("p_value", "q_value", "recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("p_value", "q_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
     "reason": TEXT,
 }
 RANKING: Columns = {

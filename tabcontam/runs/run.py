@@ -21,8 +21,8 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
-from tabcontam.errors import NothingSelected, Unavailable, UsageError
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.errors import Unavailable, UsageError
+from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
@@ -50,6 +50,7 @@ class RunOrder:
     datasets: tuple[str | Table, ...] = ()
     serializers: tuple[str, ...] = ()
     expression: str | None = None
+    marks: str | None = None
     options: Options = field(default_factory=Options)
     controls: bool = True
     out: Path | None = None
@@ -94,9 +95,7 @@ class Outcome:
 def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
-    tests = selected(all_tests(), order.expression)
-    if not tests:
-        raise NothingSelected(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
+    tests = selected(all_tests(), order.expression, order.marks)
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prices = load_prices(order.prices)
     settings = Settings(

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
@@ -89,7 +89,7 @@ class Membership(MembershipTest):
 
     id: ClassVar[str] = "membership"
     measure: ClassVar[str] = "membership"
-    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
+    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None, source=RONVAL)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """40 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
