@@ -354,6 +354,7 @@ def test_a_control_reads_rows_in_the_forms_of_its_run_the_csv_file_once(carried:
     assert rows_continued(prepared, carried, form, identified(carried, 3), 3) == 1
     documents = list(control_documents(carried, [form]))
     assert len(documents) == (2 if name == "csv" else 3)
+    assert model.exposure(carried, 0) == len(shipped_templates()) + (1 if name == "csv" else 2)
     assert documents[-1].splitlines() == "\n".join(form.rows(carried.columns, carried.rows)).splitlines()
 
 
