@@ -127,7 +127,7 @@ def control_documents(table: Table, serializers: Iterable[Serializer]) -> Iterat
 
 
 def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
-    """The forms in which a control reads rows: first the CSV file's, then those of these serializers that are others."""
+    """The forms in which a control reads rows: first that of the CSV file, then those of the others among these."""
     file = load_serializers()["csv"]
     return (file, *(other for other in serializers if other.form != file.form))
 
