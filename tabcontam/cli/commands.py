@@ -222,13 +222,14 @@ def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
     from tabcontam.asking.plan import rows_shown
     from tabcontam.report.plan import plan_document, plan_text
+    from tabcontam.runs.about import not_asked
     from tabcontam.runs.run import survey
 
-    estimates, leaving = survey(run, shown), rows_shown(run.cells)
+    estimates, leaving, left_out = survey(run, shown), rows_shown(run.cells), not_asked(run)
     if options.json:
-        _print_json(plan_document(run.cells, estimates, leaving))
+        _print_json(plan_document(run.cells, estimates, leaving, left_out))
     else:
-        print(plan_text(run.cells, estimates, leaving))
+        print(plan_text(run.cells, estimates, leaving, left_out))
 
 
 def _console(color: str = "auto") -> "Console":

@@ -193,7 +193,14 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]
     merged: list[MergedRun] = []
     for name, run in zip(names, runs, strict=True):
-        own = MergedRun(folder=name, version=run.version, seed=run.seed, command=run.command, started=run.started)
+        own = MergedRun(
+            folder=name,
+            version=run.version,
+            seed=run.seed,
+            queries=run.queries,
+            command=run.command,
+            started=run.started,
+        )
         merged += run.runs or (own,)
     return replace(
         runs[-1],
@@ -202,6 +209,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
         tests=in_order(test for run in runs for test in run.tests),
         seed=", ".join(dict.fromkeys(str(run.seed) for run in runs)) if len(runs) > 1 else runs[0].seed,
+        queries=runs[0].queries if len({run.queries for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
         command="; ".join(run.command for run in runs),
