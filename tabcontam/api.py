@@ -155,9 +155,9 @@ def run(
     """Ask, judge and record, as `python -m tabcontam run` does, whose words these are; `tests` is `-k`.
 
     `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
-    iris and wine. `queries` is a number or "paper", `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in `out`, by default
-    `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless `progress` is true:
-    then on standard error. It may be called where an event loop is at work, as in a notebook.
+    iris and wine. `queries` is a number or "paper", `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in
+    `out`, by default `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless
+    `progress` is true: then on standard error. It may be called where an event loop is at work, as in a notebook.
 
     Ctrl-C finishes what is in flight, records what was answered and raises `KeyboardInterrupt`, which names the
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
