@@ -222,6 +222,10 @@ class Test(ABC):
         """
         return self
 
+    def not_averaged(self, table: "Table") -> str | None:
+        """Why its score on this table is in none of the ranking's means; None where it is."""
+        return None
+
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""

@@ -32,6 +32,7 @@ CELLS: Columns = {
     **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
+    "not_averaged": TEXT,
 }
 TABLES: Columns = {
     **OF_CELL,

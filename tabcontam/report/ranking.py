@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.groups import grouped
+from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.ranks import (
     ACCURACIES,
     COLUMNS,
@@ -116,6 +117,7 @@ def about(view: RunResults) -> str:
     """What the columns are means and shares of."""
     columns = [f"{column.title}: {words_of(view, column)}." for column in shown(view)]
     columns += [same] if (same := same_scores(view)) else []
+    columns += left_out(view)
     limits = (
         " In brackets 95% intervals: of the shares, as if cells were independent, and of the means over these very "
         "tables, by the rows that were asked."
@@ -138,6 +140,22 @@ def words_of(view: RunResults, column: RankColumn) -> str:
         "membership": " or ".join(sorted(of)) or "share of rows told right",
     }
     return column.about.format(**words)
+
+
+def left_out(view: RunResults) -> list[str]:
+    """Which scores of the LLMs under test are in no mean, and why: a sentence for each reason."""
+    cells = [cell for cell in view.subjects if cell.not_averaged and cell.score is not None]
+    return [
+        f"Left out of the mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))}: "
+        f"{phrase(list(dict.fromkeys(view.label(cell) for cell in own)))}, since {reason}."
+        for reason, own in grouped(cells, lambda cell: cell.not_averaged).items()
+        if (tests := dict.fromkeys(_title(view, cell) for cell in own))
+    ]
+
+
+def _title(view: RunResults, cell: Result) -> str:
+    """The column that a cell's score goes into."""
+    return TITLES.get(view.facts[cell.test].measure) or view.test_titles[cell.test]
 
 
 def same_scores(view: RunResults) -> str:

@@ -10,7 +10,7 @@ from tabcontam.groups import grouped
 from tabcontam.report import comparisons
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
-from tabcontam.report.ranking import correlation_sentences, majorities, same_scores, shown, words_of
+from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
 from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import OTHER_SCORES
@@ -243,6 +243,8 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
             paper.line(f"{column.short}: {words_of(view, column)}", "dim")
     if same := same_scores(view):
         paper.line(same, "dim")
+    for sentence in left_out(view):
+        paper.line(sentence, "dim")
     if len(view.ranks_in_order) > 1:
         for sentence in correlation_sentences(view):
             paper.line(sentence)

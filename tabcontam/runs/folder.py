@@ -135,7 +135,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        cells.append(replace(again, control=cell.control) if trials else cell)
+        cells.append(replace(again, control=cell.control, not_averaged=cell.not_averaged) if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
     replace_file(folder / TRIALS, as_lines(trials_file))

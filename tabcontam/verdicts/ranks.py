@@ -47,14 +47,14 @@ COLUMNS = (
         "All cells",
         "all",
         "contamination of all cells",
-        "the same share among all of these cells, where one that is not decided counts as not contaminated",
+        "contamination over all cells of the paper's tests, where an undecided one counts as not contaminated",
     ),
     RankColumn(
         "score_shared",
         "Shared cells",
         "shared",
         "contamination of shared cells",
-        "the same share among the {shared} that were {done} for every LLM that has a score",
+        "contamination over the {shared} of the paper's tests that were {done} for every LLM with a score",
     ),
     RankColumn("membership", "Membership", "member.", "membership", "mean {membership}, where a coin gets 0.5"),
     RankColumn("zero_shot", "0-shot", "0-shot", "0-shot accuracy", "mean accuracy of classification, no row shown"),
@@ -76,9 +76,9 @@ class Rank:
     membership: Share | None = None
     """The mean over tables of the area under the curve of the membership test."""
     zero_shot: Share | None = None
-    """The mean accuracy of classification without examples."""
+    """The mean accuracy of classification without examples, over cells that are not_averaged for no reason."""
     one_shot: Share | None = None
-    """The mean accuracy of classification with one example of each class."""
+    """The mean accuracy of classification with one example of each class, over the same tables."""
     score_all: Share | None = None
     """The share of contaminated cells of all that are of the paper's tests, decided or not."""
     score_shared: Share | None = None
@@ -187,7 +187,7 @@ def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Fac
             measured[f"{name}_interval"] = _rounded(clopper_pearson(found, len(among)))
     for measure in MEASURES[1:]:
         own = [cell for cell in cells if facts[cell.test].measure == measure and cell.verdict is None]
-        scored = [(cell, cell.score) for cell in own if cell.score is not None]
+        scored = [(cell, cell.score) for cell in own if cell.score is not None and not cell.not_averaged]
         measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
         if measure in ACCURACIES:
             measured[f"{measure}_majority"] = _majority(scored)
