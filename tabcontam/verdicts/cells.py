@@ -161,7 +161,7 @@ class Result(InCell):
     sentence: str | None = None
     """What was found, in one plain sentence."""
     not_averaged: str | None = None
-    """Why the score is left out of the means of the ranking; null where it is in them."""
+    """Why the score, if there is one, is left out of the means of the ranking; null where it belongs into them."""
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ class Result(InCell):
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         said = shorten(first or second or self.outcome, LONGEST_SENTENCE)
-        return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged else said
+        return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
 
     @property
     def limits(self) -> str:

@@ -81,7 +81,7 @@ class ClassificationTest(ChoiceTest):
         """Where the card's question is not `fair`: which class is which, nobody can know."""
         if table.question is None or table.question.fair:
             return None
-        return f"which class is {' or '.join(_answers(table.question)[:2])} cannot be known from a row alone"
+        return f"nobody can know from a row alone which class is {' and which '.join(_answers(table.question)[:2])}"
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
