@@ -161,9 +161,9 @@ def _title(view: RunResults, cell: Result) -> str:
 def same_scores(view: RunResults) -> str:
     """Which columns are left out because they say the same as the score for every LLM; empty where none is."""
     names = [column.name for column in shown(view)]
-    left_out = [name for name in OTHER_SCORES if name not in names]
-    known = [name for name in left_out if any(rank.measures[name] is not None for rank in view.ranks_in_order)]
-    of = {"score_all": "all cells", "score_shared": "the cells that all LLMs share"}
+    ranks = view.ranks_in_order
+    of = {"score_all": "all cells"} | ({"score_shared": "the cells that all LLMs share"} if len(ranks) > 1 else {})
+    known = [name for name in of if name not in names and any(rank.measures[name] is not None for rank in ranks)]
     return f"Contamination is the same over {phrase([of[name] for name in known])}." if known else ""
 
 

@@ -37,8 +37,8 @@ def test_one_that_thinks_is_told(name: str, thinks: bool) -> None:
         ("gpt-4o", "the paper asked openai:gpt-4o-2024-08-06, the instruct model, by its text"),
         (
             "llama-3",
-            "the paper asked hf:meta-llama/Meta-Llama-3-8B, the base model, by its code; its text states 8B and names no "
-            "checkpoint",
+            "the paper asked hf:meta-llama/Meta-Llama-3-8B, the base model, by its code; its text states 8B and names "
+            "no checkpoint",
         ),
         (
             "llama-3",
