@@ -265,6 +265,13 @@ def test_marks_of_modules_classes_and_parameters(pytester: pytest.Pytester, runs
     assert "; cannot tell: " in outcomes["test_both"]
 
 
+def test_a_mark_may_ask_for_the_papers_queries_alone() -> None:
+    from tabcontam.pytest_plugin.marks import uncontaminated
+
+    condition = uncontaminated("llama3", "iris", contaminated="fail", undecided="fail", queries="paper")
+    assert condition.asking.queries == "paper"
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [

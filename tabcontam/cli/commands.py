@@ -380,15 +380,14 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _cache(options: argparse.Namespace) -> None:
+    from contextlib import closing
+
     from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
-    store = Store.open()
-    try:
+    with closing(Store.open()) as store:
         dropped = store.clear() if options.clear else 0
         facts = store.facts()
-    finally:
-        store.close()
     if options.json:
         _print_json(facts, default=str)
     else:

@@ -89,8 +89,8 @@ def _named(entry: "Entry", price: "Price | None") -> Item:
         lines.append(f"${price.input:g} for a million tokens of prompts, ${price.output:g} for a million written")
     if entry.ollama_variant:
         lines.append(
-            f"{entry.name} alone is Ollama's {entry.ollama[0]} where Ollama runs and has it: the {entry.ollama_variant} "
-            f"model; write {entry.served[0]} for the {entry.variant} model"
+            f"{entry.name} alone is Ollama's {entry.ollama[0]} where Ollama runs and has it: "
+            f"the {entry.ollama_variant} model; write {entry.served[0]} for the {entry.variant} model"
         )
     facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"
     return {"name": entry.name, "about": facts, "text": "\n".join(lines), "entry": about}

@@ -146,8 +146,8 @@ def test_a_folder_holds_the_papers_queries_or_others(tmp_path: Path, first: Quer
 
 
 def test_runs_of_different_queries_are_merged_with_a_note(tmp_path: Path) -> None:
-    for name, queries in (("a", PAPER), ("b", None)):
-        execute(prepare(order(tmp_path / name, queries, expression="full")), Progress())
+    execute(prepare(order(tmp_path / "a", PAPER, expression="full")), Progress())
+    execute(prepare(order(tmp_path / "b", None, expression="full")), Progress())
     merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
     assert merged.run.queries is None
     assert [run.queries for run in merged.run.runs] == ["paper", None]

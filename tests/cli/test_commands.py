@@ -400,7 +400,7 @@ def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
     done = tabcontam(*asked, "--rules", "paper", "-k", "membership or list", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "the paper's own queries alone" in done.stdout.replace("\n", " ")
-    found = document(tmp_path / "run")
+    found: dict[str, Any] = document(tmp_path / "run")
     assert found["run"]["queries"] == "paper"
     assert {cell["test"]: cell["queries"] for cell in found["cells"]} == {
         "feature_list_informed": 3, "feature_list_uninformed": 1, "membership": 100,
@@ -415,12 +415,13 @@ def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
     llms = [part for kind in ("memoriser:0.5", "refuser", "guesser") for part in ("--llm", f"simulated:{kind}")]
     done = tabcontam("run", *llms, "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    ranks = {rank["llm"]: rank for rank in document(tmp_path / "run")["ranking"]}
+    found: dict[str, Any] = document(tmp_path / "run")
+    ranks = {rank["llm"]: rank for rank in found["ranking"]}
     refuser, memoriser = ranks["simulated:refuser"], ranks["simulated:memoriser:0.5"]
     assert (refuser["score"], refuser["score_all"], refuser["score_shared"]) == (None, 0.0, None)
     assert 0 < memoriser["score_all"] < memoriser["score"] == memoriser["score_shared"]
     assert (memoriser["zero_shot"], memoriser["one_shot"]) == (None, None)  # wine's classes are codes
-    own = [cell for cell in document(tmp_path / "run")["cells"] if cell["test"].startswith("classification")]
+    own = [cell for cell in found["cells"] if cell["test"].startswith("classification")]
     assert all("class_0" in cell["not_averaged"] for cell in own)
     assert all(cell["score"] is not None for cell in own if cell["llm"] != "simulated:refuser")
     shown = " ".join(done.stdout.split())
