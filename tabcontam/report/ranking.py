@@ -14,7 +14,6 @@ from tabcontam.verdicts.ranks import (
     Correlation,
     Rank,
     RankColumn,
-    shared_squares,
 )
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -133,9 +132,10 @@ def words_of(view: RunResults, column: RankColumn) -> str:
         for cell in view.cells
         if cell.statistic and not paper and view.facts[cell.test].measure == MEMBERSHIP
     }
+    shared = next((rank.shared_cells for rank in view.ranks_in_order if rank.shared_cells), 0)
     words = {
         "counted": "all" if paper else "the decided",
-        "shared": f"{len(shared_squares(view.cells, view.run.rules, view.facts))} cells",
+        "shared": f"{shared} cell{'' if shared == 1 else 's'}",
         "done": "asked" if paper else "decided",
         "membership": " or ".join(sorted(of)) or "share of rows told right",
     }

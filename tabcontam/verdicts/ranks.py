@@ -16,7 +16,7 @@ from tabcontam.verdicts.rules import PAPER
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 ACCURACIES = MEASURES[2:]
 Limits = tuple[float, float]
-Square = tuple[TableName, str | None, str]  # what a cell is about, whichever LLM was asked
+Square = tuple[TableName, str]  # what a cell is about, whichever LLM was asked
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,8 @@ class Rank:
     """The share of contaminated cells of all that are of the paper's tests, decided or not."""
     score_shared: Share | None = None
     """The share of contaminated cells of those decided (under the paper's rules: asked) for every LLM with a score."""
+    shared_cells: Count | None = None
+    """How many cells score_shared is over; null where it is."""
     score_interval: Interval | None = None
     """The 95% interval of score; null where it is not known."""
     score_all_interval: Interval | None = None
@@ -167,7 +169,7 @@ def shared_squares(cells: Iterable[Result], rules: str, facts: Mapping[str, Fact
 
 
 def _square(cell: Result) -> Square:
-    return cell.table, cell.source, cell.test
+    return cell.table, cell.test
 
 
 def _done(cell: Result, rules: str) -> bool:
@@ -180,6 +182,8 @@ def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Fac
     counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
     done = [cell for cell in numbered if _done(cell, rules) and _square(cell) in shared]
     measured: dict[str, Any] = {}
+    if done:
+        measured["shared_cells"] = len(done)
     for name, among in (("score", counted), ("score_all", numbered), ("score_shared", done)):
         if among:
             found = sum(cell.verdict is Verdict.CONTAMINATED for cell in among)

@@ -82,11 +82,12 @@ def test_a_measure_that_no_llm_has_has_no_column() -> None:
 class TestOtherScores:
     def test_stand_beside_the_score_with_their_intervals_where_they_tell_more(self) -> None:
         of = ranked(2, score_all=0.2, score_all_interval=[0.1, 0.4], score_shared=0.7, score_shared_interval=[0.5, 0.9])
+        of["ranking"][0]["shared_cells"] = 14
         words = text(of)
         assert "LLM Contamination All cells Shared cells Membership 0-shot 1-shot" in words
         assert "0.20 [0.10, 0.40]" in words
         assert "0.70 [0.50, 0.90]" in words
-        assert "Shared cells: contamination over the " in words
+        assert "Shared cells: contamination over the 14 cells of the paper's tests that were decided for every" in words
 
     def test_that_are_the_score_for_every_llm_are_left_out_and_a_line_says_so(self) -> None:
         of = ranked(2)
