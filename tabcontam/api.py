@@ -132,6 +132,7 @@ def run(
     *,
     serializer: str | Sequence[str] = (),
     tests: str | None = None,
+    marks: str | None = None,
     target: str | None = None,
     name: str | None = None,
     controls: bool = True,
@@ -152,7 +153,7 @@ def run(
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` does, whose words these are; `tests` is `-k`.
+    """Ask, judge and record, as `python -m tabcontam run` does, whose words these are: `tests` is `-k`, `marks` `-m`.
 
     `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
     iris and wine. `queries` is a number or "paper", `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in

@@ -1,12 +1,13 @@
 """Every cell with every query, before anything is sent."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Query, Test
+from tabcontam.evidence.base import Capability, Query, Test
 from tabcontam.subjects.base import Model
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import Serializer
@@ -14,8 +15,18 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER, Queries
+from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
+IN_WORDS = {
+    Capability.GENERATE: "an LLM that answers in words",
+    Capability.CHAT: "a chat model",
+    Capability.COMPLETION: "a model that goes on with a text",
+    Capability.SCORE: "log-probabilities",
+    Capability.SEARCH: "documents that can be searched",
+    Capability.SEED: "a model that takes a seed",
+    Capability.INSTRUCTIONS: "an LLM that understands a question",
+}
 
 
 @dataclass(frozen=True)
@@ -59,13 +70,17 @@ class PlannedCell(Sheet):
         return CellName(spec, table.name, table.edition, self.serializer.name, self.test.id)
 
     @property
+    def lacks(self) -> str | None:
+        """What the test needs and the subject, once it is connected, is found not to have; None where it has all."""
+        lacking = self.test.needs - self.subject.model.capabilities
+        return phrase([IN_WORDS[capability] for capability in Capability if capability in lacking]) or None
+
+    @property
     def skip(self) -> str | None:
-        """Why nothing is asked: because of the table, or of what the LLM, once it is connected, is found to lack."""
-        if self.unfit:
-            return self.unfit
-        model = self.subject.model
-        needs = sorted(self.test.needs - model.capabilities)
-        return f"{model.spec} cannot take part: the test needs {' and '.join(needs)}" if needs else None
+        """Why nothing is asked: because of the table, or of what the subject lacks."""
+        if self.lacks:
+            return f"{self.subject.model.spec} cannot take part: the test needs {self.lacks}"
+        return self.unfit
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -119,11 +134,12 @@ def plan(
         tell(len(sheets), len(places))
         ready(*place[:2])
         sheets.append(sheet_of(*place, options))
-    # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM that get a verdict.
-    at = level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
-    reasons = [_uninformative(sheet, at, options) for sheet in sheets]
+    # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM and a family that get a verdict.
+    deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
+    at = {sheet.test.family: level(options.alpha, deciding[sheet.test.family]) for sheet in sheets}
+    reasons = [_uninformative(sheet, at[sheet.test.family], options) for sheet in sheets]
     return [
-        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at)
+        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])
         for subject in subjects
         for sheet, reason in zip(sheets, reasons, strict=True)
     ]

@@ -98,6 +98,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         datasets=tuple(words["dataset"]),
         serializers=tuple(words["serializer"]),
         expression=words["tests"],
+        marks=words["marks"],
         options=Options(
             seed=words["seed"] or 0,
             rules=words["rules"] or RULES[0],
@@ -350,6 +351,7 @@ def _power(options: argparse.Namespace) -> int:
         datasets=tuple(options.dataset) or DATASETS,
         serializer=options.serializer or DEFAULT,
         expression=options.expression,
+        marks=options.marks,
         alpha=options.alpha,
         runs=options.runs,
         seed=options.seed,

@@ -23,7 +23,8 @@ def tests() -> list[Item]:
         about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
         number = f"test {test.number}, " if test.number else ""
         about = " ".join(about.split())
-        items.append({"name": test.id, "about": f"({number}{test.kind}) {about}", "text": text})
+        text = f"Marks: {', '.join(test.marks)}.\n\n{text}".rstrip()
+        items.append({"name": test.id, "about": f"({number}{test.kind}) {about}", "text": text, "marks": test.marks})
     return items
 
 

@@ -32,12 +32,14 @@ CELLS: Columns = {
     **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
+    "lacks": TEXT,
+    "exposure": NUMBER,
     "not_averaged": TEXT,
 }
 TABLES: Columns = {
     **OF_CELL,
     "verdict": VERDICT,
-    **dict.fromkeys(("p_value", "q_value", "recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("p_value", "q_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
     "reason": TEXT,
 }
 MEASURED = [column.name for column in COLUMNS]

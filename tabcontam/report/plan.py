@@ -7,6 +7,7 @@ from typing import Any
 
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.plan import PlannedCell
+from tabcontam.groups import grouped
 
 Leaving = Mapping[tuple[str, str], int]
 
@@ -29,8 +30,16 @@ def plan_document(
 
 
 def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leaving: Leaving, left_out: str = "") -> str:
-    """A line a cell, what is left out, what each LLM takes at most, and the rows that leave this machine."""
-    lines = [_cell(cell) for cell in cells]
+    """A line a cell, what is left out, what each LLM takes at most, and the rows that leave this machine.
+
+    The tests that an LLM cannot take are one line for all tables.
+    """
+    lines = [_cell(cell) for cell in cells if not cell.lacks]
+    lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
+    for (llm, lacks), own in lacking.items():
+        tests = dict.fromkeys(cell.test.id for cell in own)
+        need = "test needs" if len(tests) == 1 else "tests need"
+        lines.append(f"{llm}  skipped: {len(tests)} {need} {lacks}: {', '.join(tests)}")
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]

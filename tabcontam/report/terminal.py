@@ -98,7 +98,7 @@ def print_report(
 
 def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]]:
     """Each column's cells with the share of all cells done after it, as pytest's `[ 37%]`."""
-    done, total = 0, len(view.cells)
+    done, total = 0, len(view.possible)
     for block in view.blocks:
         for column in block.columns:
             cells = []
@@ -113,18 +113,19 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
-    if len({tuple(column.cells) for column, _ in _lines(view)}) == 1:
-        paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
+    paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
     for label, (_, cells) in zip(labels, _lines(view), strict=True):
-        letters = [(cell.letter, STYLES[cell.outcome]) for cell, _ in cells]
+        of_test = {cell.test: (cell.letter, STYLES[cell.outcome]) for cell, _ in cells}
+        letters = [of_test.get(test, (" ", "")) for test in view.tests]
         progress = cells[-1][1]
         head = label + " " * (widest + 1 - cell_len(label))
         if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
             paper.line(label)
             head = "  "
         paper.parts([(head, ""), *letters], progress)
+    _print_impossible(paper, view)
     paper.line()
 
 
@@ -140,7 +141,14 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
             ]
             paper.parts(parts, progress)
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
+    _print_impossible(paper, view)
     paper.line()
+
+
+def _print_impossible(paper: Paper, view: RunResults) -> None:
+    """A line for all tests that need what some LLMs are not or do not have."""
+    for each in view.impossible:
+        paper.beside([("  ", "dim")], str(each), "dim")
 
 
 def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:

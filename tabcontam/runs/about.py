@@ -24,6 +24,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
     """The facts of a run; `used` has what was sent to each LLM so far."""
     options = run.order.options
+    levels = {cell.test.family.value: cell.level for cell in run.cells}
     return RunFacts(
         version=__version__,
         versions=versions(),
@@ -33,7 +34,8 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         rules=PAPER if options.rules == PAPER else CALIBRATED,
         queries=options.queries,
         alpha=options.alpha,
-        level=run.cells[0].level,
+        level=min(levels.values()),
+        levels=levels,
         dictionary=run.dictionary.name,
         llms=tuple(_llm(run, subject, used) for subject in run.subjects),
         catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
@@ -82,6 +84,7 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
         stands_for=spec if found is None else f"{found.provider.name}:{found.model}",
         version=subject.model.version,
         control=subject.joined,
+        checks=subject.model.control,
     )
 
 

@@ -23,6 +23,7 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Family
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
@@ -130,12 +131,14 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
         try:
             trials = [read_trial(test, trial_of(line), templates[cell.serializer or ""], dictionary) for line in own]
             if trials:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level or 0.0)
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        cells.append(replace(again, control=cell.control, not_averaged=cell.not_averaged) if trials else cell)
+        if trials:
+            again = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
+        cells.append(again if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
     replace_file(folder / TRIALS, as_lines(trials_file))
@@ -215,6 +218,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
+        levels={family: min(run.level_of(Family(family)) for run in runs) for run in runs for family in run.levels},
         notes=_last(notes, lambda note: note),
         runs=tuple(merged),
     )

@@ -23,7 +23,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import NothingSelected, Unavailable, UsageError
 from tabcontam.evidence.base import Test
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
@@ -53,6 +53,7 @@ class RunOrder:
     datasets: tuple[str | Table, ...] = ()
     serializers: tuple[str, ...] = ()
     expression: str | None = None
+    marks: str | None = None
     options: Options = field(default_factory=Options)
     controls: bool = True
     out: Path | None = None
@@ -101,10 +102,7 @@ class Outcome:
 def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
-    tests = selected(all_tests(), order.expression)
-    if not tests:
-        raise NothingSelected(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
-    tests, left_out = _asked(tests, order)
+    tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prices = load_prices(order.prices)
     settings = Settings(
@@ -135,9 +133,9 @@ def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Te
     """The tests that are asked, and those that are left out whole, since the paper has no such query."""
     if order.options.queries != PAPER:
         return list(tests), ()
-    asked = [test for test in tests if has_papers(test)]
+    named, asked = [test.id for test in tests], [test for test in tests if has_papers(test)]
     if not asked:
-        raise NothingSelected(f"no test that matches -k {order.expression!r} has queries of the paper's own")
+        raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
     return asked, tuple(test for test in tests if test not in asked)
 
 

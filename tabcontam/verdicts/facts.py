@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tabcontam.evidence.base import Facts
+from tabcontam.evidence.base import Facts, Family
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.subjects.catalogue import standing_for
@@ -63,6 +63,8 @@ class LlmFacts:
     """The version or digest that the server states; null where it states none."""
     control: Truth = False
     """Whether it is a control that joined the run."""
+    checks: Truth = False
+    """Whether it checks the tests: it knows all that it is known to have read, and nothing else of a table's rows."""
     requests: Count | None = None
     """How many requests were sent."""
     retries: Count | None = None
@@ -200,9 +202,11 @@ class RunFacts:
     queries: Count | Literal["paper"] | None = None
     """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
     alpha: Level | None = None
-    """The share of an LLM's contaminated cells that may be false, on average."""
+    """The share of an LLM's contaminated cells of one family of tests that may be false, on average."""
     level: Share | None = None
-    """The p-value that a single cell must reach to count as found whatever the others show."""
+    """The p-value at which a single cell of any family counts as found whatever the others show."""
+    levels: Mapping[str, Share] = field(default_factory=dict)
+    """The same for each family of tests; empty in runs of older versions, whose families shared one level."""
     dictionary: str = ""
     """The dictionary that decided what is a word."""
     recorded: Truth = False
@@ -229,6 +233,10 @@ class RunFacts:
     """The user's limit that it stopped at, if it did."""
     durations: tuple[Duration, ...] = ()
     """How long the answers of each cell took that were asked now."""
+
+    def level_of(self, family: Family) -> float:
+        """The p-value at which a single cell of a family counts as found whatever the others show."""
+        return self.levels.get(family, self.level or 0.0)
 
     @property
     def ended_early(self) -> bool:

@@ -133,7 +133,7 @@ def test_the_calibrated_rules_say_what_they_do_not_ask(tmp_path: Path) -> None:
 
 
 def test_a_test_that_the_paper_does_not_have_selects_nothing(tmp_path: Path) -> None:
-    with pytest.raises(NothingSelected, match="-k 'matched' has queries of the paper's own"):
+    with pytest.raises(NothingSelected, match="chosen tests has queries of the paper's own: matched_membership"):
         prepare(order(tmp_path / "run", PAPER, expression="matched"))
 
 

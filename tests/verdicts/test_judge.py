@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.base import Family, Kind, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
+from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import conclude, tables
 from tabcontam.verdicts.ranks import Rank, correlations, ranking
 
@@ -47,23 +48,43 @@ def test_to_conclude_twice_is_to_conclude_once() -> None:
 
 
 def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> None:
-    def judged(*p_values: float) -> tuple[list[Result], TableVerdict]:
-        tests = ("feature_list_informed", "full_completion", "feature_completion")
-        cells = [
-            replace(cell("iris", "not detected", value), test=test) for test, value in zip(tests, p_values, strict=True)
-        ]
+    def judged(p_value: float) -> tuple[Result, TableVerdict]:
+        other = replace(cell("iris", "not detected", 0.9), test="feature_completion")
+        cells = [cell("wine", "not detected", 1e-9), cell("iris", "not detected", p_value), other]
         concluded = conclude(cells, "calibrated", 0.03)
-        (table,) = tables(concluded, "calibrated", 0.03)
-        return concluded, table
+        _, table = tables(concluded, "calibrated", 0.03)
+        return concluded[1], table
 
-    # 0.015 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
-    cells, table = judged(1e-9, 0.015, 0.9)
-    assert [each.verdict for each in cells] == ["contaminated", "contaminated", "not detected"]
-    assert table.verdict is Verdict.CONTAMINATED
+    # 0.019 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
+    found, table = judged(0.019)
+    assert (found.verdict, table.verdict) == ("contaminated", "not detected")
+    found, table = judged(0.015)
+    assert (found.verdict, table.verdict) == ("contaminated", "contaminated")
     assert table.p_value == pytest.approx(0.03)
-    cells, table = judged(1e-9, 0.019, 0.9)
-    assert cells[1].verdict is Verdict.CONTAMINATED
-    assert table.verdict is Verdict.NOT_DETECTED
+
+
+def test_what_one_family_finds_changes_nothing_in_another() -> None:
+    def judged(*of_knowledge: float) -> Result:
+        cells = [
+            replace(cell(f"table {number}", "not detected", p_value), test="feature_list_informed")
+            for number, p_value in enumerate(of_knowledge)
+        ]
+        return conclude([*cells, cell("iris", "not detected", 0.015)], "calibrated", 0.01)[-1]
+
+    assert judged() == judged(*[1e-9] * 10) == judged(*[0.9] * 10)
+    assert judged().q_value == 0.015
+
+
+def test_each_family_tests_a_table_at_the_level_and_the_bound_is_their_sum() -> None:
+    facts = known_tests()
+    facts |= {"ranks": replace(facts["full_completion"], id="ranks", family=Family.LIKELIHOOD)}
+    cells = [cell("iris", "not detected", 0.02), replace(cell("iris", "not detected", 0.004), test="ranks")]
+    (table,) = tables(conclude(cells, "calibrated", 0.01, facts), "calibrated", 0.01, facts)
+    assert (table.verdict, table.q_value, table.bound) == ("contaminated", 0.004, 0.02)
+    assert table.reason == "the likelihood tests together: p = 0.004"
+    assert {one.family: one.p_value for one in table.families} == {"rows": 0.02, "likelihood": 0.004}
+    (alone,) = tables(cells[:1], "calibrated", 0.01, facts)
+    assert (alone.bound, len(alone.families)) == (0.01, 1)
 
 
 def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: Any) -> Result:

@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
@@ -90,7 +90,7 @@ class Membership(MembershipTest):
 
     id: ClassVar[str] = "membership"
     measure: ClassVar[str] = "membership"
-    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
+    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None, source=RONVAL)
     rows: int = QUERIES  # that are asked, half of them perturbed
 
     def as_published(self) -> "Membership":

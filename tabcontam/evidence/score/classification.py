@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import RONVAL, Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.groups import grouped
@@ -33,7 +33,7 @@ DRAWS = 5  # of them
 USUAL = 20  # values of a feature that the baseline tells apart
 YES_NO_TOKENS = 4
 CLASS_TOKENS = 16  # the name of a class is longer than Yes
-RIGHT = PublishedRule("rows were classified right", share=None)
+RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 
 class ClassificationTest(ChoiceTest):
