@@ -14,9 +14,10 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER, Queries
 from tabcontam.verdicts.wording import phrase
 
+NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
 IN_WORDS = {
     Capability.GENERATE: "an LLM that answers in words",
     Capability.CHAT: "a chat model",
@@ -38,13 +39,17 @@ class Subject:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none."""
+    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none.
+
+    `beyond` is how many more the test has, which are not the paper's own and are not asked for that reason.
+    """
 
     test: Test
     table: Table
     serializer: Serializer
     written: tuple[Query, ...] = ()
     unfit: str | None = None
+    beyond: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,14 +92,15 @@ class PlannedCell(Sheet):
 class Options:
     """How a session runs.
 
-    `alpha`: the level of the run's verdicts; `connections`: requests at a time, None to find out; the most requests and
+    `alpha`: the level of the run's verdicts; `queries`: at most so many in each cell, or "paper" for the paper's own
+    alone, of tests that have some; `connections`: requests at a time, None to find out; the most requests and
     dollars.
     """
 
     seed: int = 0
     rules: str = CALIBRATED
     alpha: float = ALPHA
-    queries: int | None = None
+    queries: Queries = None
     connections: int | None = None
     stop_at_first: bool = False
     retry_unanswered: bool = False
@@ -143,10 +149,19 @@ def sheet_of(test: Test, table: Table, serializer: Serializer, options: Options)
     """The queries of a test about a table. The same seed writes the same ones."""
     rng = seeded(table, options.seed, test.id)
     try:
-        queries = tuple(test.planned(table, serializer, rng))[: options.queries]
-        return Sheet(test, table, serializer, queries)
+        if options.queries == PAPER:
+            queries = test.as_published().planned(table, serializer, rng)
+            own = tuple(query for query in queries if query.paper)
+            unfit = None if own else NONE_OF_PAPER
+            return Sheet(test, table, serializer, own, unfit, beyond=len(queries) - len(own))
+        return Sheet(test, table, serializer, tuple(test.planned(table, serializer, rng))[: options.queries])
     except Skip as skip:
         return Sheet(test, table, serializer, (), str(skip))
+
+
+def has_papers(test: Test) -> bool:
+    """Whether a test can have queries of the paper's own: none has that has no published rule."""
+    return test.published is not None
 
 
 def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:

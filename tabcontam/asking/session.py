@@ -129,7 +129,12 @@ class Session:
     def results(self) -> list[Result]:
         """The result of every cell, judged from what was answered."""
         cells = [
-            replace(self._result(cell), control=cell.subject.joined, exposure=self._exposure(cell))
+            replace(
+                self._result(cell),
+                control=cell.subject.joined,
+                exposure=self._exposure(cell),
+                not_averaged=cell.test.not_averaged(cell.table) if cell.queries else None,
+            )
             for cell in self.cells
         ]
         return conclude(cells, self.options.rules, self.options.alpha)

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from tabcontam.cli.values import dollars, folder, level, path, positive, summary
+from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary
 from tabcontam.errors import Exit, near
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
@@ -164,9 +164,9 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument("--seed", type=int, metavar="N", help="the same seed sends the same prompts (default: 0)")
     how.add_argument(
         "--queries",
-        type=positive,
-        metavar="N",
-        help="ask at most N queries in each cell (one test of one LLM on one table)",
+        type=queries,
+        metavar="N|paper",
+        help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
     )
     how.add_argument(
         "--batch-size",

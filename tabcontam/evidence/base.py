@@ -242,6 +242,18 @@ class Test(ABC):
         rule = self.published is not None
         return [replace(query, answering=self.answering, paper=query.paper and rule) for query in queries]
 
+    def as_published(self) -> "Test":
+        """The test that writes the paper's own queries, where only these are asked.
+
+        It is the test itself, unless the paper asks more queries of this kind than the test does. Its `queries` that
+        are not marked as the paper's are left out.
+        """
+        return self
+
+    def not_averaged(self, table: "Table") -> str | None:
+        """Why its score on this table is in none of the ranking's means; None where it is."""
+        return None
+
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tabcontam.errors import NothingSelected, UsageError, unknown
-from tabcontam.evidence.base import Test
+from tabcontam.evidence.base import NEEDED, Family, Test
 
 WORD = re.compile(r"[^\s()]+")
 OPERATORS = ("and", "or", "not")
@@ -48,11 +48,11 @@ class Expression:
 def selected(tests: Sequence[Test], names: str | None, marks: str | None = None) -> list[Test]:
     """The tests whose id holds what `names` says and that have the marks that `marks` says.
 
-    Raises `UsageError` for an expression that cannot be read and for a mark that no test has, and `NothingSelected`
+    Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
     where no test is left.
     """
     by_name, by_mark = _expression("-k", names), _expression("-m", marks)
-    known = sorted({mark for test in tests for mark in test.marks})
+    known = sorted({*Family, *NEEDED.values(), *(mark for test in tests for mark in test.marks)})
     for word in by_mark.words:
         if word not in known:
             raise unknown("mark", word, known)

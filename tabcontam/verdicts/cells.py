@@ -164,6 +164,8 @@ class Result(InCell):
     """Why the verdict is not contaminated, where something is to be said of it."""
     sentence: str | None = None
     """What was found, in one plain sentence."""
+    not_averaged: str | None = None
+    """Why the score, if there is one, is left out of the means of the ranking; null where it belongs into them."""
 
     @property
     def place(self) -> tuple[str, ...]:
@@ -191,7 +193,8 @@ class Result(InCell):
         first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
-        return shorten(first or second or self.outcome, LONGEST_SENTENCE)
+        said = shorten(first or second or self.outcome, LONGEST_SENTENCE)
+        return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
 
     @property
     def limits(self) -> str:

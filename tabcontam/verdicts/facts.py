@@ -11,6 +11,7 @@ from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
+from tabcontam.verdicts.rules import PAPER
 
 
 def known_tests() -> dict[str, Facts]:
@@ -167,10 +168,19 @@ class MergedRun:
     """The version of tabcontam."""
     seed: int | str | None = None
     """Its seed."""
+    queries: Count | Literal["paper"] | None = None
+    """What it asked in each cell, as in the run's own field."""
     command: str | None = None
     """Its command line."""
     started: str | None = None
     """When it started."""
+
+
+def asked_queries(run: "RunFacts | MergedRun") -> str:
+    """Which of their queries the tests of a run asked, in words."""
+    if run.queries == PAPER:
+        return "the paper's own queries alone"
+    return "all queries" if run.queries is None else f"at most {run.queries} queries a cell"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -191,6 +201,8 @@ class RunFacts:
     """The seed; of merged runs all of theirs, divided by commas."""
     rules: Literal["calibrated", "paper"]
     """How answers became verdicts."""
+    queries: Count | Literal["paper"] | None = None
+    """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
     alpha: Level | None = None
     """The share of an LLM's contaminated cells of one family of tests that may be false, on average."""
     level: Share | None = None

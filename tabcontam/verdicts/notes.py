@@ -14,6 +14,7 @@ class NoteKind(StrEnum):
     """What a note is about."""
 
     RULES = "rules"
+    QUERIES = "queries"  # which of them were asked
     SEEDS = "seeds"  # merged runs differ in them
     VERSIONS = "versions"
     EDITIONS = "editions"

@@ -158,6 +158,72 @@ class TestRanking:
         assert (line.membership, line.membership_interval) == (0.5, None)
 
 
+def of(llm: str, verdicts: str) -> list[Result]:
+    """Cells of an LLM, a table each, from their letters."""
+    words = {"C": "contaminated", ".": "not detected", "u": "uninformative", "?": "no answer", "s": "skipped"}
+    return [replace(cell(f"table {place}", words[letter], 1), llm=llm) for place, letter in enumerate(verdicts)]
+
+
+class TestScores:
+    def test_one_who_refuses_the_hard_cells_is_compared_on_the_cells_that_all_have(self) -> None:
+        whole, coy = ranking([*of("whole", "CC..s"), *of("coy", "C?.?s")], "calibrated")
+        assert (whole.llm, whole.score, whole.score_all, whole.score_shared) == ("whole", 0.5, 0.4, 0.5)
+        assert (coy.llm, coy.score, coy.score_all, coy.score_shared) == ("coy", 0.5, 0.2, 0.5)
+        other, _ = ranking([*of("whole", ".C.C."), *of("coy", ".??.?")], "calibrated")
+        assert (other.score, other.score_all, other.score_shared) == (0.4, 0.4, 0.5)
+
+    def test_each_has_the_exact_interval_of_its_cells(self) -> None:
+        whole, _ = ranking([*of("whole", "CC..s"), *of("coy", "C?.?s")], "calibrated")
+        for found, among, interval in (
+            (2, 4, whole.score_interval),
+            (2, 5, whole.score_all_interval),
+            (1, 2, whole.score_shared_interval),
+        ):
+            assert interval == pytest.approx(clopper_pearson(found, among), abs=1e-4)
+        assert whole.shared_cells == 2
+
+    def test_one_who_answers_nothing_takes_no_cell_from_the_others(self) -> None:
+        whole, half, silent = ranking([*of("whole", "CC.."), *of("half", "C?.?"), *of("silent", "????")], "calibrated")
+        assert (whole.score_shared, half.score_shared) == (0.5, 0.5)
+        assert (silent.llm, silent.score, silent.score_all, silent.score_shared) == ("silent", None, 0.0, None)
+        assert (half.shared_cells, silent.shared_cells) == (2, None)
+
+    def test_under_the_papers_rules_what_every_llm_was_asked_is_shared(self) -> None:
+        first, second = ranking([*of("a", "CC?.s"), *of("b", "C.s.s")], "paper")
+        assert (first.score, first.score_all, first.score_shared) == (0.4, 0.4, 0.6667)
+        assert (second.score, second.score_all, second.score_shared) == (0.2, 0.2, 0.3333)
+
+    def test_nothing_in_common_is_no_score_of_zero(self) -> None:
+        first, second = ranking([*of("a", "C?"), *of("b", "?C")], "calibrated")
+        assert (first.score_shared, second.score_shared) == (None, None)
+        assert ranking([], "calibrated") == ()
+
+    def test_controls_neither_rank_nor_share(self) -> None:
+        control = [replace(one, control=True) for one in of("control:exposed", "????")]
+        (alone,) = ranking([*of("a", "C..."), *control], "calibrated")
+        assert (alone.llm, alone.score_shared) == ("a", 0.25)
+
+
+class TestLeftOutOfMeans:
+    WINE = "nobody can know from a row alone which class is class_0 and which class_1"
+
+    def test_a_cell_that_asks_for_codes_is_in_no_mean_and_its_majority_neither(self) -> None:
+        cells = [
+            scored("iris", "classification_0shot", 0.9, statistic=Statistic(name="n", value=0.9, expected=0.4)),
+            scored("wine", "classification_0shot", 0.1, not_averaged=self.WINE),
+            scored("wine", "classification_1shot", 0.7, not_averaged=self.WINE),
+        ]
+        (line,) = ranking(cells, "calibrated")
+        assert (line.zero_shot, line.zero_shot_majority) == (0.9, 0.4)
+        assert (line.one_shot, line.one_shot_interval, line.one_shot_majority) == (None, None, None)
+
+    def test_the_cell_keeps_its_score_and_says_why(self) -> None:
+        kept = scored("wine", "classification_0shot", 0.1, not_averaged=self.WINE, sentence="10 of 100 right")
+        assert (kept.score, kept.why) == (0.1, f"10 of 100 right; left out of means: {self.WINE}")
+        silent = replace(kept, verdict=Verdict.NO_ANSWER, reason="refused", sentence=None)
+        assert silent.why == "refused"
+
+
 class TestCorrelations:
     def line(self, score: float | None, zero_shot: float | None) -> Rank:
         return Rank(llm="m", score=score, zero_shot=zero_shot, membership=0.5)

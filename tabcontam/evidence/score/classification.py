@@ -77,6 +77,12 @@ class ClassificationTest(ChoiceTest):
             )
         return queries
 
+    def not_averaged(self, table: Table) -> str | None:
+        """Where the card's question is not `fair`: which class is which, nobody can know."""
+        if table.question is None or table.question.fair:
+            return None
+        return f"nobody can know from a row alone which class is {' and which '.join(_answers(table.question)[:2])}"
+
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
         answers = given(trials)
