@@ -2,8 +2,8 @@
 
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
-from threading import Lock
 from typing import Generic, Protocol, TypeVar
 
 from tabcontam.subjects.hf.loading import out_of_memory, release
@@ -32,7 +32,7 @@ class _Waiting(Generic[Row, Got]):
 
 
 class Batcher(Generic[Row, Got]):
-    """A queue before a function that answers several rows at once, on a thread of its own.
+    """A queue before a function that answers several rows at once, on a thread that computes for this model alone.
 
     `cost` says what a batch takes for each token that is asked about; of all batches with whoever has waited longest
     the cheapest is answered next. Rows of different `bands` are never in one batch.
@@ -41,11 +41,13 @@ class Batcher(Generic[Row, Got]):
     def __init__(
         self,
         answer: Callable[[Sequence[Row]], list[Got]],
+        thread: Executor,
         size: int,
         cost: Callable[[Sequence[Row]], float],
         band: Callable[[Row], Hashable] = lambda row: None,
     ) -> None:
         self._answer = answer
+        self._thread = thread
         self._size = size
         self._cost = cost
         self._band = band
@@ -106,7 +108,8 @@ class Batcher(Generic[Row, Got]):
 
     async def _answered(self, batch: Sequence[_Waiting[Row, Got]]) -> None:
         try:
-            replies = await asyncio.to_thread(self._answer, [waiting.row for waiting in batch])
+            rows = [waiting.row for waiting in batch]
+            replies = await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, rows)
         except Exception as error:
             for waiting in batch:
                 if not waiting.reply.done():
@@ -121,15 +124,14 @@ class Together(Generic[Row, Got]):
     """A function that answers several rows at once: of fewer at a time where memory does not hold them all.
 
     `too_large` is what becomes of a row that memory does not hold even alone. At most `most` rows are answered at a
-    time; 0 sets no limit until one is found. Functions that share a model's memory share a `turn`.
+    time; 0 sets no limit until one is found.
     """
 
     def __init__(
-        self, answer: Callable[[Sequence[Row]], list[Got]], too_large: Callable[[Row], Got], turn: Lock, most: int = 0
+        self, answer: Callable[[Sequence[Row]], list[Got]], too_large: Callable[[Row], Got], most: int = 0
     ) -> None:
         self._answer = answer
         self._too_large = too_large
-        self._turn = turn
         self._most = most
 
     def __call__(self, rows: Sequence[Row]) -> list[Got]:
@@ -138,8 +140,7 @@ class Together(Generic[Row, Got]):
             parts = [rows[first : first + self._most] for first in range(0, len(rows), self._most)]
             return [got for part in parts for got in self(part)]
         try:
-            with self._turn:
-                return self._answer(rows)
+            return self._answer(rows)
         except (RuntimeError, MemoryError) as error:
             if not out_of_memory(error):
                 raise

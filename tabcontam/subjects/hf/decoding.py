@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from threading import Lock
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tabcontam.evidence.base import Reply, State
@@ -24,14 +24,15 @@ class Decoder:
 
     def __init__(self, loaded: Loaded, batch_size: int) -> None:
         self.stopping = False
-        self.turn = Lock()  # of whoever computes with the model: two batches at once may be more than memory holds
+        # One for all batches: two at a time may be more than memory holds, and torch has helpers of each thread.
+        self.thread = ThreadPoolExecutor(1)
         self.context = context_of(loaded.model.config)
         self.model = loaded.model
         self.text = Text(loaded.tokenizer)
         self.seq2seq = loaded.seq2seq
         alone = loaded.model.config.model_type in UNPADDED
-        answer = Together(self._generated, _too_large, self.turn, most=1 if alone else 0)
-        self.batcher = Batcher(answer, batch_size, cost, band)
+        answer = Together(self._generated, _too_large, most=1 if alone else 0)
+        self.batcher = Batcher(answer, self.thread, batch_size, cost, band)
         self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
         self._eos = _end_tokens(loaded)
         pad = loaded.tokenizer.pad_token_id

@@ -119,6 +119,7 @@ class HFModel(Model):
             decoder.stopping = True
             await decoder.batcher.close()
             await scorer.batcher.close()
+            decoder.thread.shutdown()
             del decoder, scorer
             release()
 

@@ -11,6 +11,8 @@ from tabcontam.subjects.hf.decoding import Decoder
 from tabcontam.subjects.hf.text import Text
 
 POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
+CACHED = 2**19  # on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
+FEWEST = 8  # positions, however large the vocabulary is
 PASS = 400  # tokens that are computed in the time that a pass takes besides
 LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
 Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all where it stands
@@ -32,7 +34,7 @@ class Scorer:
     """
 
     def __init__(self, decoder: Decoder, batch_size: int) -> None:
-        self.batcher = Batcher(Together(self._scored, _too_large, turn=decoder.turn), batch_size, _cost)
+        self.batcher = Batcher(Together(self._scored, _too_large), decoder.thread, batch_size, _cost)
         self._model = decoder.model
         self._text: Text = decoder.text
         self._context = decoder.context
@@ -68,9 +70,10 @@ class Scorer:
         places = [number * size + place for number, ids in enumerate(rows) for place in range(len(ids) - 1)]
         targets = [target for ids in rows for target in ids[1:]]
         flat = logits.reshape(-1, logits.shape[-1])
+        step = min(POSITIONS, max(FEWEST, CACHED // flat.shape[1])) if flat.device.type == "cpu" else POSITIONS
         found: list[Moments] = []
-        for first in range(0, len(places), POSITIONS):
-            part = slice(first, first + POSITIONS)
+        for first in range(0, len(places), step):
+            part = slice(first, first + step)
             scores = torch.log_softmax(flat[self._tensor(places[part])].float(), dim=-1).clamp_(min=LEAST)
             own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]
             chances = scores.exp()

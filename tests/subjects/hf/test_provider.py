@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -253,8 +254,9 @@ def test_a_batch_is_of_prompts_that_go_well_together() -> None:
     rows = [row(cell, length) for cell, length in ((1, 400), (2, 110), (1, 395), (1, 100), (2, 112), (1, 402))]
 
     async def all_at_once() -> list[Reply]:
-        batcher = Batcher(answer, 4, hf_decoding.cost, hf_decoding.band)
-        return await asyncio.gather(*(batcher.ask(each) for each in rows))
+        with ThreadPoolExecutor(1) as thread:
+            batcher = Batcher(answer, thread, 4, hf_decoding.cost, hf_decoding.band)
+            return await asyncio.gather(*(batcher.ask(each) for each in rows))
 
     assert [reply.text for reply in asyncio.run(all_at_once())] == ["400", "110", "395", "100", "112", "402"]
     assert [sorted(batch) for batch in asked] == [[(1, 395), (1, 400), (1, 402)], [(2, 110), (2, 112)], [(1, 100)]]
