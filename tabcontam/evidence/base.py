@@ -44,13 +44,17 @@ class Kind(StrEnum):
     MEMORIZATION = "memorization"
     MEMBERSHIP = "membership"
     CLASSIFICATION = "classification"
+    LIKELIHOOD = "likelihood"
 
 
 class Family(StrEnum):
     """The tests that share a kind of evidence."""
 
     KNOWLEDGE = "knowledge"  # the dataset is known
-    ROWS = "rows"  # its rows were seen
+    ROWS = "rows"  # its rows were seen, by answers
+    LIKELIHOOD = "likelihood"  # its rows were seen, by log-probabilities
+    ORDER = "order"  # its rows were seen, by their order
+    CORPUS = "corpus"  # documents hold its rows
     SCORE = "score"  # how well the LLM does on it: no verdict on contamination
 
 
@@ -164,6 +168,7 @@ class Evidence:
     interval: tuple[float, float] | None = None  # with a confidence of 95 %
     interval_of: str = ""  # what the interval is of
     recalled_bits: float | None = None
+    score: float | None = None  # the cell's score, from 0 to 1, where there is no p-value and the statistic is no share
     share: float | None = None  # the least share of remembered rows that is found with 95 % power; None where none is
 
 
