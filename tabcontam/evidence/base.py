@@ -113,7 +113,7 @@ class Reading:
     """How one reply was read."""
 
     parsed: Mapping[str, str | None] | str | None  # what was understood
-    hit: bool  # the decision by what was understood
+    hit: bool | None  # the decision by what was understood; None where only all answers together make one
     paper_hit: bool  # the published algorithm's decision on the text as it came
     readable: bool  # whether it was an answer at all; a text that declines is none
     right: tuple[str, ...] = ()  # the asked features whose cells are the row's, or the expected words that it holds

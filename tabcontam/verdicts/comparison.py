@@ -132,7 +132,7 @@ def _difference(pair: Pair) -> Differing:
 
     Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
     where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply. An answer
-    that declines is not right. Both tests take queries as independent of each other.
+    that declines is not right, and one that is no hit or miss by itself is left out. Both tests take queries as independent of each other.
     """
     first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
     if not (first and second):
@@ -158,6 +158,7 @@ def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
     """Whether each query that had a reply was answered right, by what makes it the same query elsewhere."""
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
     own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
+    own = [line for line in own if line.get("hit") is not None or line.get("readable") is not True]
     return {json.dumps([line.get(name) for name in same]): line.get("hit") is True for line in own}
 
 

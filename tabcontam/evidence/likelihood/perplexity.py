@@ -79,12 +79,12 @@ class Perplexity(Test):
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The bits a character of the row's values; unreadable where what was scored is not the row."""
         bits = _bits(query, reply, serializer)
-        parsed = None if bits is None else f"{bits:.6f}"
-        return Reading(parsed, hit=False, paper_hit=False, readable=parsed is not None)
+        parsed = None if bits is None else f"{bits:.6f} {STATISTIC}"
+        return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The mean difference of the pairs in which both rows were scored; no p-value."""
-        bits = {trial.query.id: float(read) for trial in trials if (read := _read(trial)) is not None}
+        bits = {trial.query.id: found for trial in trials if (found := _found(trial)) is not None}
         of_twin = {trial.query.decoy_of: bits.get(trial.query.id) for trial in trials if trial.query.decoy_of}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
         pairs = [(bits[name], twin) for name in asked if name in bits and (twin := of_twin.get(name)) is not None]
@@ -114,10 +114,10 @@ def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cel
     return Passage(serializer.row(columns, cells))
 
 
-def _read(trial: Trial) -> str | None:
+def _found(trial: Trial) -> float | None:
     """The bits a character that were read, if any."""
     parsed = trial.reading.parsed if trial.reading else None
-    return parsed if isinstance(parsed, str) else None
+    return float(parsed.removesuffix(STATISTIC)) if isinstance(parsed, str) else None
 
 
 def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:
