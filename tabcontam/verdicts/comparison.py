@@ -131,8 +131,9 @@ def _difference(pair: Pair) -> Differing:
     """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
 
     Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
-    where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply. An answer
-    that declines is not right, and one that is no hit or miss by itself is left out. Both tests take queries as independent of each other.
+    where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply and answers
+    that are no hit or miss by themselves. An answer that declines is not right. Both tests take queries as independent
+    of each other.
     """
     first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
     if not (first and second):

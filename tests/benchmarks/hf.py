@@ -1,9 +1,9 @@
 """Models in this process: `python -m tests.benchmarks.hf`, beside one `generate` of transformers for every prompt.
 
-`python -m tests.benchmarks.hf scores` scores rows of the tables instead, with models of several sizes: in batches, beside
-one call of transformers for every row and beside one `score` after another. A ratio of 4 is wanted. The processor's
-seconds say what a call costs where other work shares the machine. On a processor the numbers of 100 tokens take most of
-the time, which no batch spares; what it spares is what a call takes besides.
+`python -m tests.benchmarks.hf scores` scores rows of the tables instead, with models of several sizes: in batches,
+beside one call of transformers for every row and beside one `score` after another. A ratio of 4 is wanted. The
+processor's seconds say what a call costs where other work shares the machine. On a processor the numbers of 100 tokens
+take most of the time, which no batch spares; what it spares is what a call takes besides.
 
 The model is a Llama of six layers that knows nothing, so that it writes to the limit of every answer. The suite's
 prompts are those of adult and titanic; they need TABCONTAM_DATA. What is shared with other work on the machine slows
