@@ -84,6 +84,15 @@ def test_a_run_is_the_command_lines_run(here: Path, capsys: pytest.CaptureFixtur
     assert tabcontam.load_results(Path("ours")) == ours
 
 
+def test_the_papers_queries_alone(here: Path) -> None:
+    asked = {"tests": "full", "controls": False, "rules": "paper", "cache": False}
+    found = tabcontam.run("simulated:guesser", "iris", queries="paper", out="own", **asked)  # type: ignore[arg-type]
+    assert found.document["run"]["queries"] == "paper"
+    assert [cell["queries"] for cell in found.document["cells"]] == [1]
+    with pytest.raises(tabcontam.UsageError, match="queries is 'most'"):
+        tabcontam.run("simulated:guesser", "iris", queries="most")  # type: ignore[arg-type]
+
+
 def test_without_a_folder_it_goes_where_the_command_line_puts_it(here: Path) -> None:
     results = tabcontam.run("simulated:guesser", "iris", **QUICK)  # type: ignore[arg-type]
     assert results.folder.parent == Path("reports")
@@ -107,7 +116,7 @@ def test_what_was_found(made: tabcontam.Results) -> None:
     assert {cell.llm for cell in made.cells} >= {"control:exposed", "simulated:guesser"}
     assert [rank.llm for rank in made.ranking] == ["simulated:memoriser:0.5", "simulated:guesser"]
     assert len(made.tables) == 4
-    assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 52 cells: 3 contaminated, ")
+    assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 56 cells: 3 contaminated, ")
 
 
 def test_a_name_that_means_several_tables_is_an_error() -> None:

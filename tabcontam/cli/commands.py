@@ -98,6 +98,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         datasets=tuple(words["dataset"]),
         serializers=tuple(words["serializer"]),
         expression=words["tests"],
+        marks=words["marks"],
         options=Options(
             seed=words["seed"] or 0,
             rules=words["rules"] or RULES[0],
@@ -132,7 +133,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
     try:
-        run = prepare(order_of(vars(options), _command_line()), shown)
+        run = prepare(order_of(vars(options), _command_line()), shown, asking=not getattr(options, "dry_run", False))
         gc.freeze()
     finally:
         gc.enable()
@@ -222,13 +223,14 @@ def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
     from tabcontam.asking.plan import rows_shown
     from tabcontam.report.plan import plan_document, plan_text
+    from tabcontam.runs.about import not_asked
     from tabcontam.runs.run import survey
 
-    estimates, leaving = survey(run, shown), rows_shown(run.cells)
+    estimates, leaving, left_out = survey(run, shown), rows_shown(run.cells), not_asked(run)
     if options.json:
-        _print_json(plan_document(run.cells, estimates, leaving))
+        _print_json(plan_document(run.cells, estimates, leaving, left_out))
     else:
-        print(plan_text(run.cells, estimates, leaving))
+        print(plan_text(run.cells, estimates, leaving, left_out))
 
 
 def _console(color: str = "auto") -> "Console":
@@ -349,6 +351,7 @@ def _power(options: argparse.Namespace) -> int:
         datasets=tuple(options.dataset) or DATASETS,
         serializer=options.serializer or DEFAULT,
         expression=options.expression,
+        marks=options.marks,
         alpha=options.alpha,
         runs=options.runs,
         seed=options.seed,
@@ -379,15 +382,14 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _cache(options: argparse.Namespace) -> None:
+    from contextlib import closing
+
     from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
-    store = Store.open()
-    try:
+    with closing(Store.open()) as store:
         dropped = store.clear() if options.clear else 0
         facts = store.facts()
-    finally:
-        store.close()
     if options.json:
         _print_json(facts, default=str)
     else:

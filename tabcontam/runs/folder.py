@@ -23,6 +23,7 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Family
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
@@ -130,12 +131,14 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
         try:
             trials = [read_trial(test, trial_of(line), templates[cell.serializer or ""], dictionary) for line in own]
             if trials:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level or 0.0)
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        cells.append(replace(again, control=cell.control) if trials else cell)
+        if trials:
+            again = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
+        cells.append(again if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
     replace_file(folder / TRIALS, as_lines(trials_file))
@@ -193,7 +196,14 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]
     merged: list[MergedRun] = []
     for name, run in zip(names, runs, strict=True):
-        own = MergedRun(folder=name, version=run.version, seed=run.seed, command=run.command, started=run.started)
+        own = MergedRun(
+            folder=name,
+            version=run.version,
+            seed=run.seed,
+            queries=run.queries,
+            command=run.command,
+            started=run.started,
+        )
         merged += run.runs or (own,)
     return replace(
         runs[-1],
@@ -202,11 +212,13 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
         tests=in_order(test for run in runs for test in run.tests),
         seed=", ".join(dict.fromkeys(str(run.seed) for run in runs)) if len(runs) > 1 else runs[0].seed,
+        queries=runs[0].queries if len({run.queries for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
+        levels={family: min(run.level_of(Family(family)) for run in runs) for run in runs for family in run.levels},
         notes=_last(notes, lambda note: note),
         runs=tuple(merged),
     )

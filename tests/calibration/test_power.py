@@ -367,7 +367,7 @@ def test_an_interrupted_study_promises_nothing(
         (["--dataset", "nowhere.csv"], 4, "nowhere.csv"),
         (["--serializer", "equal"], 4, "did you mean equals"),
         (["-k", "a and"], 4, "cannot be read"),
-        (["-k", "zzz"], 5, "no test with a verdict matches -k 'zzz'"),
+        (["-k", "zzz"], 5, "no test matches -k 'zzz'"),
         (["--target", "species"], 4, "--target applies to files alone"),
     ],
 )

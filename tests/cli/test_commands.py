@@ -22,6 +22,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import all_tests
 from tabcontam.runs.folder import new_folder
 from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.subjects.openai.scores import PROBE
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import environment, process, tabcontam
@@ -31,6 +32,7 @@ from tests.results_schema import checked
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
+PROBES = 2  # requests by which a server is asked whether it scores texts
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
@@ -348,7 +350,7 @@ def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     cells = document(tmp_path / "run")["cells"]
     assert sum(int(str(cell["queries"])) for cell in cells) == to_ask()
-    assert asked == to_send()
+    assert asked == to_send() + PROBES
     assert {cell["verdict"] for cell in cells} == {"no answer", "skipped", "uninformative"}
     assert "not detected" not in done.stdout.replace(". not detected", "").split("short summary")[-1]
 
@@ -388,6 +390,48 @@ def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) 
     before = document(tmp_path / "run")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
     assert document(tmp_path / "run")["cells"] == before["cells"]
+
+
+def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
+    asked = ("run", "--llm", "simulated:guesser", "--no-controls", "--dataset", "wine", "--queries", "paper")
+    plan = tabcontam(*asked, "--dry-run", cwd=tmp_path).stdout
+    assert plan.count("the paper's own queries alone: left out are matched_membership whole and ") == 1
+    assert re.search(r"membership +100 to ask", plan)
+    document_of_plan = json.loads(tabcontam(*asked, "--dry-run", "--json", cwd=tmp_path).stdout)
+    assert document_of_plan["left_out"] in plan
+    done = tabcontam(*asked, "--rules", "paper", "-k", "membership or list", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the paper's own queries alone" in done.stdout.replace("\n", " ")
+    found: dict[str, Any] = document(tmp_path / "run")
+    assert found["run"]["queries"] == "paper"
+    assert {cell["test"]: cell["queries"] for cell in found["cells"]} == {
+        "feature_list_informed": 3, "feature_list_uninformed": 1, "membership": 100,
+    }  # fmt: skip
+    assert all(json.loads(line)["paper"] for line in (tmp_path / "run" / "trials.jsonl").read_text().splitlines())
+    assert "the paper&#39;s own queries alone" in (tmp_path / "run" / "index.html").read_text("utf-8")
+    refused = tabcontam(*asked, "-k", "matched", cwd=tmp_path)
+    assert (refused.returncode, "queries of the paper's own" in refused.stderr) == (5, True)
+
+
+def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
+    llms = [part for kind in ("memoriser:0.5", "refuser", "guesser") for part in ("--llm", f"simulated:{kind}")]
+    done = tabcontam("run", *llms, "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = document(tmp_path / "run")
+    ranks = {rank["llm"]: rank for rank in found["ranking"]}
+    refuser, memoriser = ranks["simulated:refuser"], ranks["simulated:memoriser:0.5"]
+    assert (refuser["score"], refuser["score_all"], refuser["score_shared"]) == (None, 0.0, None)
+    assert 0 < memoriser["score_all"] < memoriser["score"] == memoriser["score_shared"]
+    assert (memoriser["zero_shot"], memoriser["one_shot"]) == (None, None)  # wine's classes are codes
+    own = [cell for cell in found["cells"] if cell["test"].startswith("classification")]
+    assert all("class_0" in cell["not_averaged"] for cell in own)
+    assert all(cell["score"] is not None for cell in own if cell["llm"] != "simulated:refuser")
+    shown = " ".join(done.stdout.split())
+    assert "LLM contam. all member. 0-shot 1-shot" in shown
+    assert "Left out of the means of 0-shot and 1-shot: wine, since nobody can know" in shown
+    again = tabcontam("rescore", "run", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert {rank["llm"]: rank for rank in document(tmp_path / "run")["ranking"]} == ranks
 
 
 def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
@@ -542,7 +586,7 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         assert again.returncode == 0, errors
         (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask()} answered already", errors))
         assert kept <= recalled <= kept + 2  # of each connection a reply may be stored and not yet in the folder
-        assert len(server.asked) - before == to_send() - recalled
+        assert len(server.asked) - before == to_send() - recalled + PROBES
 
 
 def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
@@ -646,7 +690,7 @@ def test_never_more_requests_than_allowed(tmp_path: Path) -> None:
     with small() as server:
         arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]
         done = tabcontam(*arguments, "--max-requests", "5", "--out", "run", cwd=tmp_path)
-        assert len(server.asked) == 5
+        assert len(server.asked) == 5 + PROBES
     assert done.returncode == 0, done.stderr
     assert "--max-requests 5 is reached" in done.stdout
     assert facts(tmp_path / "run")["limit"] == "--max-requests 5 is reached"
@@ -670,6 +714,8 @@ def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: b
     asked: list[int] = []
 
     def answer(body: dict[str, Any]) -> Response:
+        if body.get("prompt") == PROBE:
+            return error(400, "no log-probabilities")
         asked.append(1)
         return error(500, "broken", {"retry-after-ms": "1"}) if faulty and len(asked) % 3 == 0 else charged(10)
 

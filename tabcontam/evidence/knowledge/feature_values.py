@@ -10,7 +10,7 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
 from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
-from tabcontam.evidence.base import Kind, Prompt, PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, Kind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
@@ -64,7 +64,7 @@ class FeatureValuesInformed(WordTest):
 
     id: ClassVar[str] = "feature_values_informed"
     title: ClassVar[str] = "Feature values, informed"
-    published = PublishedRule("answers name values that the rows shown do not", 5)
+    published = PublishedRule("answers name values that the rows shown do not", 5, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
@@ -148,7 +148,7 @@ class FeatureValuesUninformed(WordTest):
 
     id: ClassVar[str] = "feature_values_uninformed"
     title: ClassVar[str] = "Feature values, uninformed"
-    published = PublishedRule("answers name values of the feature", 6)
+    published = PublishedRule("answers name values of the feature", 6, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     unit: ClassVar[str] = UNIT
     answering = VALUES

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence import prompts
-from tabcontam.evidence.base import Prompt, PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.rows.hidden_cells import (
     EXAMPLES,
@@ -70,7 +70,7 @@ class IncompleteCompletion(RowTest):
 
     id: ClassVar[str] = "incomplete_completion"
     recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
-    published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5)
+    published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
     whole: ClassVar[str] = "cut rows are right"
@@ -131,7 +131,7 @@ class FullCompletion(RowTest):
     """
 
     id: ClassVar[str] = "full_completion"
-    published = PublishedRule("next rows were written as in the file", 8)
+    published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     part: ClassVar[int] = 1  # of the rows
     further: ClassVar[int] = 29  # queries besides the paper's
     whole: ClassVar[str] = "next rows are right in all that counts"
@@ -207,7 +207,7 @@ class FeatureCompletion(OneCellTest):
     """
 
     id: ClassVar[str] = "feature_completion"
-    published = PublishedRule("removed values were named as in the file", 9)
+    published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     part: ClassVar[int] = 2  # of the rows
     further: ClassVar[int] = 60  # queries besides the paper's
     whole: ClassVar[str] = "removed values are right"

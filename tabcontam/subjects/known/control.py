@@ -75,6 +75,10 @@ class ControlModel(Model):
             self._prepared = (key, self._built(table))
         return self._prepared[1]
 
+    def exposure(self, table: Table, row: int) -> float:
+        """The copies that it reads: one in the CSV file and one in each serializer, or none of them."""
+        return 1 + len(self._serializers) if self.exposed else 0
+
     async def generate(self, request: Request) -> Reply:
         """The greedy continuation of the completion rendering; on a thread of its own, so that others are asked on."""
         if self._language_model is None:
