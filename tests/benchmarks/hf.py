@@ -172,7 +172,8 @@ def compared_scores(plain: Plain, model: Model, texts: Sequence[str]) -> str:
         for scored, one, known in zip(found, single, wanted, strict=True):
             for token, same, other in zip(scored.tokens, one.tokens, known, strict=True):
                 numbers = zip(token[1:], same[1:], other, strict=True)
-                apart = max(apart, *(max(abs(mine - its), abs(mine - peers)) for mine, its, peers in numbers))
+                told = ((mine, its, peers) for mine, its, peers in numbers if mine is not None and its is not None)
+                apart = max(apart, *(max(abs(mine - its), abs(mine - peers)) for mine, its, peers in told))
     return "".join(f"{median(values):{len(name) + 1}.1f}" for name, values in ratios.items()) + f" {apart:13.0e}"
 
 
