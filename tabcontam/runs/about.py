@@ -53,7 +53,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
             for table in run.tables
         ),
         serializers=tuple(
-            SerializerFacts(**{fact.name: getattr(item, fact.name) for fact in fields(SerializerFacts)})
+            SerializerFacts(**{fact.name: getattr(item, fact.name, "") for fact in fields(SerializerFacts)})
             for item in run.serializers
         ),
         notes=(Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else (),

@@ -30,7 +30,7 @@ from tabcontam.paths import replace_file
 from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.serializers import from_facts
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
@@ -121,7 +121,10 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
-    templates = {item.name: Serializer(about="", **asdict(item)) for item in run.serializers}
+    try:
+        serializers = {item.name: from_facts(asdict(item)) for item in run.serializers}
+    except ValueError as error:
+        raise UsageError(f"{folder / RESULTS}: {error}") from error
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
@@ -129,7 +132,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
-            trials = [read_trial(test, trial_of(line), templates[cell.serializer or ""], dictionary) for line in own]
+            trials = [read_trial(test, trial_of(line), serializers[cell.serializer or ""], dictionary) for line in own]
             if trials:
                 again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
         except (KeyError, ValueError, TypeError, AttributeError) as error:

@@ -148,11 +148,13 @@ class SerializerFacts:
 
     name: str
     """Its name."""
-    specifier: str
+    form: str = "template"
+    """The form of a row: template, csv, json or markdown. What follows is that of a template, and else empty."""
+    specifier: str = ""
     """What stands before each feature."""
-    value_separator: str
+    value_separator: str = ""
     """What stands between a feature and its value."""
-    feature_separator: str
+    feature_separator: str = ""
     """What stands between two features."""
 
 

@@ -508,6 +508,27 @@ def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
     assert (done.returncode, "seed 0" in done.stderr) == (4, True)
 
 
+def test_rescore_knows_the_forms_of_rows_from_the_results(tmp_path: Path) -> None:
+    forms = [word for name in ("csv", "json", "markdown") for word in ("--serializer", name)]
+    asked = ["--llm", "simulated:formatter", "--no-controls", "--dataset", "iris", "-k", "completion"]
+    tabcontam("run", *asked, *forms, "--out", "run", cwd=tmp_path)
+    before = document(tmp_path / "run")
+    assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"] == before["cells"]
+    hits = {(cell["test"], cell["serializer"]): cell["hits"] for cell in before["cells"]}
+    assert all(hits[test, "csv"] == hits[test, form] > 0 for test, form in hits)
+
+
+def test_rescore_says_which_form_it_does_not_know(tmp_path: Path) -> None:
+    asked = ["--llm", "simulated:oracle", "--no-controls", "--dataset", "iris", "-k", "full_completion"]
+    tabcontam("run", *asked, "--serializer", "csv", "--out", "run", cwd=tmp_path)
+    text = (tmp_path / "run" / "results.json").read_text("utf-8")
+    (tmp_path / "run" / "results.json").write_text(text.replace('"form": "csv"', '"form": "parquet"'), "utf-8")
+    done = tabcontam("rescore", "run", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+    assert "the serializer 'csv' has the form 'parquet'; known: template, csv, json, markdown" in done.stderr
+
+
 def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
     tabcontam("run", "--llm", "simulated:formatter", "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")

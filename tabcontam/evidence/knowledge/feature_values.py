@@ -115,7 +115,7 @@ def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> 
     decoys: list[Draft] = []
     for number, title in enumerate(other_titles(table, DECOYS, rng)):
         values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
-        texts = [serializer.row((feature,), (value,)) for value in values]
+        texts = serializer.rows((feature,), [(value,) for value in values])
         write = partial(prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
         decoys.append((write, rows))
     return decoys
@@ -169,7 +169,7 @@ class FeatureValuesUninformed(WordTest):
 
 
 def _prompt(table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]) -> Prompt:
-    texts = [serializer.row(table.columns, table.rows[index]) for index in rows]
+    texts = serializer.rows(table.columns, [table.rows[index] for index in rows])
     return prompts.feature_values(table.title, feature, texts, seen)
 
 

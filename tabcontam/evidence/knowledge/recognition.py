@@ -239,7 +239,7 @@ def _other_lists(table: Table, features: Sequence[str], count: int, rng: Random)
 
 def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Prompt:
     places = [table.columns.index(name) for name in features]
-    text = "\n".join(serializer.row(features, [row[place] for place in places]) for row in rows)
+    text = "\n".join(serializer.rows(features, [[row[place] for place in places] for row in rows]))
     return prompts.recognition(f"Rows of a dataset:\n{text}")
 
 

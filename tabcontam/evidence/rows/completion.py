@@ -90,7 +90,7 @@ class IncompleteCompletion(RowTest):
             cells = table.rows[row]
             return prompts.incomplete_row(
                 title=table.title,
-                rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
                 shown=serializer.row(table.columns[:first], cells[:first]),
                 asked=asked,
                 prefix=serializer.prefix(table.columns, cells, first),
@@ -153,7 +153,7 @@ class FullCompletion(RowTest):
         left = len(fitting) / len(lasts)
 
         def prompt(shown: Sequence[int]) -> Prompt:
-            rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
+            rows = serializer.rows(table.columns, [table.rows[index] for index in shown])
             return prompts.next_row(table.title, table.columns, rows)
 
         def query(last: int) -> Query:
@@ -225,8 +225,8 @@ class FeatureCompletion(OneCellTest):
             return prompts.missing_feature(
                 title=table.title,
                 features=table.columns,
-                rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
-                shown=serializer.row([table.columns[i] for i in others], [cells[i] for i in others]),
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
+                shown=serializer.alone([table.columns[i] for i in others], [cells[i] for i in others]),
                 asked=table.columns[place],
                 prefix=serializer.prefix(table.columns, cells, place),
             )

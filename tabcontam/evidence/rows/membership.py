@@ -133,7 +133,7 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
 def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
     """The asked row behind another one, as it is and altered."""
     rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
-    original, altered, last = (serializer.row(table.columns, row) for row in rows)
+    original, altered, last = (serializer.alone(table.columns, row) for row in rows)
     examples = [(original, "Yes"), (altered, "No")]
     return prompts.membership(table.title, examples if yes_first else examples[::-1], last)
 

@@ -212,7 +212,7 @@ def _prompt(
     """The last row as a question, behind the others with their answers."""
     shown = [index for index, name in enumerate(table.columns) if name != table.target]
     columns = [table.columns[index] for index in shown]
-    texts = [serializer.row(columns, [table.rows[row][index] for index in shown]) for row in rows]
+    texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
     shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
     return prompts.classification(shots, texts[-1], question.text, _answers(question))
 
