@@ -190,3 +190,15 @@ def test_the_script_is_small_and_writes_no_markup() -> None:
     assert "</script" not in script
     assert "<!--" not in script
     assert "</style" not in asset("evidence.css")
+
+
+def test_scored_passages_stand_beside_their_decoys_the_furthest_apart_first() -> None:
+    def scored(name: str, bits: float, decoy_of: str = "") -> dict[str, Any]:
+        changes = {"question": "passage", "prompt": name, "hit": None, "readable": True, "decoy_of": decoy_of}
+        return trial(CELL, name, parsed=f"{bits} bits a character", scores=[], **changes)
+
+    lines = [scored("near", 2.0), scored("near-twin", 2.1, "near"), scored("far", 1.0), scored("far-twin", 9.0, "far")]
+    told, found = of_cell(lines)
+    assert [query["prompt"] for query in told["queries"]] == [[["", "far"]], [["", "near"]]]
+    assert [decoy["prompt"] for decoy in told["queries"][0]["decoys"]] == [[["", "far-twin"]]]
+    assert found.shown == {"1-1-1": 4}

@@ -163,3 +163,24 @@ def test_a_prompt_is_its_messages_with_their_roles() -> None:
     assert prompt_of({"prompt": "text"}) == [["", "text"]]
     assert prompt_of({"prompt": []}) == []
     assert prompt_of({}) == [["", ""]]
+
+
+def passage(parsed: str | None, **changes: Any) -> dict[str, Any]:
+    text = "The age is 39, The job is cook"
+    scores = [["The age is ", -1.0, None, None], ["39", -6.931471805599453, -2.0, 1.0], [HOSTILE, -3.0, None, None]]
+    of = {"question": "passage", "prompt": text, "reply": text, "parsed": parsed, "hit": None, "scores": scores}
+    return row(**{**of, "readable": parsed is not None, **changes})
+
+
+def test_a_scored_passage_shows_what_it_took_and_its_costliest_tokens() -> None:
+    told = shown(passage("1.25 bits a character"))
+    assert (told["kind"], told["prompt"]) == ("scored", [["", "The age is 39, The job is cook"]])
+    assert told["passage"]["read"] == "1.25 bits a character"
+    assert told["passage"]["tokens"][0] == ["39", "10.0"]
+    assert "answer" not in told
+    assert kind_of(passage(None)) == "unreadable"
+
+
+@pytest.mark.parametrize("scores", [None, "x", [1, [], ["a"], ["a", "b"], ["a", None]], [["a", float("-inf")]]])
+def test_scores_of_a_strange_file_are_passed_over(scores: object) -> None:
+    assert shown(passage("1 bit", scores=scores))["passage"]["tokens"] == []

@@ -50,7 +50,7 @@ class Perplexity(Test):
 
     Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which sets the
     perplexity of a benchmark beside those of texts that were surely seen and surely not. The twin in their place is
-    ours.
+    ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: `The age is 39, The workclass is State-gov, ...` takes 1.1 bits a character, its twin's row 2.3.
     """

@@ -1,9 +1,11 @@
 """Bits a character of rows and of their twins: what is counted, what is paired, and what is concluded."""
 
 import asyncio
+import json
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,6 +27,7 @@ from tabcontam.subjects.known.control import open_control
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers.base import quoted
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twins import twin, twin_rows
 from tabcontam.verdicts.cells import Result
@@ -103,11 +106,12 @@ def test_values_are_found_where_they_stand_whatever_they_hold(cells: list[str | 
     row = serializer.row(columns, cells)
     places = serializer.places(columns, cells)
     assert len(places) == len(cells)
-    for number, (start, end) in enumerate(places):
-        other = list(cells)
-        other[number] = None
-        assert row[:start] == serializer.row(columns, other)[:start]
-        assert cells[number] is not None or row[start:end] in ("", "null")
+    for (start, end), cell in zip(places, cells, strict=True):
+        assert row[start:end] in (serializer.value(cell), json.dumps(cell), cell or "", quoted(cell or ""))
+    others = "".join(row[end:start] for (_, end), (start, _) in pairwise(places))
+    empty = serializer.row(columns, [None] * 3)
+    gaps = "".join(empty[end:start] for (_, end), (start, _) in pairwise(serializer.places(columns, [None] * 3)))
+    assert others == gaps
 
 
 @given(CELLS)

@@ -722,6 +722,25 @@ def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
     assert State.FAILED not in states
 
 
+def test_one_that_learned_the_rows_needs_fewer_bits_for_them_than_for_a_twins(knowing: Path, tmp_path: Path) -> None:
+    cells = plan([Subject(HFModel(str(knowing)))], [TABLE], [IS], [by_id()["perplexity"]], Options())
+    session = Session(cells, Options(), english(), Journal(tmp_path), Progress())
+
+    async def whole() -> None:
+        await session.connect()
+        session.recall()
+        await session.ask()
+        await session.close()
+
+    asyncio.run(whole())
+    (cell,) = session.results()
+    assert (cell.verdict, cell.answered) == (None, 12)
+    assert cell.interval is not None
+    assert cell.interval[0] > 0
+    assert cell.score is not None
+    assert cell.score > 0.9
+
+
 def test_the_suites_own_prompts_are_answered_alike_in_batches(knowing: Path) -> None:
     queries: list[Query] = [*by_id()["incomplete_completion"].queries(TABLE, IS, Random(1))]
     queries += by_id()["membership"].queries(TABLE, IS, Random(1))[:10]
