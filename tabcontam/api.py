@@ -67,12 +67,12 @@ class Results:
 
     @property
     def cells(self) -> tuple[Result, ...]:
-        """What was found in each (LLM, dataset, serializer, test), controls among them."""
+        """What was found in each (LLM, dataset, serializer, prompt set, test), controls among them."""
         return self.run_results.cells
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
-        """What the row tests say together of each (LLM, dataset, serializer)."""
+        """What the row tests say together of each (LLM, dataset, serializer, prompt set)."""
         return self.run_results.tables_in_order
 
     @property
@@ -130,6 +130,7 @@ def run(
     dataset: Dataset | Sequence[Dataset] = (),
     *,
     serializer: str | Sequence[str] = (),
+    prompts: str | Sequence[str] = (),
     tests: str | None = None,
     target: str | None = None,
     name: str | None = None,
@@ -170,6 +171,7 @@ def run(
         "llm": _several(llm),
         "dataset": _datasets(dataset),
         "serializer": _several(serializer),
+        "prompts": _several(prompts),
         "rules": _one_of("rules", rules, RULES),
         "form": _one_of("form", form, FORMS),
         "seed": _whole("seed", seed),

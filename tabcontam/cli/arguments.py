@@ -14,10 +14,11 @@ from tabcontam.version import __version__
 BATCH_SIZE = 16
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
 COLORS = ("auto", "always", "never")
-LISTED = ("datasets", "llms", "tests", "serializers")
+LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 DATASET = "NAME|NAME@EDITION|FILE"
 DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
+PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
 NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
@@ -138,6 +139,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
+    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
     what.add_argument("--name", metavar="TEXT", help=NAME_HELP)
@@ -248,8 +250,9 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 
 def _add_list(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "What there is to name behind --dataset, --llm, -k and --serializer. Dataset cards and serializers of your own "
-        "are shown where TABCONTAM_PATH names their folders, and so are tests and providers of other packages."
+        "What there is to name behind --dataset, --llm, -k, --serializer and --prompts. Dataset cards, serializers and "
+        "prompt sets of your own are shown where TABCONTAM_PATH names their folders, and so are tests and providers of "
+        "other packages."
     )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
@@ -360,6 +363,7 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
+    command.add_argument("--prompts", metavar="NAME|FILE", help=PROMPTS_HELP)
     command.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
     command.add_argument(
         "--alpha",

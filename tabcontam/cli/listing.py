@@ -1,4 +1,4 @@
-"""`list datasets|llms|tests|serializers`: what there is to name, read from TOML and docstrings alone."""
+"""`list datasets|llms|tests|serializers|prompts`: what there is to name, read from TOML and docstrings alone."""
 
 import inspect
 from collections.abc import Sequence
@@ -35,6 +35,20 @@ def serializers() -> list[Item]:
     for item in all_serializers().values():
         text = item.row(["age", "sex"], ["39", "Male"])
         items.append({"name": item.name, "about": _with_source(item.about, item.source), "text": text})
+    return items
+
+
+def prompts() -> list[Item]:
+    """Every shipped prompt set, and those of the user's own that TABCONTAM_PATH offers."""
+    from tabcontam.evidence.prompts import TEXTS, all_prompts
+
+    items = []
+    for item in all_prompts().values():
+        templates = {name: getattr(item, name) for name in TEXTS}
+        lines = [f"system: {item.system or '(none)'}"]
+        for name, template in templates.items():
+            lines += ["", f"{name}:", indent(template.question, "    ")]
+        items.append({"name": item.name, "about": _with_source(item.about, item.source), "text": "\n".join(lines)})
     return items
 
 
@@ -134,4 +148,4 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
 
 
 # The things of each kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`.
-LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers}
+LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers, "prompts": prompts}

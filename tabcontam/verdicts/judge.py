@@ -169,7 +169,7 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
 
 
 def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
-    """One line for each (LLM, dataset, serializer): what its row tests say together, whatever their dependence."""
+    """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend."""
     known = tests or known_tests()
     of_rows = (cell for cell in cells if known[cell.test].row_test)
 
@@ -182,7 +182,8 @@ def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | Non
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
         return table
 
-    return _by_llm([_table(own) for own in grouped(of_rows, lambda cell: cell.key[:-1]).values()], alpha, decided)
+    by_table = grouped(of_rows, lambda cell: (cell.llm, cell.table))
+    return _by_llm([_table(own) for own in by_table.values()], alpha, decided)
 
 
 def _table(cells: Sequence[Result]) -> TableVerdict:
@@ -196,6 +197,7 @@ def _table(cells: Sequence[Result]) -> TableVerdict:
         dataset=cells[0].dataset,
         edition=cells[0].edition,
         serializer=cells[0].serializer,
+        prompts=cells[0].prompts,
         verdict=verdict,
         p_value=any_dependence(p_values) if p_values else None,
         recalled_bits=sum(recalled) if recalled else None,
