@@ -13,6 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
@@ -52,7 +53,10 @@ class ChoiceTemplate(LabelledTemplate):
 
 
 class Holds(NamedTuple):
-    """The placeholders that a text must have, those that it may have, and the one that it must end with, if any."""
+    """The placeholders that a text must have, those that it may have, and the one that it must end with, if any.
+
+    Of `shown|prefix` it must have one.
+    """
 
     needed: str
     allowed: str = ""
@@ -69,7 +73,7 @@ TEXTS: Mapping[str, Mapping[str, Holds]] = {
     "feature_values_informed": {"question": Holds("title feature rows", "count values")},
     "feature_values_uninformed": {"question": Holds("title feature")},
     "incomplete_completion": {
-        "question": Holds("rows", "title shown asked count prefix"),
+        "question": Holds("rows shown|prefix", "title asked count"),
         "completion": Holds("rows prefix", "title asked count", end="prefix"),
     },
     "full_completion": {"question": Holds("rows", "title features")},
@@ -272,12 +276,12 @@ def _kinds() -> Mapping[str, type]:
 
 
 def _check(where: str, text: str, holds: Holds) -> None:
-    needed, allowed = holds.needed.split(), holds.allowed.split()
-    found = PLACEHOLDER.findall(text)
-    if strange := [name for name in found if name not in (*needed, *allowed)]:
-        known = ", ".join(f"{{{name}}}" for name in (*needed, *allowed)) or "none"
-        raise ValueError(f"{where} has the unknown placeholder {{{strange[0]}}}; known: {known}")
-    if lacking := [name for name in needed if name not in found]:
-        raise ValueError(f"{where} lacks the placeholder {{{lacking[0]}}}")
+    needed = [names.split("|") for names in holds.needed.split()]
+    known, found = [*chain.from_iterable(needed), *holds.allowed.split()], PLACEHOLDER.findall(text)
+    if strange := [name for name in found if name not in known]:
+        listed = ", ".join(f"{{{name}}}" for name in known) or "none"
+        raise ValueError(f"{where} has the unknown placeholder {{{strange[0]}}}; known: {listed}")
+    if lacking := [names for names in needed if not set(names) & set(found)]:
+        raise ValueError(f"{where} lacks the placeholder {' or '.join(f'{{{name}}}' for name in lacking[0])}")
     if holds.end and not text.endswith(f"{{{holds.end}}}"):
         raise ValueError(f"{where} must end with {{{holds.end}}}, where the answer follows")

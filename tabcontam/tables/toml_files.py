@@ -28,7 +28,7 @@ class Kind(NamedTuple):
 KINDS = {
     "datasets": Kind("dataset card", "--dataset", frozenset({"editions", "released"})),
     "serializers": Kind("serializer", "--serializer", frozenset({"value_separator", "feature_separator"})),
-    "prompts": Kind("prompt set", "--prompts", frozenset({"system", "incomplete_completion", "classification"})),
+    "prompts": Kind("prompt set", "--prompts", frozenset({"system", "classification"})),
 }
 
 
