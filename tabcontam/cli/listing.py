@@ -39,17 +39,13 @@ def serializers() -> list[Item]:
 
 
 def prompts() -> list[Item]:
-    """Every shipped prompt set, and those of the user's own that TABCONTAM_PATH offers."""
-    from tabcontam.evidence.prompts import TEXTS, all_prompts
+    """Every shipped prompt set with the text of its file, and the user's own that TABCONTAM_PATH offers."""
+    from tabcontam.evidence.prompts import all_prompts
 
-    items = []
-    for item in all_prompts().values():
-        templates = {name: getattr(item, name) for name in TEXTS}
-        lines = [f"system: {item.system or '(none)'}"]
-        for name, template in templates.items():
-            lines += ["", f"{name}:", indent(template.question, "    ")]
-        items.append({"name": item.name, "about": _with_source(item.about, item.source), "text": "\n".join(lines)})
-    return items
+    return [
+        {"name": item.name, "about": _with_source(item.about, item.source), "text": item.file.read_text("utf-8")}
+        for item in all_prompts().values()
+    ]
 
 
 def llms() -> list[Item]:

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple, get_type_hints
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.questions import Message, Prompt
+from tabcontam.paths import shipped
 from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
 
 KIND = "prompts"
@@ -119,6 +120,11 @@ class PromptSet:
     membership: LabelledTemplate
     classification: ChoiceTemplate
     source: str = field(default="", compare=False)
+
+    @property
+    def file(self) -> Path:
+        """The file that the set is from."""
+        return Path(self.source) if self.source else shipped(KIND) / f"{self.name}{SUFFIX}"
 
     def feature_list(self, title: str, shown: Sequence[str]) -> Prompt:
         """Tests 1 and 2: which features does the dataset have, beside those that are shown?"""

@@ -14,7 +14,7 @@ from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
@@ -39,7 +39,7 @@ def verdict(word: str | None) -> Verdict | None:
 
 def lines(cell: Result, right: Sequence[bool], **changes: Any) -> list[Line]:
     """One trial a query; the same queries for each cell."""
-    place = {key: getattr(cell, key) for key in ("llm", "dataset", "edition", "serializer", "test")}
+    place = {key: getattr(cell, key) for key in CellName._fields}
     known = {"asked": ["x"], "state": "ok", "decoy_of": ""}
     return [
         {**place, **known, "query": f"q-{n}", "prompt": f"row {n}", "expected": {"x": f"{n}"}, "hit": hit} | changes
