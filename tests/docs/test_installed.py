@@ -123,9 +123,7 @@ def test_list_shows_them(installed: Installation, mine: Path, tmp_path: Path) ->
     assert "from the package tabcontam-echo" in listed["llms"]
 
 
-def test_all_shipped_files_are_in_the_wheel(
-    installed: Installation, tmp_path: Path
-) -> None:
+def test_all_shipped_files_are_in_the_wheel(installed: Installation, tmp_path: Path) -> None:
     for what in ("datasets", "serializers", "prompts"):
         names = [item["name"] for item in json.loads(installed.tabcontam("list", what, "--json", cwd=tmp_path))]
         assert sorted(names) == sorted(path.stem for path in (ROOT / what).glob("*.toml"))

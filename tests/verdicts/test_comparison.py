@@ -165,6 +165,19 @@ class TestSerializers:
         assert of(document([cell("m", serializer=None), cell("m", serializer="x")]), ()) == []
 
 
+class TestPromptSets:
+    def test_each_two_are_compared_and_those_of_recorded_answers_are_not(self) -> None:
+        cells = [cell("m", prompts=name) for name in ("default", "paper", "mine")]
+        asked = [line for n, one in enumerate(cells) for line in lines(one, [n == 0] * 10, prompt=f"worded {n}")]
+        found = of(document(cells), asked)
+        assert [(line.kind, line.first, line.second) for line in found] == [
+            ("prompts", "default", "paper"), ("prompts", "default", "mine"), ("prompts", "paper", "mine"),
+        ]  # fmt: skip
+        assert {(line.llm, line.prompts, line.serializer, line.queries) for line in found} == {("m", "", "is", 10)}
+        assert [line.beyond_chance for line in found] == [True, True, False]
+        assert of(document([cell("m", prompts=None), cell("m", prompts="paper")]), ()) == []
+
+
 class TestRuns:
     def test_a_cell_stands_beside_that_of_the_last_run_that_has_it(self) -> None:
         ran: list[tuple[str, list[Result], list[Line]]] = [("A", [cell("m")], []), ("B", [cell("other")], [])]
