@@ -130,9 +130,12 @@ def _labels(found: Sequence[Comparison]) -> list[str]:
     """Each one's dataset, and what tells it from another one of the group: edition, serializer, prompt set."""
     editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
     several = [way for way in WAYS.values() if len({getattr(one, way) for one in found}) > 1]
-    tables = [one.dataset + (f"@{one.edition}" if editions[one.dataset] > 1 and one.edition else "") for one in found]
-    ways = [filter(None, (getattr(one, way) for way in several)) for one in found]
-    return [" ".join([table, *way]) for table, way in zip(tables, ways, strict=True)]
+    return [_label(one, editions[one.dataset] > 1, several) for one in found]
+
+
+def _label(one: Comparison, with_edition: bool, ways: Sequence[str]) -> str:
+    table = one.dataset + (f"@{one.edition}" if with_edition and one.edition else "")
+    return " ".join([table, *filter(None, (getattr(one, way) for way in ways))])
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:

@@ -31,8 +31,9 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """The place of a cell, or of what is said of one, from its fields."""
-    return tuple(text(fields.get(name)) for name in PLACE)
+    """The place of a cell, or of what is said of one, from its fields; older trials do not name their prompt set."""
+    named = {"prompts": PROMPTS, **fields}
+    return tuple(text(named.get(name)) for name in PLACE)
 
 
 def outcome_of(verdict: Verdict | None) -> str:

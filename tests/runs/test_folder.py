@@ -68,7 +68,7 @@ def test_prompt_sets_of_a_run_are_compared_by_the_same_queries(tmp_path: Path) -
     assert [document.label(table) for table in document.tables] == ["iris default", "iris paper"]
     assert rescore(tmp_path, None).cells == document.cells
     judged = judge(document, datasets=("iris paper",))
-    assert [finding.table for finding in judged.findings] == ["iris paper"]
+    assert [finding.dataset for finding in judged.findings] == ["iris paper"]
 
 
 def test_runs_in_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> None:
