@@ -27,7 +27,7 @@ from tabcontam.verdicts.gate import Judgement, judge
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALPHA, RULES
+from tabcontam.verdicts.rules import ALPHA, PAPER, RULES, Queries
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 Dataset = str | Path | Table
 COUNTS = ("queries", "batch_size", "max_connections", "max_requests")  # words of `run` that are None or above 0
+OF_PAPER = ("queries", PAPER)  # the one word that may stand for a count
 
 
 @dataclass(frozen=True, repr=False)
@@ -132,13 +133,14 @@ def run(
     serializer: str | Sequence[str] = (),
     prompts: str | Sequence[str] = (),
     tests: str | None = None,
+    marks: str | None = None,
     target: str | None = None,
     name: str | None = None,
     controls: bool = True,
     rules: str = RULES[0],
     alpha: float = ALPHA,
     seed: int = 0,
-    queries: int | None = None,
+    queries: Queries = None,
     batch_size: int = BATCH_SIZE,
     form: str = FORMS[0],
     stop_at_first: bool = False,
@@ -152,12 +154,12 @@ def run(
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:
-    """Ask, judge and record, as `python -m tabcontam run` does, whose words these are; `tests` is `-k`.
+    """Ask, judge and record, as `python -m tabcontam run` does, whose words these are: `tests` is `-k`, `marks` `-m`.
 
     `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
-    iris and wine. `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in `out`, by default
-    `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless `progress` is true:
-    then on standard error. It may be called where an event loop is at work, as in a notebook.
+    iris and wine. `queries` is a number or "paper", `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in
+    `out`, by default `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless
+    `progress` is true: then on standard error. It may be called where an event loop is at work, as in a notebook.
 
     Ctrl-C finishes what is in flight, records what was answered and raises `KeyboardInterrupt`, which names the
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
@@ -180,7 +182,7 @@ def run(
         "out": _folder(out),
         "prices": None if prices is None else Path(prices),
     }
-    given = {word: words[word] for word in COUNTS if words[word] is not None}
+    given = {word: words[word] for word in COUNTS if words[word] is not None and (word, words[word]) != OF_PAPER}
     counts = {word: _whole(word, value, above_0=True) for word, value in given.items()}
     order = order_of({**words, **checked, **counts, "began": began}, _call(words))
     shown = report_progress.progress(quiet=not progress)

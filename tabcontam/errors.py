@@ -2,7 +2,7 @@
 
 UsageError          a bad name, file, key or option; exit code 4
 Unavailable         a good name, for which something is missing here; a run goes on without it
-NothingSelected     a `-k` that matches no test; exit code 5
+NothingSelected     a `-k` or `-m` that matches no test; exit code 5
 Skip                a cell that cannot be measured, with the reason; verdict `skipped`
 """
 
@@ -33,7 +33,7 @@ class Unavailable(UsageError):
 
 
 class NothingSelected(UsageError):
-    """`-k` matches no test."""
+    """`-k` and `-m` match no test."""
 
     code = Exit.NOTHING_SELECTED
 

@@ -84,6 +84,15 @@ def test_a_run_is_the_command_lines_run(here: Path, capsys: pytest.CaptureFixtur
     assert tabcontam.load_results(Path("ours")) == ours
 
 
+def test_the_papers_queries_alone(here: Path) -> None:
+    asked = {"tests": "full", "controls": False, "rules": "paper", "cache": False}
+    found = tabcontam.run("simulated:guesser", "iris", queries="paper", out="own", **asked)  # type: ignore[arg-type]
+    assert found.document["run"]["queries"] == "paper"
+    assert [cell["queries"] for cell in found.document["cells"]] == [1]
+    with pytest.raises(tabcontam.UsageError, match="queries is 'most'"):
+        tabcontam.run("simulated:guesser", "iris", queries="most")  # type: ignore[arg-type]
+
+
 def test_without_a_folder_it_goes_where_the_command_line_puts_it(here: Path) -> None:
     results = tabcontam.run("simulated:guesser", "iris", **QUICK)  # type: ignore[arg-type]
     assert results.folder.parent == Path("reports")

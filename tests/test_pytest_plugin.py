@@ -265,6 +265,13 @@ def test_marks_of_modules_classes_and_parameters(pytester: pytest.Pytester, runs
     assert "; cannot tell: " in outcomes["test_both"]
 
 
+def test_a_mark_may_ask_for_the_papers_queries_alone() -> None:
+    from tabcontam.pytest_plugin.marks import uncontaminated
+
+    condition = uncontaminated("llama3", "iris", contaminated="fail", undecided="fail", queries="paper")
+    assert condition.asking.queries == "paper"
+
+
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
@@ -275,7 +282,7 @@ def test_marks_of_modules_classes_and_parameters(pytester: pytest.Pytester, runs
         ('"llama3", "iris", undecided="hope"', "undecided is one of fail, xfail, skip or run, not 'hope'"),
         ('"llama3", "iris", fail_on=3', "fail_on is one or more of contaminated, undecided, knowledge, not 3"),
         ('"llama3", "iris", min_power=2', "min_power is a share between 0 and 1, not 2"),
-        ('"llama3", "iris", queries=0', "queries is a whole number above 0, not 0"),
+        ('"llama3", "iris", queries=0', "queries is a whole number above 0, or 'paper', not 0"),
         ('3, "iris"', "llm is the name of an LLM, not 3"),
         ('"llama3", ""', "dataset is a dataset's name or a file, not ''"),
     ],

@@ -52,7 +52,7 @@ def may_think(model: Model) -> bool:
 def estimate(
     model: Model, price: Price | None, planned: int, answered: int, left: Iterable[Query], missing: str | None
 ) -> Estimate:
-    """The bounds over the queries that are left. One that thinks may be given a prompt twice: again with room for it."""
+    """The bounds over the queries that are left. One that thinks may get a prompt twice: again with room for it."""
     thinks = may_think(model)
     requests = prompts = answers = thinking = 0
     for query in left:

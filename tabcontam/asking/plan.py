@@ -1,12 +1,13 @@
 """Every cell with every query, before anything is sent."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Query, Test
+from tabcontam.evidence.base import Capability, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.subjects.base import Model
 from tabcontam.tables.draws import seeded
@@ -14,7 +15,19 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER, Queries
+from tabcontam.verdicts.wording import phrase
+
+NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
+IN_WORDS = {
+    Capability.GENERATE: "an LLM that answers in words",
+    Capability.CHAT: "a chat model",
+    Capability.COMPLETION: "a model that goes on with a text",
+    Capability.SCORE: "log-probabilities",
+    Capability.SEARCH: "documents that can be searched",
+    Capability.SEED: "a model that takes a seed",
+    Capability.INSTRUCTIONS: "an LLM that understands a question",
+}
 
 
 @dataclass(frozen=True)
@@ -27,13 +40,17 @@ class Subject:
 
 @dataclass(frozen=True)
 class Sheet:
-    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none."""
+    """The queries of a test about a table, which are the same for every LLM, or the reason why there are none.
+
+    `beyond` is how many more the test has, which are not the paper's own and are not asked for that reason.
+    """
 
     test: Test
     table: Table
     serializer: Serializer
     written: tuple[Query, ...] = ()
     unfit: str | None = None
+    beyond: int = 0
     prompts: PromptSet = field(default_factory=default_prompts)
 
 
@@ -55,13 +72,17 @@ class PlannedCell(Sheet):
         return CellName(spec, table.name, table.edition, self.serializer.name, self.test.id, self.prompts.name)
 
     @property
+    def lacks(self) -> str | None:
+        """What the test needs and the subject, once it is connected, is found not to have; None where it has all."""
+        lacking = self.test.needs - self.subject.model.capabilities
+        return phrase([IN_WORDS[capability] for capability in Capability if capability in lacking]) or None
+
+    @property
     def skip(self) -> str | None:
-        """Why nothing is asked: because of the table, or of what the LLM, once it is connected, is found to lack."""
-        if self.unfit:
-            return self.unfit
-        model = self.subject.model
-        needs = sorted(self.test.needs - model.capabilities)
-        return f"{model.spec} cannot take part: the test needs {' and '.join(needs)}" if needs else None
+        """Why nothing is asked: because of the table, or of what the subject lacks."""
+        if self.lacks:
+            return f"{self.subject.model.spec} cannot take part: the test needs {self.lacks}"
+        return self.unfit
 
     @property
     def queries(self) -> tuple[Query, ...]:
@@ -73,14 +94,15 @@ class PlannedCell(Sheet):
 class Options:
     """How a session runs.
 
-    `alpha`: the level of the run's verdicts; `connections`: requests at a time, None to find out; the most requests and
+    `alpha`: the level of the run's verdicts; `queries`: at most so many in each cell, or "paper" for the paper's own
+    alone, of tests that have some; `connections`: requests at a time, None to find out; the most requests and
     dollars.
     """
 
     seed: int = 0
     rules: str = CALIBRATED
     alpha: float = ALPHA
-    queries: int | None = None
+    queries: Queries = None
     connections: int | None = None
     stop_at_first: bool = False
     retry_unanswered: bool = False
@@ -117,11 +139,12 @@ def plan(
         tell(len(sheets), len(places))
         ready(*place[:2])
         sheets.append(sheet_of(*place[:3], options, place[3]))
-    # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM that get a verdict.
-    at = level(options.alpha, sum(sheet.test.decides and sheet.unfit is None for sheet in sheets))
-    reasons = [_uninformative(sheet, at, options) for sheet in sheets]
+    # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM and a family that get a verdict.
+    deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
+    at = {sheet.test.family: level(options.alpha, deciding[sheet.test.family]) for sheet in sheets}
+    reasons = [_uninformative(sheet, at[sheet.test.family], options) for sheet in sheets]
     return [
-        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at)
+        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])
         for subject in subjects
         for sheet, reason in zip(sheets, reasons, strict=True)
     ]
@@ -133,10 +156,20 @@ def sheet_of(
     """The queries of a test about a table. The same seed asks the same rows, whatever the serializer and the words."""
     rng, prompts = seeded(table, options.seed, test.id), prompts or default_prompts()
     try:
-        queries = tuple(test.worded_by(prompts).planned(table, serializer, rng))[: options.queries]
-        return Sheet(test, table, serializer, queries, prompts=prompts)
+        if options.queries == PAPER:
+            queries = test.as_published().worded_by(prompts).planned(table, serializer, rng)
+            own = tuple(query for query in queries if query.paper)
+            unfit = None if own else NONE_OF_PAPER
+            return Sheet(test, table, serializer, own, unfit, len(queries) - len(own), prompts)
+        asked = test.worded_by(prompts).planned(table, serializer, rng)[: options.queries]
+        return Sheet(test, table, serializer, tuple(asked), prompts=prompts)
     except Skip as skip:
-        return Sheet(test, table, serializer, (), str(skip), prompts)
+        return Sheet(test, table, serializer, (), str(skip), prompts=prompts)
+
+
+def has_papers(test: Test) -> bool:
+    """Whether a test can have queries of the paper's own: none has that has no published rule."""
+    return test.published is not None
 
 
 def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:

@@ -22,7 +22,7 @@ from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of
 from tabcontam.tables.cards import Question
-from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.serializers import Serializer, as_facts, from_facts
 from tabcontam.tables.table import Table
 
 LARGE = 2000  # rows of a single new table from which a second process, which has to be started, saves time
@@ -115,7 +115,7 @@ def _processors() -> int:
 
 def _job(table: Table | None, serializer: Serializer, test: Test, options: Options) -> bytes:
     """What a process needs to know, as JSON; without the table where it is that of the job before."""
-    job: dict[str, Any] = {"serializer": asdict(serializer), "test": test.id, "seed": options.seed}
+    job: dict[str, Any] = {"serializer": as_facts(serializer), "test": test.id, "seed": options.seed}
     if table:
         facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
         facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
@@ -142,5 +142,5 @@ def main() -> None:
             table = _table(job["table"])
             if folder := folder_of(table):
                 folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
-        sheet_of(by_id()[job["test"]], table, Serializer(**job["serializer"]), Options(seed=job["seed"]))
+        sheet_of(by_id()[job["test"]], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
         print(job["test"], flush=True)

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from statistics import fmean
 
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.budget import Budget
@@ -60,6 +61,7 @@ class Session:
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: list[tuple[PlannedCell, Trial]] = field(default_factory=list)
+    _exposures: dict[tuple[str, str, str], float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._budget = Budget(self.options.most_requests, self.options.most_dollars)
@@ -126,7 +128,15 @@ class Session:
 
     def results(self) -> list[Result]:
         """The result of every cell, judged from what was answered."""
-        cells = [replace(self._result(cell), control=cell.subject.joined) for cell in self.cells]
+        cells = [
+            replace(
+                self._result(cell),
+                control=cell.subject.joined,
+                exposure=self._exposure(cell),
+                not_averaged=cell.test.not_averaged(cell.table) if cell.queries else None,
+            )
+            for cell in self.cells
+        ]
         return conclude(cells, self.options.rules, self.options.alpha)
 
     def failures(self) -> str | None:
@@ -329,7 +339,7 @@ class Session:
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
         if skip := cell.skip or self.skips.get(cell.name):
-            return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip)
+            return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip, lacks=cell.lacks)
         if cell.uninformative:
             return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
         if not trials:
@@ -339,6 +349,16 @@ class Session:
         asked = [trials[query.id] for query in cell.queries if query.id in trials]
         ended = self._ended(cell.name.llm)
         return result(cell.name, cell.test, asked, len(cell.queries), self.options.rules, cell.level, ended)
+
+    def _exposure(self, cell: PlannedCell) -> float | None:
+        """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""
+        model, table = cell.subject.model, cell.table
+        known = (model.spec, table.sha256, table.title)
+        if known not in self._exposures:
+            copies = [model.exposure(table, row) for row in range(len(table.rows))]
+            stated = [copy for copy in copies if copy is not None]
+            self._exposures[known] = round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
+        return self._exposures[known]
 
     def _ended(self, llm: str) -> str:
         """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""

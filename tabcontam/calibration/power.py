@@ -15,7 +15,6 @@ from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
-from tabcontam.errors import NothingSelected
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
@@ -146,6 +145,7 @@ class Study:
     serializer: str = DEFAULT
     prompts: str = DEFAULT_PROMPTS
     expression: str | None = None
+    marks: str | None = None
     alpha: float = ALPHA
     runs: int = 100
     seed: int = 0
@@ -157,12 +157,8 @@ class Study:
         return [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
 
     def tests(self) -> list[Test]:
-        """The tests that have a verdict. Raises `UsageError` where the expression cannot be read or matches none."""
-        tests = [test for test in selected(all_tests(), self.expression) if test.decides]
-        if not tests:
-            known = ", ".join(test.id for test in all_tests() if test.decides)
-            raise NothingSelected(f"no test with a verdict matches -k {self.expression!r}; known: {known}")
-        return tests
+        """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""
+        return selected([test for test in all_tests() if test.decides], self.expression, self.marks)
 
 
 ByAnswerer = dict[str, Judged]

@@ -5,7 +5,7 @@ import os
 import sys
 from typing import Any, NoReturn
 
-from tabcontam.cli.values import dollars, folder, level, path, positive, summary
+from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary
 from tabcontam.errors import Exit, near
 from tabcontam.subjects.form import FORMS as FORMS
 from tabcontam.verdicts.rules import ALPHA, FAILURES, RULES
@@ -20,6 +20,10 @@ DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a datas
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
 PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
+MARKS_HELP = (
+    "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, score), paper, "
+    "the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
+)
 NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
 examples:
@@ -37,7 +41,7 @@ exit codes:
   2  you interrupted the run
   3  an error in tabcontam itself
   4  a bad input, or no LLM could be reached
-  5  no test matches -k
+  5  no test matches -k and -m
   6  the tests cannot tell: too few usable answers, too weak tests, or a run that was cut short
 
 The two control models of a run have no say of their own, unless you name them with --llm. They check the tests: a test
@@ -141,6 +145,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
+    what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     what.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
     what.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     what.add_argument(
@@ -155,14 +160,15 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         "--alpha",
         type=level,
         metavar="A",
-        help=f"how many of an LLM's contaminated cells may be wrong, as a share, on average (default: {ALPHA})",
+        help="how many of the contaminated cells of an LLM and a family of tests may be wrong, as a share, on average "
+        f"(default: {ALPHA})",
     )
     how.add_argument("--seed", type=int, metavar="N", help="the same seed sends the same prompts (default: 0)")
     how.add_argument(
         "--queries",
-        type=positive,
-        metavar="N",
-        help="ask at most N queries in each cell (one test of one LLM on one table)",
+        type=queries,
+        metavar="N|paper",
+        help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
     )
     how.add_argument(
         "--batch-size",
@@ -250,9 +256,9 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 
 def _add_list(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "What there is to name behind --dataset, --llm, -k, --serializer and --prompts. Dataset cards, serializers and "
-        "prompt sets of your own are shown where TABCONTAM_PATH names their folders, and so are tests and providers of "
-        "other packages."
+        "What there is to name behind --dataset, --llm, -k, -m, --serializer and --prompts. Dataset cards, serializers "
+        "and prompt sets of your own are shown where TABCONTAM_PATH names their folders, and so are tests and "
+        "providers of other packages."
     )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
@@ -365,6 +371,7 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
     command.add_argument("--prompts", metavar="NAME|FILE", help=PROMPTS_HELP)
     command.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
+    command.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     command.add_argument(
         "--alpha",
         type=level,

@@ -99,6 +99,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         serializers=tuple(words["serializer"]),
         prompts=tuple(words["prompts"]),
         expression=words["tests"],
+        marks=words["marks"],
         options=Options(
             seed=words["seed"] or 0,
             rules=words["rules"] or RULES[0],
@@ -223,13 +224,14 @@ def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
     from tabcontam.asking.plan import rows_shown
     from tabcontam.report.plan import plan_document, plan_text
+    from tabcontam.runs.about import not_asked
     from tabcontam.runs.run import survey
 
-    estimates, leaving = survey(run, shown), rows_shown(run.cells)
+    estimates, leaving, left_out = survey(run, shown), rows_shown(run.cells), not_asked(run)
     if options.json:
-        _print_json(plan_document(run.cells, estimates, leaving))
+        _print_json(plan_document(run.cells, estimates, leaving, left_out))
     else:
-        print(plan_text(run.cells, estimates, leaving))
+        print(plan_text(run.cells, estimates, leaving, left_out))
 
 
 def _console(color: str = "auto") -> "Console":
@@ -352,6 +354,7 @@ def _power(options: argparse.Namespace) -> int:
         serializer=options.serializer or DEFAULT,
         prompts=options.prompts or DEFAULT_PROMPTS,
         expression=options.expression,
+        marks=options.marks,
         alpha=options.alpha,
         runs=options.runs,
         seed=options.seed,
@@ -382,15 +385,14 @@ def _list(options: argparse.Namespace) -> None:
 
 
 def _cache(options: argparse.Namespace) -> None:
+    from contextlib import closing
+
     from tabcontam.asking.replies import Store
     from tabcontam.report.cache_text import cache_text
 
-    store = Store.open()
-    try:
+    with closing(Store.open()) as store:
         dropped = store.clear() if options.clear else 0
         facts = store.facts()
-    finally:
-        store.close()
     if options.json:
         _print_json(facts, default=str)
     else:

@@ -23,7 +23,8 @@ def tests() -> list[Item]:
         about, _, text = (inspect.getdoc(test) or "").partition("\n\n")
         number = f"test {test.number}, " if test.number else ""
         about = " ".join(about.split())
-        items.append({"name": test.id, "about": f"({number}{test.kind}) {about}", "text": text})
+        text = f"Marks: {', '.join(test.marks)}.\n\n{text}".rstrip()
+        items.append({"name": test.id, "about": f"({number}{test.kind}) {about}", "text": text, "marks": test.marks})
     return items
 
 
@@ -88,6 +89,7 @@ def _named(entry: "Entry", price: "Price | None") -> Item:
     served = ", ".join(entry.served)
     lines = [
         f"{entry.title}: {entry.variant}" + ("; one of the paper's fifteen" if entry.paper else ""),
+        *([_papers(entry)] if entry.paper else []),
         f"names: {', '.join(entry.names)}",
         f"family {entry.family}, number {entry.order} of those listed",
         cutoff + (f" ({entry.cutoff_source})" if entry.cutoff_source else ""),
@@ -97,9 +99,21 @@ def _named(entry: "Entry", price: "Price | None") -> Item:
     if price:
         lines.append(f"${price.input:g} for a million tokens of prompts, ${price.output:g} for a million written")
     if entry.ollama_variant:
-        lines.append(f"Ollama's {entry.ollama[0]} is the {entry.ollama_variant} model")
+        lines.append(
+            f"{entry.name} alone is Ollama's {entry.ollama[0]} where Ollama runs and has it: "
+            f"the {entry.ollama_variant} model; write {entry.served[0]} for the {entry.variant} model"
+        )
     facts = f"{entry.openness}, {entry.variant}, {size}, {cutoff}; {served}{retired}"
     return {"name": entry.name, "about": facts, "text": "\n".join(lines), "entry": about}
+
+
+def _papers(entry: "Entry") -> str:
+    """Which weights the paper asked, and where that is stated: its section 4.1 names those of OpenAI alone."""
+    stated = f"{entry.size:g}B and names" if entry.size else "names"
+    source = (
+        "its text" if entry.openai else f"its code; its text {'states ' if entry.size else ''}{stated} no checkpoint"
+    )
+    return f"the paper asked {entry.served[0]}, the {entry.variant} model, by {source}"
 
 
 def datasets() -> list[Item]:

@@ -3,9 +3,13 @@
 import argparse
 from typing import TYPE_CHECKING
 
+from tabcontam.verdicts.rules import PAPER
+
 if TYPE_CHECKING:  # each of them takes as long to import as a bare interpreter to start
     from decimal import Decimal
     from pathlib import Path
+
+    from tabcontam.verdicts.rules import Queries
 
 SUMMARY = "cnuaspAN"
 
@@ -37,6 +41,16 @@ def positive(text: str) -> int:
     if number < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number above 0")
     return number
+
+
+def queries(text: str) -> "Queries":
+    """A whole number above 0, or the word for the paper's own."""
+    if text == PAPER:
+        return PAPER
+    try:
+        return positive(text)
+    except argparse.ArgumentTypeError as error:
+        raise argparse.ArgumentTypeError(f"{error}, nor {PAPER}") from None
 
 
 def level(text: str) -> float:

@@ -7,7 +7,7 @@ from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.guesser.chance import Guess
-from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializers, written
+from tabcontam.tables.serializers import DEFAULT, Serializer, in_order_of_finding, load_serializers
 
 if TYPE_CHECKING:
     from tabcontam.evidence.base import Prompt, Query
@@ -140,16 +140,14 @@ class CellAnswers(Answering):
 
     def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
         """A row in the form of the prompt's rows, or one value as it stands in a row, its line ends escaped."""
-        if len(query.asked) < 2:
-            return written(_shown(values[0]), "")
-        form = next((form for form in _forms() if prompt and form.lead(query.asked[0]) in prompt.completion), None)
-        return (form or load_serializers()[DEFAULT]).row(query.asked, values)
+        found = (form for form in _forms() if prompt and form.shown_in(prompt.completion, query.asked))
+        form = next(found, load_serializers()[DEFAULT])
+        return form.value(_shown(values[0])) if len(query.asked) < 2 else form.row(query.asked, values)
 
 
 @lru_cache(maxsize=1)
 def _forms() -> tuple[Serializer, ...]:
-    # `The age is equal to` holds what `The age is` does: the longest separator is looked for first
-    return tuple(sorted(load_serializers().values(), key=lambda form: -len(form.value_separator)))
+    return tuple(in_order_of_finding(load_serializers().values()))
 
 
 def _shown(value: "Cell") -> str:

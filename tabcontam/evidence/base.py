@@ -49,11 +49,20 @@ class Kind(StrEnum):
 
 
 class Family(StrEnum):
-    """The tests that share a kind of evidence."""
+    """The tests that share a kind of evidence and an error budget: what one family finds changes nothing in another."""
 
     KNOWLEDGE = "knowledge"  # the dataset is known
-    ROWS = "rows"  # its rows were seen
+    ROWS = "rows"  # its rows were seen: by what the LLM answers
+    LIKELIHOOD = "likelihood"  # its rows were seen: by log-probabilities
+    ORDER = "order"  # its rows were seen: by the order in which they stand
+    CORPUS = "corpus"  # documents hold its rows
     SCORE = "score"  # how well the LLM does on it: no verdict on contamination
+
+
+SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.CORPUS})
+NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
+RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
+OF_ROWS, OF_A_PAPER = "rows", "paper"  # marks of tests that can show rows, and of those with a published rule
 
 
 class Verdict(StrEnum):
@@ -134,11 +143,12 @@ class Trial:
 
 @dataclass(frozen=True)
 class PublishedRule:
-    """What the paper concludes from a test: contaminated by at least one hit and this `share` of the queries."""
+    """What a paper concludes from a test: contaminated by at least one hit and this `share` of the queries."""
 
     claim: str  # what a hit is, in the words that follow "3 of 5"
     number: int | None = None  # the test's id in the paper's Table 1
     share: float | None = 0.0  # None where the paper has only a score
+    source: str = ""  # the paper, by its first author and year, as in ronval2024
 
     def detects(self, hits: int, queries: int) -> bool | None:
         """Whether so many hits are enough; None where there is only a score."""
@@ -188,6 +198,7 @@ class Test(ABC):
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
+    own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
 
     def __init_subclass__(cls) -> None:
@@ -202,9 +213,26 @@ class Test(ABC):
         return self.published.number if self.published else None
 
     @property
+    def source(self) -> str:
+        """The paper that has its published rule, by first author and year; empty where there is none."""
+        return self.published.source if self.published else ""
+
+    @property
     def row_test(self) -> bool:
         """Whether it can show that rows were seen."""
-        return self.family == Family.ROWS and self.decides
+        return self.family in SHOWING_ROWS and self.decides
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """The words by which `-m` selects it.
+
+        They are its family; `rows`, where it can show that rows were seen; `paper`, where it has a published rule; its
+        source; what it needs of a subject: `text`, `logprobs` or `corpus`; and those of its own.
+        """
+        needed = [mark for capability, mark in NEEDED.items() if capability in self.needs]
+        shown, of_paper = OF_ROWS if self.row_test else "", OF_A_PAPER if self.published else ""
+        marks = (self.family.value, shown, of_paper, self.source, *needed, *sorted(self.own_marks))
+        return tuple(dict.fromkeys(filter(None, marks)))
 
     @property
     def prompts(self) -> PromptSet:
@@ -228,6 +256,18 @@ class Test(ABC):
         queries = self.queries(table, serializer, rng)
         rule = self.published is not None
         return [replace(query, answering=self.answering, paper=query.paper and rule) for query in queries]
+
+    def as_published(self) -> "Test":
+        """The test that writes the paper's own queries, where only these are asked.
+
+        It is the test itself, unless the paper asks more queries of this kind than the test does. Its `queries` that
+        are not marked as the paper's are left out.
+        """
+        return self
+
+    def not_averaged(self, table: "Table") -> str | None:
+        """Why its score on this table is in none of the ranking's means; None where it is."""
+        return None
 
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
@@ -282,3 +322,7 @@ class Facts:
     """Whether its prompts show rows, so that the serializer matters."""
     measure: str
     """The column of the ranking that its score goes into; empty where it goes into none."""
+    source: str = ""
+    """The paper that has its published rule, by first author and year, as in ronval2024; empty where there is none."""
+    marks: tuple[str, ...] = ()
+    """The words by which -m selects it."""

@@ -1,45 +1,89 @@
-"""`-k EXPR`: test ids matched as pytest matches names."""
+"""`-k EXPR` and `-m EXPR`: tests chosen as pytest chooses them, by their ids and by their marks."""
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Test
+from tabcontam.errors import NothingSelected, UsageError, unknown
+from tabcontam.evidence.base import NEEDED, Family, Test
 
 WORD = re.compile(r"[^\s()]+")
 OPERATORS = ("and", "or", "not")
 KNOWN = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Name, ast.Load)
+EXAMPLES = {"-k": "feature and not list", "-m": "rows and not logprobs"}
 
 
-def selected(tests: Sequence[Test], expression: str | None) -> list[Test]:
-    """The tests whose id the expression matches. Raises `UsageError` where it cannot be read."""
-    expression = re.sub(r"\s", " ", expression or "").strip()
-    if not expression:
-        return list(tests)
-    # Python's grammar of the operators is pytest's; a name of the same length stands for each part of an id.
-    named = WORD.sub(lambda word: word[0] if word[0] in OPERATORS else "_" * len(word[0]), expression)
+@dataclass(frozen=True)
+class Expression:
+    """Words joined by `and`, `or`, `not` and brackets. One without a tree is empty, and true of every test."""
+
+    text: str
+    tree: ast.expr | None
+
+    @property
+    def words(self) -> list[str]:
+        """The words that are joined, without capital letters."""
+        return [self._word(node) for node in ast.walk(self.tree) if isinstance(node, ast.Name)] if self.tree else []
+
+    def true(self, word_is_true: Callable[[str], bool]) -> bool:
+        """Whether the whole is true, given what is true of each word."""
+
+        def true(node: ast.expr) -> bool:
+            match node:
+                case ast.BoolOp(op=ast.And(), values=parts):
+                    return all(true(part) for part in parts)
+                case ast.BoolOp(values=parts):
+                    return any(true(part) for part in parts)
+                case ast.UnaryOp(operand=part):
+                    return not true(part)
+            return word_is_true(self._word(node))
+
+        return self.tree is None or true(self.tree)
+
+    def _word(self, node: ast.expr) -> str:
+        return self.text[node.col_offset : node.end_col_offset].casefold()
+
+
+def selected(tests: Sequence[Test], names: str | None, marks: str | None = None) -> list[Test]:
+    """The tests whose id holds what `names` says and that have the marks that `marks` says.
+
+    Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
+    where no test is left.
+    """
+    by_name, by_mark = _expression("-k", names), _expression("-m", marks)
+    known = sorted({*Family, *NEEDED.values(), *(mark for test in tests for mark in test.marks)})
+    for word in by_mark.words:
+        if word not in known:
+            raise unknown("mark", word, known)
+
+    def chosen(test: Test) -> bool:
+        return by_name.true(lambda word: word in test.id.casefold()) and by_mark.true(lambda word: word in test.marks)
+
+    found = [test for test in tests if chosen(test)]
+    if not found:
+        given = " and ".join(f"{option} {text!r}" for option, text in (("-k", names), ("-m", marks)) if text)
+        raise NothingSelected(f"no test matches {given}; known: {', '.join(test.id for test in tests)}")
+    return found
+
+
+def _expression(option: str, text: str | None) -> Expression:
+    """The expression that a user typed behind an option. Raises `UsageError` where it cannot be read."""
+    text = re.sub(r"\s", " ", text or "").strip()
+    if not text:
+        return Expression("", None)
+    # Python's grammar of the operators is pytest's; a name of the same length stands for each word.
+    named = WORD.sub(lambda word: word[0] if word[0] in OPERATORS else "_" * len(word[0]), text)
     try:
         tree = ast.parse(named, mode="eval")
     except SyntaxError as error:
-        raise _error(expression, error.offset - 1 if error.offset else len(expression)) from None
+        raise _error(option, text, error.offset - 1 if error.offset else len(text)) from None
     if odd := next((node for node in ast.walk(tree) if not isinstance(node, KNOWN)), None):
-        raise _error(expression, getattr(odd, "col_offset", 0))
-    return [test for test in tests if _matches(tree.body, expression, test.id.casefold())]
+        raise _error(option, text, getattr(odd, "col_offset", 0))
+    return Expression(text, tree.body)
 
 
-def _matches(node: ast.expr, expression: str, name: str) -> bool:
-    match node:
-        case ast.BoolOp(op=ast.And(), values=parts):
-            return all(_matches(part, expression, name) for part in parts)
-        case ast.BoolOp(values=parts):
-            return any(_matches(part, expression, name) for part in parts)
-        case ast.UnaryOp(operand=part):
-            return not _matches(part, expression, name)
-    return expression[node.col_offset : node.end_col_offset].casefold() in name
-
-
-def _error(expression: str, place: int) -> UsageError:
-    rest = re.match(r"\s*([()]|[^\s()]+)", expression[place:])
+def _error(option: str, text: str, place: int) -> UsageError:
+    rest = re.match(r"\s*([()]|[^\s()]+)", text[place:])
     where = rest[1] if rest else "end of the expression"
-    return UsageError(f"-k {expression!r} cannot be read at {where!r}; write for example 'feature and not list'")
+    return UsageError(f"{option} {text!r} cannot be read at {where!r}; write for example {EXAMPLES[option]!r}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.verdicts.rules import FAILURES
+from tabcontam.verdicts.rules import FAILURES, PAPER, Queries
 
 STOPS = ("fail", "xfail", "skip")  # the severest first
 RUN = "run"
@@ -22,7 +22,7 @@ class Asking:
     serializer: str | None
     prompts: str | None
     target: str | None
-    queries: int | None
+    queries: Queries
     send_rows: bool
 
 
@@ -69,7 +69,7 @@ def uncontaminated(
     serializer: str | None = None,
     prompts: str | None = None,
     target: str | None = None,
-    queries: int | None = None,
+    queries: Queries = None,
     send_rows: bool = False,
 ) -> Condition:
     """The mark's arguments, checked. Raises ValueError with one line."""
@@ -80,7 +80,8 @@ def uncontaminated(
     _check("contaminated", contaminated, contaminated in STOPS, f"one of {', '.join(STOPS)}")
     _check("undecided", undecided, undecided in (*STOPS, RUN), f"one of {', '.join(STOPS)} or {RUN}")
     _check("min_power", min_power, min_power is None or share, "a share between 0 and 1")
-    _check("queries", queries, queries is None or (type(queries) is int and queries > 0), "a whole number above 0")
+    counted = type(queries) is int and queries > 0
+    _check("queries", queries, queries in (None, PAPER) or counted, f"a whole number above 0, or {PAPER!r}")
     _check("llm", llm, isinstance(llm, str) and llm.strip(), "the name of an LLM")
     _check("dataset", dataset, isinstance(dataset, str | Path) and str(dataset).strip(), "a dataset's name or a file")
     _check("serializer", serializer, serializer is None or isinstance(serializer, str), "a serializer's name")

@@ -125,6 +125,7 @@ def is_table(text: str) -> bool:
 def read_table(text: str, asked: Sequence[str]) -> Cells:
     """A Markdown table: the row below a header that names asked features, or rows of a name and its value."""
     lines = [line.strip() for line in text.splitlines()]
+    lines = [line.removesuffix(".") if line.endswith("|.") else line for line in lines]
     # a line without its closing bar is not yet a row
     ended = [line for line in lines if line.startswith("|") and line.endswith("|") and line != "|"]
     rows = [[cell.strip(" *`") for cell in line.strip("|").split("|")] for line in ended]

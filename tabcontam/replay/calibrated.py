@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 
-from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.evidence.base import DECIDED, Family, Verdict
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.replay.null import known_edition
@@ -13,6 +13,7 @@ from tabcontam.replay.records import MEMBERSHIP, ROW_TESTS, Record, cells_of
 from tabcontam.replay.trials import PREAMBLE, RecordedCell, asked_rows, asked_words
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import conclude, result
 from tabcontam.verdicts.recorded import RuleDifference
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
@@ -29,16 +30,20 @@ Group = Sequence[Record]  # the records of one cell
 def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tuple[list[Result], list[RuleDifference]]:
     """The cells under the calibrated rules, and each that the published ones decide otherwise, and why.
 
-    The cells of one LLM are one family; those of a serializer study are another than those of its main runs.
+    The cells of one LLM and family of tests share an error budget; those of a serializer study have one of their own.
     """
     groups = cells_of(records)
     cells = [published_cell(group, dictionary) for group in groups]
     judged = [number for number, group in enumerate(groups) if group[0].test != MEMBERSHIP]  # which has only a score
     asked = dict(zip(judged, _asked([groups[number] for number in judged], dictionary), strict=True))
     firsts = [group[0] for group in groups]
-    families = grouped(judged, lambda number: (firsts[number].llm, firsts[number].serializer is None))
-    for numbers in families.values():
-        _judge_family(numbers, cells, asked)
+    facts = known_tests()
+
+    def budget(number: int) -> tuple[str, bool, Family]:
+        return firsts[number].llm, firsts[number].serializer is None, facts[cells[number].test].family
+
+    for numbers in grouped(judged, budget).values():
+        _judge_together(numbers, cells, asked)
     other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
     return cells, [_contrast(groups[number][0], cells[number], asked[number]) for number in other]
 
@@ -64,8 +69,8 @@ def _kind(record: Record) -> tuple[str | None, ...]:
     return record.llm, record.serializer, record.test
 
 
-def _judge_family(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedCell | str]) -> None:
-    """Judge the cells that share one error rate, in place; one that could not have told is no part of it."""
+def _judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedCell | str]) -> None:
+    """Judge the cells that share an error budget, in place; one that could not have told has no part in it."""
     at = level(ALPHA, sum(isinstance(asked[number], RecordedCell) for number in numbers))
     for number in numbers:
         cells[number] = _judged(cells[number], asked[number], at)

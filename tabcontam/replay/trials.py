@@ -22,7 +22,7 @@ from tabcontam.replay.null import Known
 from tabcontam.replay.records import NAME_TESTS, NEXT_ROW, ONE_CELL, Record, lines, unrecorded
 from tabcontam.statistics.power import row_power
 from tabcontam.tables.cards import Card, find_card
-from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.serializers import DEFAULT, Template, load_serializer, shipped_templates
 
 TEMPLATE = re.compile(r"(.*)\{feature_name\}(.*\S.*)\{feature_value\}(.*\S.*)", re.DOTALL)
 NO_DECOYS = "not recorded: no answers of this LLM to this test on another dataset"
@@ -130,9 +130,9 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tu
     return Trial(query, reply, reading), [note for note, holds in why.items() if holds]
 
 
-def _serializer(template: str | None) -> Serializer:
+def _serializer(template: str | None) -> Template:
     """The serializer that a template names, `The {feature_name} is {feature_value}, `; the default for another text."""
-    default = load_serializer(DEFAULT)
+    default = shipped_templates()[DEFAULT]
     match = TEMPLATE.fullmatch(template or "")
     if match is None:
         return default
@@ -140,7 +140,7 @@ def _serializer(template: str | None) -> Serializer:
     return replace(default, name=template or "", specifier=before, value_separator=between, feature_separator=after)
 
 
-def _text(output: str, serializer: Serializer, first: str) -> str:
+def _text(output: str, serializer: Template, first: str) -> str:
     """The answer as it was given: as lines, where it is recorded as a printed list of them, and with its beginning.
 
     The authors cut some characters too many off the answers that go on with a row (`e age is 39` for `The age is 39`).

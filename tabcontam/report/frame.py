@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.verdicts.cells import Result
-from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
+from tabcontam.verdicts.ranks import ACCURACIES, COLUMNS, Rank
 from tabcontam.verdicts.results import RunResults
 
 if TYPE_CHECKING:
@@ -32,16 +32,20 @@ CELLS: Columns = {
     **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
+    "lacks": TEXT,
+    "exposure": NUMBER,
+    "not_averaged": TEXT,
 }
 TABLES: Columns = {
     **OF_CELL,
     "verdict": VERDICT,
-    **dict.fromkeys(("p_value", "q_value", "recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("p_value", "q_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
     "reason": TEXT,
 }
+MEASURED = [column.name for column in COLUMNS]
 RANKING: Columns = {
     "llm": TEXT,
-    **{f"{measure}{end}": NUMBER for measure in MEASURES for end in ("", "_low", "_high")},
+    **{f"{measure}{end}": NUMBER for measure in MEASURED for end in ("", "_low", "_high")},
     **{f"{measure}_majority": NUMBER for measure in ACCURACIES},
 }
 
@@ -54,7 +58,7 @@ def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
 
 def _of_rank(rank: Rank) -> dict[str, object]:
     fields = vars(rank) | {f"{measure}_majority": value for measure, value in rank.majorities.items()}
-    for measure in MEASURES:
+    for measure in MEASURED:
         fields |= _ends(measure, rank.intervals.get(measure))
     return fields
 

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from tabcontam.evidence.base import Kind, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report.ranking import TITLES, about
+from tabcontam.report.ranking import about, shown
 from tabcontam.verdicts.cells import LETTERS, Result, TableVerdict
-from tabcontam.verdicts.ranks import MEASURES, Rank
+from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import rounded, visible
 
@@ -117,8 +117,12 @@ def _row(*cells: str) -> str:
 
 
 def _ranking(view: RunResults) -> Iterator[str]:
-    rows = [_row(escaped(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranks_in_order]
-    yield from _tabular("ranking, with 95% intervals", "lllll", ("LLM", *TITLES.values()), rows)
+    columns = shown(view)
+    rows = [
+        _row(escaped(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order
+    ]
+    header = ("LLM", *(column.title for column in columns))
+    yield from _tabular("ranking, with 95% intervals", "l" * len(header), header, rows)
     if rows:
         yield f"% {_comment(about(view))} m: the accuracy of always saying the largest class."
 

@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
-from tabcontam.report.ranking import IN_WORDS, about, correlation_sentences
+from tabcontam.report.ranking import about, correlation_sentences, shown
 from tabcontam.report.sentences import Sentence, scope, sentences
 from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.ranks import MEASURES, Rank
+from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.wording import rounded, visible
 
@@ -172,9 +172,10 @@ def _ranking(view: RunResults) -> Iterator[str]:
     if not view.ranks_in_order:
         return
     yield from _paragraphs("## Ranking", prose(about(view)))
-    header = ("LLM", *(IN_WORDS[measure].capitalize() for measure in MEASURES))
-    rows = [(code(rank.llm), *(_measure(rank, measure) for measure in MEASURES)) for rank in view.ranks_in_order]
-    yield from _table(header, rows, right=len(MEASURES))
+    columns = shown(view)
+    header = ("LLM", *(column.words.capitalize() for column in columns))
+    rows = [(code(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order]
+    yield from _table(header, rows, right=len(columns))
     for sentence in correlation_sentences(view):
         yield f"- {prose(sentence)}"
     yield ""

@@ -7,12 +7,15 @@ from typing import Any
 
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.plan import PlannedCell
+from tabcontam.groups import grouped
 
 Leaving = Mapping[tuple[str, str], int]
 
 
-def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], leaving: Leaving) -> dict[str, Any]:
-    """The plan as JSON holds it."""
+def plan_document(
+    cells: Iterable[PlannedCell], estimates: Iterable[Estimate], leaving: Leaving, left_out: str = ""
+) -> dict[str, Any]:
+    """The plan as JSON holds it; `left_out` says what `--queries paper` leaves out."""
     return {
         "cells": [
             {**cell.name._asdict(), "queries": len(cell.queries), "reason": cell.skip or cell.uninformative}
@@ -22,12 +25,22 @@ def plan_document(cells: Iterable[PlannedCell], estimates: Iterable[Estimate], l
             asdict(each) | {"dollars": None if each.dollars is None else float(each.dollars)} for each in estimates
         ],
         "rows_leaving": [{"llm": llm, "dataset": name, "rows": rows} for (llm, name), rows in leaving.items()],
+        "left_out": left_out or None,
     }
 
 
-def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leaving: Leaving) -> str:
-    """A line a cell, then what each LLM takes at most, then the rows that leave this machine."""
-    lines = [_cell(cell) for cell in cells]
+def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leaving: Leaving, left_out: str = "") -> str:
+    """A line a cell, what is left out, what each LLM takes at most, and the rows that leave this machine.
+
+    The tests that an LLM cannot take are one line for all tables.
+    """
+    lines = [_cell(cell) for cell in cells if not cell.lacks]
+    lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
+    for (llm, lacks), own in lacking.items():
+        tests = dict.fromkeys(cell.test.id for cell in own)
+        need = "test needs" if len(tests) == 1 else "tests need"
+        lines.append(f"{llm}  skipped: {len(tests)} {need} {lacks}: {', '.join(tests)}")
+    lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
     there = [estimate for estimate in estimates if estimate.dollars is not None or not estimate.missing]

@@ -5,18 +5,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.groups import grouped
-from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Correlation, Rank
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.ranks import (
+    ACCURACIES,
+    COLUMNS,
+    MEASURES,
+    OTHER_SCORES,
+    Correlation,
+    Rank,
+    RankColumn,
+)
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase, rounded, visible
 
-TITLES: dict[str, str] = {
-    **{measure: measure.capitalize() for measure in MEASURES},
-    "score": "Contamination",
-    "zero_shot": "0-shot",
-    "one_shot": "1-shot",
-}
-IN_WORDS = {measure: title.lower() + " accuracy" * (measure in ACCURACIES) for measure, title in TITLES.items()}
+TITLES: dict[str, str] = {column.name: column.title for column in COLUMNS}
+IN_WORDS: dict[str, str] = {column.name: column.words for column in COLUMNS}
 MEMBERSHIP = MEASURES[1]
 NAMED = 12  # points that are labelled by name; more are labelled by their number in the table
 LONGEST_LABEL = 20
@@ -71,8 +75,22 @@ def context(view: RunResults) -> dict[str, Any]:
 
 
 def measured(view: RunResults) -> list[str]:
-    """The measures that at least one LLM has."""
-    return [measure for measure in MEASURES if any(rank.measures[measure] is not None for rank in view.ranks_in_order)]
+    """The columns of `shown` in which at least one LLM has a number."""
+    return [
+        column.name
+        for column in shown(view)
+        if any(rank.measures[column.name] is not None for rank in view.ranks_in_order)
+    ]
+
+
+def shown(view: RunResults) -> list[RankColumn]:
+    """The columns of the ranking, but those of other scores that no LLM has, or that are the score for every LLM."""
+    return [column for column in COLUMNS if column.name not in OTHER_SCORES or _tells(view, column.name)]
+
+
+def _tells(view: RunResults, score: str) -> bool:
+    known = [rank for rank in view.ranks_in_order if rank.measures[score] is not None]
+    return any(rank.measures[score] != rank.score for rank in known)
 
 
 def beside_majority(rank: Rank, measure: str) -> str:
@@ -96,21 +114,57 @@ def majorities(ranks: Iterable[Rank]) -> dict[str, str]:
 
 def about(view: RunResults) -> str:
     """What the columns are means and shares of."""
-    counted = "all" if view.run.rules == PAPER else "the decided"
+    columns = [f"{column.title}: {words_of(view, column)}." for column in shown(view)]
+    columns += [same] if (same := same_scores(view)) else []
+    columns += left_out(view)
+    limits = (
+        " In brackets 95% intervals: of the shares, as if cells were independent, and of the means over these very "
+        "tables, by the rows that were asked."
+    )
+    return " ".join(columns) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
+
+
+def words_of(view: RunResults, column: RankColumn) -> str:
+    """What a column is in this run."""
+    paper = view.run.rules == PAPER
     of = {
         cell.statistic.name
         for cell in view.cells
-        if cell.statistic and view.run.rules != PAPER and view.facts[cell.test].measure == MEMBERSHIP
+        if cell.statistic and not paper and view.facts[cell.test].measure == MEMBERSHIP
     }
-    mean = f"mean {' or '.join(sorted(of)) or 'share of rows told right'}"
-    limits = (
-        " In brackets 95% intervals: of the share, as if cells were independent, and of the means over these very "
-        "tables, by the rows that were asked."
-    )
-    return (
-        f"Contamination: the share of contaminated among {counted} cells of the tests in the paper's Table 1. "
-        f"Membership: {mean}, where a coin gets 0.5. 0-shot and 1-shot: mean accuracy."
-    ) + (limits if any(rank.intervals for rank in view.ranks_in_order) else "")
+    shared = next((rank.shared_cells for rank in view.ranks_in_order if rank.shared_cells), 0)
+    words = {
+        "counted": "all" if paper else "the decided",
+        "shared": f"{shared} cell{'' if shared == 1 else 's'}",
+        "done": "asked" if paper else "decided",
+        "membership": " or ".join(sorted(of)) or "share of rows told right",
+    }
+    return column.about.format(**words)
+
+
+def left_out(view: RunResults) -> list[str]:
+    """Which scores of the LLMs under test are in no mean, and why: a sentence for each reason."""
+    cells = [cell for cell in view.subjects if cell.not_averaged and cell.score is not None]
+    return [
+        f"Left out of the mean{'s' if len(tests) > 1 else ''} of {phrase(list(tests))}: "
+        f"{phrase(list(dict.fromkeys(view.label(cell) for cell in own)))}, since {reason}."
+        for reason, own in grouped(cells, lambda cell: cell.not_averaged).items()
+        if (tests := dict.fromkeys(_title(view, cell) for cell in own))
+    ]
+
+
+def _title(view: RunResults, cell: Result) -> str:
+    """The column that a cell's score goes into."""
+    return TITLES.get(view.facts[cell.test].measure) or view.test_titles[cell.test]
+
+
+def same_scores(view: RunResults) -> str:
+    """Which columns are left out because they say the same as the score for every LLM; empty where none is."""
+    names = [column.name for column in shown(view)]
+    ranks = view.ranks_in_order
+    of = {"score_all": "all cells"} | ({"score_shared": "the cells that all LLMs share"} if len(ranks) > 1 else {})
+    known = [name for name in of if name not in names and any(rank.measures[name] is not None for rank in ranks)]
+    return f"Contamination is the same over {phrase([of[name] for name in known])}." if known else ""
 
 
 def correlation_sentences(view: RunResults) -> list[str]:

@@ -12,7 +12,6 @@ from datetime import datetime
 from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
-from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import Block, RunResults
 from tabcontam.verdicts.rules import CALIBRATED
 from tabcontam.verdicts.wording import phrase, rounded
@@ -30,7 +29,7 @@ CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {
     "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of an "
-    "LLM (Benjamini-Hochberg)",
+    "LLM and a family of tests (Benjamini-Hochberg)",
     "paper": "the paper's rules: the published decisions, faults included, with no known error rate",
 }
 
@@ -78,8 +77,10 @@ def sentences(view: RunResults, titles: Titles | None = None) -> list[Sentence]:
 
 def _sentence(titles: Titles, block: Block) -> Sentence:
     found = list(_together(standings(titles, block).values()))
-    of_control = {EXPOSED: _of_exposed, UNEXPOSED: _of_unexposed}.get(block.llm) if block.control else None
-    clauses = [*(of_control or _of_subject)(found), *_unasked(titles, block)]
+    said = _of_subject
+    if block.control:
+        said = _of_exposed if block.cells[0].exposed else _of_unexposed
+    clauses = [*said(found), *_unasked(titles, block)]
     joint = " " if clauses[0].startswith(VERBS) else ": "
     return Sentence(block.llm, titles.llm(block.llm), block.control, joint, f"{'; '.join(clauses)}.")
 
@@ -197,7 +198,7 @@ def _by_void(found: Sequence[Standing]) -> list[tuple[tuple[str, ...], list[Stan
 
 
 def _flagged(void: Sequence[str], group: Sequence[Standing]) -> str:
-    return f"{UNEXPOSED}, which has none of {_its(group)} rows, was flagged by {_listed(void)}"
+    return f"{group[0].control}, which has none of {_its(group)} rows, was flagged by {_listed(void)}"
 
 
 def _its(group: Sequence[Standing]) -> str:
@@ -245,7 +246,7 @@ def _missed(group: Sequence[Standing]) -> str:
 
 
 def _missed_by(void: Sequence[str], group: Sequence[Standing]) -> str:
-    return f"{EXPOSED}, which has {_its(group)} rows, was missed by {_listed(void)}"
+    return f"{group[0].control}, which has {_its(group)} rows, was missed by {_listed(void)}"
 
 
 def _percent(share: float) -> str:

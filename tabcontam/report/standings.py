@@ -21,7 +21,8 @@ class Standing:
     `apart` says what tells it from other tables of the dataset here, and begins with `at`, which names the edition.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
     `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
-    nothing was decided on the rows. `void` has the row tests that a control shows to be worth nothing on this table;
+    nothing was decided on the rows. `void` has the row tests that the control of that name shows to be worth
+    nothing on this table;
     `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not every query was asked,
     and `source` names the file that recorded answers come from.
     """
@@ -34,6 +35,7 @@ class Standing:
     share: float | None
     why: str
     void: tuple[str, ...]
+    control: str
     unsure: bool
     cut: bool
     edition: str | None
@@ -104,11 +106,12 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
     shares = [cell.detectable_share for cell in rows if cell.detectable_share is not None]
     share, unsure = table.detectable_share if table else min(shares, default=None), False
     void: tuple[str, ...] = ()
+    control = ""
     # Of what the row tests do not show, only knowledge of the data is claimed, by the tests of knowledge.
     others = [cell for cell in cells if view.facts[cell.test].family is Family.KNOWLEDGE]
     judged = rows or others
     if ruling and table and verdict in DECIDED:
-        share, void = ruling.share, ruling.void
+        share, void, control = ruling.share, ruling.void, ruling.control
         unsure = ruling.conclusion is Conclusion.CANNOT_TELL and bool(void or verdict is Verdict.NOT_DETECTED)
     return Standing(
         table=titles.dataset(cells[0].dataset),
@@ -119,6 +122,7 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
         share=share,
         why=_why(judged, verdict),
         void=void,
+        control=control,
         unsure=unsure,
         cut=view.run.ended_early and any(cut_short(cell) for cell in judged),
         edition=cells[0].edition,

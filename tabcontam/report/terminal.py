@@ -10,10 +10,10 @@ from tabcontam.groups import grouped
 from tabcontam.report import comparisons
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
-from tabcontam.report.ranking import correlation_sentences, majorities
+from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
 from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
-from tabcontam.verdicts.ranks import MEASURES
+from tabcontam.verdicts.ranks import OTHER_SCORES
 from tabcontam.verdicts.results import Column, RunResults
 from tabcontam.verdicts.wording import listed, rounded, shorten, text
 
@@ -98,7 +98,7 @@ def print_report(
 
 def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]]:
     """Each column's cells with the share of all cells done after it, as pytest's `[ 37%]`."""
-    done, total = 0, len(view.cells)
+    done, total = 0, len(view.possible)
     for block in view.blocks:
         for column in block.columns:
             cells = []
@@ -113,18 +113,19 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
 
     legend = [f"{letter} {verdict.value}" for verdict, letter in LETTERS.items()] + [f"{SCORE_LETTER} {SCORE}"]
     paper.line("  ".join(legend), "dim")
-    if len({tuple(column.cells) for column, _ in _lines(view)}) == 1:
-        paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
+    paper.beside([("from left to right: ", "dim")], ", ".join(view.tests), "dim")
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
     for label, (_, cells) in zip(labels, _lines(view), strict=True):
-        letters = [(cell.letter, STYLES[cell.outcome]) for cell, _ in cells]
+        of_test = {cell.test: (cell.letter, STYLES[cell.outcome]) for cell, _ in cells}
+        letters = [of_test.get(test, (" ", "")) for test in view.tests]
         progress = cells[-1][1]
         head = label + " " * (widest + 1 - cell_len(label))
         if widest + 1 + len(letters) + 1 + len(progress) > paper.width:  # no room beside the label: below it
             paper.line(label)
             head = "  "
         paper.parts([(head, ""), *letters], progress)
+    _print_impossible(paper, view)
     paper.line()
 
 
@@ -140,7 +141,14 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
             ]
             paper.parts(parts, progress)
             paper.beside([(" " * INDENT, "")], cell.why, "dim")
+    _print_impossible(paper, view)
     paper.line()
+
+
+def _print_impossible(paper: Paper, view: RunResults) -> None:
+    """A line for all tests that need what some LLMs are not or do not have."""
+    for each in view.impossible:
+        paper.beside([("  ", "dim")], str(each), "dim")
 
 
 def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, with_controls: bool) -> None:
@@ -226,16 +234,25 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
     paper.rule("ranking")
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column("LLM", overflow="fold")
-    for name in ("contam.", "member.", "0-shot", "1-shot"):
-        table.add_column(name, justify="right", no_wrap=True)
+    columns = shown(view)
+    for column in columns:
+        table.add_column(column.short, justify="right", no_wrap=True)
     for rank in view.ranks_in_order:
-        scores = ["-" if value is None else f"{value:.2f}" for value in rank.measures.values()]
+        values = [rank.measures[column.name] for column in columns]
+        scores = ["-" if value is None else f"{value:.2f}" for value in values]
         table.add_row(Text(paper.printable(rank.llm)), *scores)
         if rank.intervals:
-            table.add_row("", *(_limits(rank.intervals.get(measure)) for measure in MEASURES), style="dim")
+            table.add_row("", *(_limits(rank.intervals.get(column.name)) for column in columns), style="dim")
     if known := majorities(view.ranks_in_order):
-        table.add_row("(largest class)", *(known.get(measure, "") for measure in MEASURES), style="dim")
+        table.add_row("(largest class)", *(known.get(column.name, "") for column in columns), style="dim")
     paper.console.print(table)
+    for column in columns:
+        if column.name in OTHER_SCORES:
+            paper.line(f"{column.short}: {words_of(view, column)}", "dim")
+    if same := same_scores(view):
+        paper.line(same, "dim")
+    for sentence in left_out(view):
+        paper.line(sentence, "dim")
     if len(view.ranks_in_order) > 1:
         for sentence in correlation_sentences(view):
             paper.line(sentence)

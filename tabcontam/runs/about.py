@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
 from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, PromptFacts, RunFacts, SerializerFacts, catalogued
+from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.verdicts.wording import phrase
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -22,6 +24,7 @@ LIBRARIES = ("numpy", "openai", "pandas", "scikit-learn", "scipy")
 def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> RunFacts:
     """The facts of a run; `used` has what was sent to each LLM so far."""
     options = run.order.options
+    levels = {cell.test.family.value: cell.level for cell in run.cells}
     return RunFacts(
         version=__version__,
         versions=versions(),
@@ -29,8 +32,10 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         started=started.isoformat(timespec="seconds"),
         seed=options.seed,
         rules=PAPER if options.rules == PAPER else CALIBRATED,
+        queries=options.queries,
         alpha=options.alpha,
-        level=run.cells[0].level,
+        level=min(levels.values()),
+        levels=levels,
         dictionary=run.dictionary.name,
         llms=tuple(_llm(run, subject, used) for subject in run.subjects),
         catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
@@ -48,11 +53,28 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
             for table in run.tables
         ),
         serializers=tuple(
-            SerializerFacts(**{fact.name: getattr(item, fact.name) for fact in fields(SerializerFacts)})
+            SerializerFacts(**{fact.name: getattr(item, fact.name, "") for fact in fields(SerializerFacts)})
             for item in run.serializers
         ),
         prompts=tuple(PromptFacts(name=item.name, about=item.about) for item in run.prompts),
+        notes=(Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else (),
     )
+
+
+def not_asked(run: "Run") -> str:
+    """What `--queries paper` leaves out, in a line: tests, queries, and what the rules then cannot tell."""
+    if run.order.options.queries != PAPER:
+        return ""
+    cells = [cell for cell in run.cells if cell.subject is run.subjects[0]]
+    beyond = sum(cell.beyond for cell in cells)
+    undecided = sum(cell.uninformative is not None for cell in cells)
+    left_out = [f"{test.id} whole" for test in run.left_out]
+    left_out += [f"{beyond:,} further queries to each LLM"] if beyond else []
+    of_rules = (
+        f"; {undecided} of {len(cells)} cells of an LLM are not asked at all, since the calibrated rules could tell "
+        "nothing by so few queries (--rules paper asks them)"
+    )
+    return f"the paper's own queries alone: left out are {phrase(left_out) or 'none'}" + (of_rules if undecided else "")
 
 
 def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts:
@@ -63,6 +85,7 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
         stands_for=spec if found is None else f"{found.provider.name}:{found.model}",
         version=subject.model.version,
         control=subject.joined,
+        checks=subject.model.control,
     )
 
 

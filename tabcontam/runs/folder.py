@@ -23,13 +23,14 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Family
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.serializers import from_facts
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
@@ -120,7 +121,10 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     dictionary = english()
     run = replace(past.run, dictionary=dictionary.name, version=__version__)
     run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
-    templates = {item.name: Serializer(about="", **asdict(item)) for item in run.serializers}
+    try:
+        serializers = {item.name: from_facts(asdict(item)) for item in run.serializers}
+    except ValueError as error:
+        raise UsageError(f"{folder / RESULTS}: {error}") from error
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
@@ -128,14 +132,16 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
-            trials = [read_trial(test, trial_of(line), templates[cell.serializer or ""], dictionary) for line in own]
+            trials = [read_trial(test, trial_of(line), serializers[cell.serializer or ""], dictionary) for line in own]
             if trials:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level or 0.0)
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        cells.append(replace(again, control=cell.control) if trials else cell)
+        if trials:
+            again = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
+        cells.append(again if trials else cell)
         for line, trial in zip(own, trials, strict=True):
             trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
     replace_file(folder / TRIALS, as_lines(trials_file))
@@ -193,7 +199,14 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]
     merged: list[MergedRun] = []
     for name, run in zip(names, runs, strict=True):
-        own = MergedRun(folder=name, version=run.version, seed=run.seed, command=run.command, started=run.started)
+        own = MergedRun(
+            folder=name,
+            version=run.version,
+            seed=run.seed,
+            queries=run.queries,
+            command=run.command,
+            started=run.started,
+        )
         merged += run.runs or (own,)
     return replace(
         runs[-1],
@@ -203,11 +216,13 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         prompts=_last((one for run in runs for one in run.prompts), lambda one: one.name),
         tests=in_order(test for run in runs for test in run.tests),
         seed=", ".join(dict.fromkeys(str(run.seed) for run in runs)) if len(runs) > 1 else runs[0].seed,
+        queries=runs[0].queries if len({run.queries for run in runs}) == 1 else None,
         catalogue={llm: entry for run in runs for llm, entry in run.catalogue.items()},
         durations=_last((took for run in runs for took in run.durations), lambda took: took.key),
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
+        levels={family: min(run.level_of(Family(family)) for run in runs) for run in runs for family in run.levels},
         notes=_last(notes, lambda note: note),
         runs=tuple(merged),
     )

@@ -15,16 +15,17 @@ from typing import Any
 
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan, rows_shown
+from tabcontam.asking.plan import Options, PlannedCell, Subject, has_papers, plan, rows_shown
 from tabcontam.asking.preparing import prepared_meanwhile
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import NothingSelected, Unavailable, UsageError
+from tabcontam.evidence.base import Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
@@ -37,8 +38,10 @@ from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
+from tabcontam.verdicts.facts import asked_queries
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import PAPER
 from tabcontam.version import __version__
 
 DATASETS = ("iris", "wine")
@@ -53,6 +56,7 @@ class RunOrder:
     serializers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     expression: str | None = None
+    marks: str | None = None
     options: Options = field(default_factory=Options)
     controls: bool = True
     out: Path | None = None
@@ -69,7 +73,10 @@ class RunOrder:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that was planned: its subjects, tables and cells; `resolved` has what a name of an LLM stands for."""
+    """A run that was planned: its subjects, tables and cells.
+
+    `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask.
+    """
 
     order: RunOrder
     subjects: tuple[Subject, ...]
@@ -80,6 +87,7 @@ class Run:
     dictionary: Dictionary
     prices: Mapping[str, Price]
     resolved: Mapping[str, Found] = field(default_factory=dict)
+    left_out: tuple[Test, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,9 +106,7 @@ class Outcome:
 def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
-    tests = selected(all_tests(), order.expression)
-    if not tests:
-        raise NothingSelected(f"no test matches -k {order.expression!r}; known: {', '.join(by_id())}")
+    tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
     prices = load_prices(order.prices)
@@ -125,7 +131,17 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     with progress.doing("preparing guesses") as tell, preparing as ready:
         cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell, ready, prompts))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found)
+    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out)
+
+
+def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:
+    """The tests that are asked, and those that are left out whole, since the paper has no such query."""
+    if order.options.queries != PAPER:
+        return list(tests), ()
+    named, asked = [test.id for test in tests], [test for test in tests if has_papers(test)]
+    if not asked:
+        raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
+    return asked, tuple(test for test in tests if test not in asked)
 
 
 def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
@@ -316,6 +332,8 @@ def _check_same_run(folder: Path, run: Run) -> None:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
     if held.run.version != __version__:
         raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
+    if PAPER in (held.run.queries, run.order.options.queries) and held.run.queries != run.order.options.queries:
+        raise UsageError(f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with --out")
     specs = [subject.model.spec for subject in run.subjects]
     named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
     for llm in held.run.llms:

@@ -178,6 +178,10 @@ class Model(Protocol):
         """
         return self
 
+    def exposure(self, table: Table, row: int) -> float | None:
+        """How many copies of a row of the table, by its place there, it has read; None where nobody knows."""
+        return None
+
     async def answer(self, request: Request) -> Answer:
         """Ask once, by the method that answers this kind of question. Raises as they do."""
         match request.question:

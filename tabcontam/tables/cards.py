@@ -27,12 +27,15 @@ class Question:
     """The classification question of an edition.
 
     `answers` maps target values to answers, in the order they are offered. With a `threshold` the target is numeric
-    and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<").
+    and the first answer means at or above it, the second below (`answers` then has the keys ">=" and "<"). It
+    is not `fair` where the answers are bare codes, as `class_0`: nobody can know from a row alone which class that is.
+    It is asked all the same, and its accuracy is left out of the ranking's means.
     """
 
     text: str
     answers: Mapping[str, str]
     threshold: float | None = None
+    fair: bool = True
 
     def answer(self, value: str) -> str:
         """The answer for a target value."""

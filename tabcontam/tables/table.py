@@ -4,8 +4,9 @@ import csv
 import hashlib
 import io
 import os
+import re
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import repeat
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 Cell = str | None  # None: missing. An empty CSV field is missing; an empty string can only come from Parquet.
 
 MOST_CATEGORIES = 30
+NAMELESS = frozenset({"target", "class", "label", "y", "category", "cluster", "group", "output"})  # of any column
+CODE = re.compile(r"[+-]?\d+(\.0*)?|[^\W\d_]+[ _-]?\d+")
 MOST_ANSWERS = 10  # a target of a FILE with more distinct values has no classification question
 
 
@@ -226,6 +229,15 @@ def _file_table(path: Path, target: str | None, name: str | None) -> Table:
     return _own_table(path.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
 
 
+def bare_codes(target: str, answers: Iterable[str]) -> bool:
+    """Whether neither the column's name nor its values say what a class is: `target` with 0 and 1, or class_0.
+
+    Where the name does, as in `Survived` with 0 and 1, or the values do, a reader can know what is asked.
+    """
+    words = re.findall(r"[^\W\d_]+", target.casefold())
+    return bool(words) and set(words) <= NAMELESS and all(CODE.fullmatch(answer.strip()) for answer in answers)
+
+
 def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha256: str, target: str | None) -> Table:
     """A table that has no card: a FILE or a frame."""
     if len(columns) < 2:
@@ -241,7 +253,8 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
     if target is not None:
         answers = sorted(value for value in set(cells[target]) - missing if value is not None)
         if 2 <= len(answers) <= MOST_ANSWERS:
-            question = Question(f"What is the value of {target}?", {value: value for value in answers})
+            text = f"What is the value of {target}?"
+            question = Question(text, {value: value for value in answers}, fair=not bare_codes(target, answers))
     return Table(
         name=name,
         title=title,

@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 
 KINDS = {
     "datasets": Kind("dataset card", "--dataset", frozenset({"editions", "released"})),
-    "serializers": Kind("serializer", "--serializer", frozenset({"value_separator", "feature_separator"})),
+    "serializers": Kind("serializer", "--serializer", frozenset({"form", "value_separator", "feature_separator"})),
     "prompts": Kind("prompt set", "--prompts", frozenset({"system", "classification"})),
 }
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from tabcontam.evidence.base import UNDECIDED, Kind, Verdict
+from tabcontam.evidence.base import UNDECIDED, Family, Kind, Verdict
 from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.verdicts.wording import shorten, text
 
@@ -25,8 +25,8 @@ LONGEST_SENTENCE = 600
 
 PLACE = ("llm", "dataset", "edition", "serializer", "prompts", "source", "test")  # of a cell, and of its trials
 NUMBERS = (
-    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "recalled_bits",
-    "detectable_share",
+    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "bound", "recalled_bits",
+    "detectable_share", "exposure",
 )  # fmt: skip
 
 
@@ -135,6 +135,10 @@ class Result(InCell):
     """Of a contaminated cell: the verdict that it would have without the finding. Else null."""
     paper_verdict: Verdict | None = None
     """By the published rules, on the queries that are the paper's own; null where there are none or only a score."""
+    lacks: str | None = None
+    """What the test needs and this LLM does not have, as log-probabilities; null where it can take the test."""
+    exposure: Amount | None = None
+    """How many copies of a row of this table the LLM is known to have read, on average; null where nobody knows."""
     cut_short: Truth = False
     """Whether queries were planned that were never asked."""
     score: Share | None = None
@@ -154,7 +158,7 @@ class Result(InCell):
     p_value: Share | None = None
     """The p-value: how often chance alone would show as much under the null; null where there is none."""
     q_value: Share | None = None
-    """The p-value corrected for all that is tested of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    """The p-value corrected for all cells of this LLM and family (Benjamini-Hochberg); at most alpha in a finding."""
     interval: Interval | None = None
     """The 95% interval of what interval_of says; null where there is none."""
     interval_of: str | None = None
@@ -167,11 +171,18 @@ class Result(InCell):
     """Why the verdict is not contaminated, where something is to be said of it."""
     sentence: str | None = None
     """What was found, in one plain sentence."""
+    not_averaged: str | None = None
+    """Why the score, if there is one, is left out of the means of the ranking; null where it belongs into them."""
 
     @property
     def place(self) -> tuple[str, ...]:
         """What its trials share with it; of recorded answers also the file."""
         return place_of(vars(self))
+
+    @property
+    def exposed(self) -> bool:
+        """Whether the LLM is known to have read every row of the table, at least once on average."""
+        return self.exposure is not None and self.exposure >= 1
 
     @property
     def outcome(self) -> str:
@@ -189,7 +200,8 @@ class Result(InCell):
         first, second = (self.reason, self.sentence) if self.verdict in UNDECIDED else (self.sentence, self.reason)
         if self.verdict is Verdict.NOT_DETECTED and first and second:
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
-        return shorten(first or second or self.outcome, LONGEST_SENTENCE)
+        said = shorten(first or second or self.outcome, LONGEST_SENTENCE)
+        return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
 
     @property
     def limits(self) -> str:
@@ -206,15 +218,31 @@ class Result(InCell):
 
 
 @dataclass(frozen=True, kw_only=True)
+class FamilyEvidence:
+    """What the row tests of one family say together of an LLM and a table."""
+
+    family: Family
+    """The family of the tests."""
+    p_value: Share
+    """The p-value of all of them together, whatever their dependence."""
+    q_value: Share
+    """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class TableVerdict(InTable):
     """What the row tests say together of an LLM and a table as asked about: only they can show that rows were seen."""
 
     verdict: Verdict
     """Under the rules of this run."""
     p_value: Share | None = None
-    """The p-value of all its row tests, whatever their dependence; null where there is none."""
+    """The p-value of the row tests of the family that says most; null where there is none."""
     q_value: Share | None = None
-    """The p-value corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    families: tuple[FamilyEvidence, ...] = ()
+    """What each family of tests that weighed answers says of the table; empty in runs of older versions."""
+    bound: Share | None = None
+    """How often at most a table that the LLM has not seen is called contaminated: alpha for each of these families."""
     recalled_bits: Number | None = None
     """The recalled bits of its row tests, added up."""
     detectable_share: Share | None = None

@@ -20,7 +20,7 @@ from tabcontam.groups import grouped
 from tabcontam.statistics.exact import benjamini_hochberg, fisher, mcnemar
 from tabcontam.verdicts.cells import CellName, InCell, Result
 from tabcontam.verdicts.checked import Count, Share, Truth
-from tabcontam.verdicts.facts import RunFacts
+from tabcontam.verdicts.facts import RunFacts, asked_queries
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.rules import ALPHA
 
@@ -259,6 +259,7 @@ def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
     for kind, what, values in (
         (NoteKind.SEEDS, "seeds, so that their queries are different ones", [str(run.seed) for run in runs]),
         (NoteKind.VERSIONS, "versions of tabcontam", [run.version for run in runs]),
+        (NoteKind.QUERIES, "queries", [asked_queries(run) for run in runs]),
     ):
         if len(set(values)) > 1:
             each = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))

@@ -1,6 +1,7 @@
 """The one place that turns what was measured into verdicts.
 
-`calibrated` decides over all cells of an LLM at once: Benjamini-Hochberg on their p-values, at one level for the run.
+`calibrated` decides over all cells of an LLM and a family of tests at once: Benjamini-Hochberg on their p-values, at
+one level for the run.
 `paper` repeats the published decisions on the text as it came, cell by cell.
 """
 
@@ -22,7 +23,7 @@ class Decision:
 
 
 def level(alpha: float, cells: int) -> float:
-    """The p-value at which one of so many cells of an LLM is a finding for sure, whatever the other cells show."""
+    """The p-value at which one of so many cells of an LLM and family is a finding for sure, whatever the rest show."""
     return alpha / max(cells, 1)
 
 

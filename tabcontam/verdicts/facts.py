@@ -4,13 +4,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tabcontam.evidence.base import Facts
+from tabcontam.evidence.base import Facts, Family
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
+from tabcontam.verdicts.rules import PAPER
 
 
 def known_tests() -> dict[str, Facts]:
@@ -62,6 +63,8 @@ class LlmFacts:
     """The version or digest that the server states; null where it states none."""
     control: Truth = False
     """Whether it is a control that joined the run."""
+    checks: Truth = False
+    """Whether it checks the tests: it knows all that it is known to have read, and nothing else of a table's rows."""
     requests: Count | None = None
     """How many requests were sent."""
     retries: Count | None = None
@@ -145,11 +148,13 @@ class SerializerFacts:
 
     name: str
     """Its name."""
-    specifier: str
+    form: str = "template"
+    """The form of a row: template, csv, json or markdown. What follows is that of a template, and else empty."""
+    specifier: str = ""
     """What stands before each feature."""
-    value_separator: str
+    value_separator: str = ""
     """What stands between a feature and its value."""
-    feature_separator: str
+    feature_separator: str = ""
     """What stands between two features."""
 
 
@@ -173,10 +178,19 @@ class MergedRun:
     """The version of tabcontam."""
     seed: int | str | None = None
     """Its seed."""
+    queries: Count | Literal["paper"] | None = None
+    """What it asked in each cell, as in the run's own field."""
     command: str | None = None
     """Its command line."""
     started: str | None = None
     """When it started."""
+
+
+def asked_queries(run: "RunFacts | MergedRun") -> str:
+    """Which of their queries the tests of a run asked, in words."""
+    if run.queries == PAPER:
+        return "the paper's own queries alone"
+    return "all queries" if run.queries is None else f"at most {run.queries} queries a cell"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,10 +211,14 @@ class RunFacts:
     """The seed; of merged runs all of theirs, divided by commas."""
     rules: Literal["calibrated", "paper"]
     """How answers became verdicts."""
+    queries: Count | Literal["paper"] | None = None
+    """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
     alpha: Level | None = None
-    """The share of an LLM's contaminated cells that may be false, on average."""
+    """The share of an LLM's contaminated cells of one family of tests that may be false, on average."""
     level: Share | None = None
-    """The p-value that a single cell must reach to count as found whatever the others show."""
+    """The p-value at which a single cell of any family counts as found whatever the others show."""
+    levels: Mapping[str, Share] = field(default_factory=dict)
+    """The same for each family of tests; empty in runs of older versions, whose families shared one level."""
     dictionary: str = ""
     """The dictionary that decided what is a word."""
     recorded: Truth = False
@@ -229,6 +247,10 @@ class RunFacts:
     """The user's limit that it stopped at, if it did."""
     durations: tuple[Duration, ...] = ()
     """How long the answers of each cell took that were asked now."""
+
+    def level_of(self, family: Family) -> float:
+        """The p-value at which a single cell of a family counts as found whatever the others show."""
+        return self.levels.get(family, self.level or 0.0)
 
     @property
     def ended_early(self) -> bool:

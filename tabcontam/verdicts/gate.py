@@ -6,20 +6,22 @@ end. Of all else the gate cannot tell: no readable answer, asking could not have
 
 The controls decide nothing, but say what a row test is worth on a table (same dataset, edition and serializer):
 
-- `control:exposed`, which has the table, was missed by it: it has no power there, and makes no table clean.
-- `control:unexposed`, which has none of the rows, was flagged by it: it measures plausibility there, and makes no table
-  contaminated. Where only the row tests together flagged it, this goes for the one with the least p-value.
+- One that is known to have read the table (`control:exposed`) was missed by it: it has no power there, and makes no
+  table clean.
+- One that is known to have read none of its rows (`control:unexposed`) was flagged by it: it measures plausibility
+  there, and makes no table contaminated. Where only the row tests together flagged it, this goes for the one with the
+  least p-value.
 
 Where a verdict rests on such tests, it is taken anew without them, in the same way and at the same level, with all
-tables of the LLM as one family. If the other row tests carry it, it stands; if not, the gate cannot tell. A control
-that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control voids
-what was found of itself.
+tables of the LLM that share an error budget. If the other row tests carry it, it stands; if not, the gate cannot tell.
+A control that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control
+voids what was found of itself.
 
 A results.json whose parts contradict each other, as after an edit by hand, is an error; and no table is clean that its
 cells do not show to be so.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -31,10 +33,9 @@ from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
-from tabcontam.verdicts.notes import EXPOSED, UNEXPOSED
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
-from tabcontam.verdicts.wording import rounded, shorten, visible
+from tabcontam.verdicts.wording import phrase, rounded, shorten, visible
 
 NAMED = 3  # findings that the one line names
 LONGEST = 240  # characters of a finding there
@@ -100,7 +101,8 @@ class Judgement:
 class Ruling:
     """What the gate says of one (LLM, table), for those who put it in words of their own.
 
-    `void` has the row tests that a control shows to be worth nothing for what was found, or for finding nothing;
+    `void` has the row tests that a control, named in `control`, shows to be worth nothing for what was found, or for
+    finding nothing;
     `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found by the others; None where
     that is not known.
     """
@@ -109,6 +111,7 @@ class Ruling:
     reason: str
     void: tuple[str, ...]
     share: float | None
+    control: str
 
 
 def rulings(view: RunResults) -> dict[Tested, Ruling]:
@@ -168,7 +171,7 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     )
     for llm in view.joined:
         alike = all(cell.control for cell in view.cells if cell.llm == llm)
-        if llm not in (EXPOSED, UNEXPOSED) or llm in stated or not alike:
+        if llm not in view.checking or llm in stated or not alike:
             yield f"{llm} is marked as a control that joined, and it is not"
     for table in view.tables:
         if (table.llm, table.table) not in subjects:
@@ -184,10 +187,14 @@ def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) ->
     """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
     chosen = llms_named(view, llms)
     named = dict.fromkeys(place for name in datasets for place in places_named(view, name))
-    asked = dict.fromkeys((cell.llm, cell.table) for block in view.blocks for cell in block.cells)
     if not datasets:
-        return [(llm, place) for llm, place in asked if llm in chosen]
+        by_llm = grouped(view.cells, lambda cell: cell.llm)
+        return [(llm, place) for llm in view.llms if llm in chosen for place in _tables_of(by_llm[llm])]
     return [(llm, place) for llm in chosen for place in named]
+
+
+def _tables_of(cells: Sequence[Result]) -> Iterable[TableName]:
+    return dict.fromkeys(cell.table for cell in cells)
 
 
 def _together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
@@ -218,9 +225,9 @@ class _Gate:
     def ruling(self, llm: str, place: TableName) -> Ruling:
         """What is found of one LLM and one table, and what it rests on."""
         cells = self._rows(llm, place)
-        flagged = _flagged(cells, self._tables.get((llm, place)))
+        flagged = self._flagged(llm, place)
         missed = [cell for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
-        worthless = self._void(UNEXPOSED if flagged else EXPOSED, llm, place)
+        worthless = self._void(llm, place, exposed=not flagged)
         void = tuple(test for test in flagged or [cell.test for cell in missed] if test in worthless)
         # The published rules do not say what would have been found.
         counted = [] if self.view.run.rules == PAPER else [cell for cell in missed if cell.test not in void]
@@ -236,16 +243,18 @@ class _Gate:
                 conclusion, reason = Conclusion.CONTAMINATED, f"the dataset is known: found by {tests}"
             elif conclusion is Conclusion.CLEAN and (unknown_why := self._unsure(llm, place)):
                 conclusion, reason = Conclusion.CANNOT_TELL, unknown_why
-        return Ruling(conclusion, visible(reason, line=True), void, share)
+        control = self._controls(place, exposed=not flagged)
+        return Ruling(conclusion, visible(reason, line=True), void, share, control)
 
     def _found(self, llm: str, place: TableName, flagged: Sequence[str], void: Sequence[str]) -> tuple[Conclusion, str]:
         """Of a table that is contaminated in the report by these row tests, of which some may be worth nothing."""
         if not void:
             return Conclusion.CONTAMINATED, self._found_by(llm, place, flagged)
-        also = f"{UNEXPOSED}, which has none of its rows, was flagged by {', '.join(void)} as well"
+        control = self._controls(place, exposed=False)
+        also = f"{control}, which has none of its rows, was flagged by {', '.join(void)} as well"
         if standing := [test for test in flagged if test not in void]:
             return Conclusion.CONTAMINATED, f"found by {', '.join(standing)}; {also}"
-        again = self._without[UNEXPOSED].get((llm, place))
+        again = self._without_implausible.get((llm, place))
         if again is not None and again.verdict is Verdict.CONTAMINATED:
             return Conclusion.CONTAMINATED, f"{again.reason}, without {', '.join(void)}; {also}"
         return Conclusion.CANNOT_TELL, f"what was found may be plausibility: {also}"
@@ -272,8 +281,8 @@ class _Gate:
         if table.verdict is not Verdict.NOT_DETECTED:
             why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"
-        also = f"{EXPOSED}, which has the table, was missed by {', '.join(void)} as well"
-        again = self._without[EXPOSED].get((llm, place))
+        also = f"{self._controls(place, exposed=True)}, which has the table, was missed by {', '.join(void)} as well"
+        again = self._without_powerless.get((llm, place))
         if again is None or again.verdict is not Verdict.NOT_DETECTED:
             unsure = also if void else "the verdict is not what its row tests say together"
             return Conclusion.CANNOT_TELL, f"nothing was found, but not for sure: {unsure}"
@@ -297,29 +306,49 @@ class _Gate:
         known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
         return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
 
-    def _void(self, control: str, llm: str, place: TableName) -> Sequence[str]:
-        """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
-        if llm == control:
-            return ()
-        cells = self._rows(control, place)
-        if control == EXPOSED:
-            return [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED]
-        return _flagged(cells, self._tables.get((control, place)))
-
-    @cached_property
-    def _without(self) -> dict[str, dict[Tested, TableVerdict]]:
-        """For each control, the verdicts of all tables without the row tests that it voids, as a report has them."""
-        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
+    def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:
+        """The row tests' results of each control that is known to have read the table, or none of its rows."""
+        own = {llm: self._rows(llm, place) for llm in self.view.llms if llm in self.view.checking}
         return {
-            control: _verdicts(tables(self._worth(control), run.rules, alpha, self.view.facts))
-            for control in (EXPOSED, UNEXPOSED)
+            llm: cells
+            for llm, cells in own.items()
+            if cells and (cells[0].exposed if exposed else cells[0].exposure == 0)
         }
 
-    def _worth(self, control: str) -> Iterator[Result]:
-        """The results of row tests but those that a control voids."""
-        for (llm, place), cells in self._row_results.items():
-            void = self._void(control, llm, place)
-            yield from (cell for cell in cells if cell.test not in void)
+    def _controls(self, place: TableName, exposed: bool) -> str:
+        return phrase(list(self._checking(place, exposed)))
+
+    def _void(self, llm: str, place: TableName, exposed: bool) -> frozenset[str]:
+        """The row tests that a control shows to be worth nothing here: for `clean`, or for `contaminated`."""
+        void: set[str] = set()
+        for control, cells in self._checking(place, exposed).items():
+            if control == llm:
+                return frozenset()
+            missed = (cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED)
+            void.update(missed if exposed else self._flagged(control, place))
+        return frozenset(void)
+
+    @cached_property
+    def _without_powerless(self) -> dict[Tested, TableVerdict]:
+        """The verdicts of all tables without the row tests that miss a control which has the table."""
+        return self._anew(exposed=True)
+
+    @cached_property
+    def _without_implausible(self) -> dict[Tested, TableVerdict]:
+        """The verdicts of all tables without the row tests that flag a control which has none of its rows."""
+        return self._anew(exposed=False)
+
+    def _anew(self, exposed: bool) -> dict[Tested, TableVerdict]:
+        """The verdicts of all tables, as a report has them, without the row tests that a control voids."""
+        run, alpha = self.view.run, ALPHA if self.view.run.alpha is None else self.view.run.alpha
+        worth = [
+            cell
+            for (llm, place), cells in self._row_results.items()
+            for void in [self._void(llm, place, exposed)]
+            for cell in cells
+            if cell.test not in void
+        ]
+        return _verdicts(tables(worth, run.rules, alpha, self.view.facts))
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:
@@ -334,22 +363,24 @@ class _Gate:
     def _labels(self) -> dict[TableName, str]:
         return {cell.table: self.view.label(cell) for cell in self.view.cells}
 
+    def _flagged(self, llm: str, place: TableName) -> list[str]:
+        """The row tests that found the rows: those whose cell did, else of all together that with the least p-value."""
+        cells, table = self._rows(llm, place), self._tables.get((llm, place))
+        if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
+            return found
+        if table is None or table.verdict is not Verdict.CONTAMINATED:
+            return []
+        finding = {one.family for one in table.families if one.q_value == table.q_value}
+        own = [cell for cell in cells if not finding or self.view.facts[cell.test].family in finding]
+        p_values = [1.0 if cell.p_value is None else cell.p_value for cell in own]
+        return [cell.test for cell, p_value in zip(own, p_values, strict=True) if p_value == min(p_values)]
+
     def _rows(self, llm: str, place: TableName) -> list[Result]:
         return self._row_results.get((llm, place), [])
 
 
 def _verdicts(verdicts: Sequence[TableVerdict]) -> dict[Tested, TableVerdict]:
     return {(verdict.llm, verdict.table): verdict for verdict in verdicts}
-
-
-def _flagged(cells: Sequence[Result], table: TableVerdict | None) -> list[str]:
-    """The row tests that found the rows: those whose cell did, else of all together that with the least p-value."""
-    if found := [cell.test for cell in cells if cell.verdict is Verdict.CONTAMINATED]:
-        return found
-    if table is None or table.verdict is not Verdict.CONTAMINATED:
-        return []
-    p_values = [1.0 if cell.p_value is None else cell.p_value for cell in cells]
-    return [cell.test for cell, p_value in zip(cells, p_values, strict=True) if p_value == min(p_values)]
 
 
 def cut_short(cell: Result) -> bool:

@@ -1,15 +1,15 @@
 """Trials to results: cells, tables, ranking. `run`, `rescore`, `report`, `replay` and `power` share it."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Facts, PublishedRule, Reply, Test, Trial, Verdict
+from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, Test, Trial, Verdict
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
-from tabcontam.verdicts.cells import CellName, Result, Statistic, TableVerdict
+from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableVerdict
 from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
@@ -26,7 +26,7 @@ BY_TESTS = {
     Verdict.SKIPPED: "not asked:",
 }
 Tests = Mapping[str, Facts]
-Part = TypeVar("Part", Result, TableVerdict)
+Key = TypeVar("Key", bound=Hashable)
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
@@ -95,12 +95,23 @@ def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial])
     return replace(cell, hits=hits, answered=answered, score=round(hits / asked, 4), sentence=sentence)
 
 
-def unjudged(name: CellName, test: Test, verdict: Verdict | None, reason: str | None, queries: int = 0) -> Result:
-    """A cell before its trials are weighed, or one that has none: skipped, or not answered."""
+def unjudged(
+    name: CellName,
+    test: Test,
+    verdict: Verdict | None,
+    reason: str | None,
+    queries: int = 0,
+    lacks: str | None = None,
+) -> Result:
+    """A cell before its trials are weighed, or one that has none: skipped, or not answered.
+
+    `lacks` says what the test needs and the LLM does not have, if it is that.
+    """
     return Result(
         **name._asdict(),
         kind=test.kind,
         verdict=verdict,
+        lacks=lacks,
         cut_short=queries > 0,
         queries=queries,
         reason=reason,
@@ -109,8 +120,14 @@ def unjudged(name: CellName, test: Test, verdict: Verdict | None, reason: str | 
 
 
 def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[Result]:
-    """The cells with their q-values over all cells of the same LLM and, under the calibrated rules, their verdicts."""
+    """The cells with their q-values and, under the calibrated rules, their verdicts.
+
+    A q-value is over the cells of the same LLM and of the same family of tests, so that no test of another family
+    changes it (Benjamini and Hochberg 1995).
+    """
     known = tests or known_tests()
+    p_values = {number: cell.p_value for number, cell in enumerate(cells) if cell.p_value is not None}
+    q_values = _corrected(p_values, lambda number: (cells[number].llm, known[cells[number].test].family))
 
     def decided(cell: Result, finding: bool) -> Result:
         if rules == PAPER and known[cell.test].number is not None:
@@ -125,18 +142,18 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
         reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
         return replace(cell, verdict=own, otherwise=None, reason=reason)
 
-    return _by_llm(cells, alpha, decided)
+    return [
+        decided(replace(cell, q_value=q_values[number]), q_values[number] <= alpha) if number in q_values else cell
+        for number, cell in enumerate(cells)
+    ]
 
 
-def _by_llm(parts: Sequence[Part], alpha: float, decided: Callable[[Part, bool], Part]) -> list[Part]:
-    """The parts with what is decided of those that have a p-value, within the family of their LLM."""
-    concluded = list(parts)
-    p_values = {number: part.p_value for number, part in enumerate(parts) if part.p_value is not None}
-    for family in grouped(p_values, lambda number: parts[number].llm).values():
-        q_values = benjamini_hochberg([p_values[number] for number in family])
-        for number, q_value in zip(family, q_values, strict=True):
-            concluded[number] = decided(replace(parts[number], q_value=q_value), q_value <= alpha)
-    return concluded
+def _corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
+    """The q-value of each p-value, over those that share its error budget (Benjamini and Hochberg 1995)."""
+    q_values: dict[Key, float] = {}
+    for sharing in grouped(p_values, budget).values():
+        q_values |= zip(sharing, benjamini_hochberg([p_values[key] for key in sharing]), strict=True)
+    return q_values
 
 
 def surely_found(cell: Result, rules: str, at: float) -> bool:
@@ -169,29 +186,56 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
 
 
 def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
-    """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend."""
+    """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend.
+
+    Each family tests the table by itself, at `alpha` over all tables of the LLM. The table is contaminated where one of
+    them finds it, so that with several families it is called so by mistake with at most the sum of their levels.
+    """
     known = tests or known_tests()
     of_rows = (cell for cell in cells if known[cell.test].row_test)
+    by_table = grouped(of_rows, lambda cell: (cell.llm, cell.table))
+    p_values = {
+        (table, family): any_dependence(found)
+        for table, own in by_table.items()
+        for family, of_family in grouped(own, lambda cell: known[cell.test].family).items()
+        if (found := [cell.p_value for cell in of_family if cell.p_value is not None])
+    }
+    q_values = _corrected(p_values, lambda key: (key[0][0], key[1]))
+    found_by = {
+        table: tuple(
+            FamilyEvidence(family=family, p_value=p_value, q_value=q_values[place, family])
+            for (place, family), p_value in p_values.items()
+            if place == table
+        )
+        for table in by_table
+    }
+    several = len({family for _, family in p_values}) > 1
 
-    def decided(table: TableVerdict, finding: bool) -> TableVerdict:
-        if finding and rules != PAPER:
-            reason = f"the row tests together: p = {table.p_value:.2g}"
-            return replace(table, verdict=Verdict.CONTAMINATED, reason=reason)
-        if rules != PAPER and table.verdict in DECIDED:
+    def decided(table: TableVerdict) -> TableVerdict:
+        if rules == PAPER or not table.families:
+            return table
+        if finding := [one for one in table.families if one.q_value <= alpha]:
+            together = [f"the {_tests_of(one.family, several)} together: p = {one.p_value:.2g}" for one in finding]
+            return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
+        if table.verdict in DECIDED:
             power = _would_find(table.detectable_share)
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
         return table
 
-    by_table = grouped(of_rows, lambda cell: (cell.llm, cell.table))
-    return _by_llm([_table(own) for own in by_table.values()], alpha, decided)
+    return [decided(_table(own, found_by[table], alpha)) for table, own in by_table.items()]
 
 
-def _table(cells: Sequence[Result]) -> TableVerdict:
+def _tests_of(family: Family, several: bool) -> str:
+    """What the row tests of a family are called: by the family where there are `several`, `rows` by what is asked."""
+    return f"{family} tests" if several and family is not Family.ROWS else "row tests"
+
+
+def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha: float) -> TableVerdict:
     verdicts = {cell.verdict for cell in cells}
     verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
     recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
-    p_values = [cell.p_value for cell in cells if cell.p_value is not None]
+    first = min(families, key=lambda one: (one.q_value, one.p_value), default=None)
     return TableVerdict(
         llm=cells[0].llm,
         dataset=cells[0].dataset,
@@ -199,7 +243,10 @@ def _table(cells: Sequence[Result]) -> TableVerdict:
         serializer=cells[0].serializer,
         prompts=cells[0].prompts,
         verdict=verdict,
-        p_value=any_dependence(p_values) if p_values else None,
+        p_value=first.p_value if first else None,
+        q_value=first.q_value if first else None,
+        families=families,
+        bound=min(1.0, round(alpha * len(families), 12)) if families else None,
         recalled_bits=sum(recalled) if recalled else None,
         detectable_share=min(shares, default=None),
         reason=f"{BY_TESTS[verdict]} {', '.join(cell.test for cell in cells if cell.verdict is verdict)}",

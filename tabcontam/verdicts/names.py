@@ -18,7 +18,7 @@ def llms_named(view: RunResults, names: Sequence[str]) -> list[str]:
 
     Without names all but the controls that joined. Raises `UsageError` for a name that no LLM of the run has.
     """
-    known = [block.llm for block in view.blocks]
+    known = view.llms
     if not names:
         return [llm for llm in known if llm not in view.joined]
     return list(dict.fromkeys(llm for name in names for llm in _llms(view, name, known)))

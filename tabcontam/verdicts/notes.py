@@ -9,14 +9,12 @@ from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import phrase
 
-EXPOSED = "control:exposed"
-UNEXPOSED = "control:unexposed"
-
 
 class NoteKind(StrEnum):
     """What a note is about."""
 
     RULES = "rules"
+    QUERIES = "queries"  # which of them were asked
     SEEDS = "seeds"  # merged runs differ in them
     VERSIONS = "versions"
     EDITIONS = "editions"
@@ -57,28 +55,38 @@ Labelled = tuple[str, Result]  # a cell and what the report calls its table
 
 
 def of_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
-    """What the controls say about the tests themselves; nothing where no control took part.
+    """What the controls, whose cells these are, say about the tests themselves.
 
-    Both have read a page about the dataset, so only row tests tell them apart.
+    All have read a page about the dataset, so only row tests tell those that have its rows from those that do not.
     """
-    of_rows = [one for one in cells if one[1].test in row_tests]
-    others = [one for one in cells if one[1].test not in row_tests]
-    missed = _judged(of_rows, EXPOSED, Verdict.NOT_DETECTED)
-    silent = _judged(cells, EXPOSED, Verdict.NO_ANSWER)
-    flagged = _judged(of_rows, UNEXPOSED, Verdict.CONTAMINATED)
-    known = _judged(others, EXPOSED, Verdict.NOT_DETECTED)
-    return [
-        *_by_test(NoteKind.NO_POWER, f"{EXPOSED}, which has the table, was missed by", missed),
-        *_by_test(NoteKind.NOT_KNOWN, f"{EXPOSED} gave no readable answer to", silent),
-        *_by_test(NoteKind.PLAUSIBILITY, f"{UNEXPOSED}, which has none of its rows, was flagged by", flagged),
-        *_by_test(NoteKind.CONTROLS, f"{EXPOSED}, which has read a page about the dataset, was missed by", known),
-        *_found(f"{EXPOSED}, which has the table, was found", _judged(of_rows, EXPOSED, *MEASURED)),
-        *_found(f"{UNEXPOSED}, which has none of its rows, was flagged", _judged(of_rows, UNEXPOSED, *MEASURED)),
-    ]
+    notes: list[Note] = []
+    for llm, own in grouped(cells, lambda one: one[1].llm).items():
+        exposed = [one for one in own if one[1].exposed]
+        unexposed = [one for one in own if one[1].exposure == 0]
+        rows, others = _of_tests(exposed, row_tests), [one for one in exposed if one[1].test not in row_tests]
+        missed, known = _judged(rows, Verdict.NOT_DETECTED), _judged(others, Verdict.NOT_DETECTED)
+        silent = _judged(exposed, Verdict.NO_ANSWER)
+        flagged = _judged(_of_tests(unexposed, row_tests), Verdict.CONTAMINATED)
+        notes += [
+            *_by_test(NoteKind.NO_POWER, f"{llm}, which has the table, was missed by", missed),
+            *_by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent),
+            *_by_test(NoteKind.PLAUSIBILITY, f"{llm}, which has none of its rows, was flagged by", flagged),
+            *_by_test(NoteKind.CONTROLS, f"{llm}, which has read a page about the dataset, was missed by", known),
+            *_found(f"{llm}, which has the table, was found", _judged(rows, *MEASURED)),
+            *_found(
+                f"{llm}, which has none of its rows, was flagged",
+                _judged(_of_tests(unexposed, row_tests), *MEASURED),
+            ),
+        ]
+    return sorted(notes, key=lambda note: list(NoteKind).index(note.kind))
 
 
-def _judged(cells: Iterable[Labelled], llm: str, *verdicts: Verdict) -> list[Labelled]:
-    return [one for one in cells if one[1].llm == llm and one[1].verdict in verdicts]
+def _of_tests(cells: Iterable[Labelled], tests: frozenset[str]) -> list[Labelled]:
+    return [one for one in cells if one[1].test in tests]
+
+
+def _judged(cells: Iterable[Labelled], *verdicts: Verdict) -> list[Labelled]:
+    return [one for one in cells if one[1].verdict in verdicts]
 
 
 def _by_test(kind: NoteKind, what: str, cells: Iterable[Labelled]) -> list[Note]:

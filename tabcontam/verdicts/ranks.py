@@ -8,7 +8,7 @@ from typing import Any, get_args
 from tabcontam.evidence.base import DECIDED, Facts, Measure, Verdict
 from tabcontam.groups import grouped
 from tabcontam.statistics.exact import clopper_pearson, mean_interval, spearman
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import Result, TableName
 from tabcontam.verdicts.checked import Coefficient, Count, Interval, Share
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.rules import PAPER
@@ -16,6 +16,53 @@ from tabcontam.verdicts.rules import PAPER
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 ACCURACIES = MEASURES[2:]
 Limits = tuple[float, float]
+Square = tuple[TableName, str]  # what a cell is about, whichever LLM was asked
+
+
+@dataclass(frozen=True)
+class RankColumn:
+    """A column of the ranking.
+
+    `name` is the field of `Rank`, `title` what heads it, `short` the same where room is scarce, `words` what a sentence
+    calls it. `about` says what it is; the words in braces depend on the run.
+    """
+
+    name: str
+    title: str
+    short: str
+    words: str
+    about: str
+
+
+COLUMNS = (
+    RankColumn(
+        "score",
+        "Contamination",
+        "contam.",
+        "contamination",
+        "the share of contaminated among {counted} cells of the tests in the paper's Table 1",
+    ),
+    RankColumn(
+        "score_all",
+        "All cells",
+        "all",
+        "contamination of all cells",
+        "contamination over all cells of the paper's tests, where an undecided one counts as not contaminated",
+    ),
+    RankColumn(
+        "score_shared",
+        "Shared cells",
+        "shared",
+        "contamination of shared cells",
+        "contamination over the {shared} of the paper's tests that were {done} for every LLM with a score",
+    ),
+    RankColumn("membership", "Membership", "member.", "membership", "mean {membership}, where a coin gets 0.5"),
+    RankColumn("zero_shot", "0-shot", "0-shot", "0-shot accuracy", "mean accuracy of classification, no row shown"),
+    RankColumn(
+        "one_shot", "1-shot", "1-shot", "1-shot accuracy", "mean accuracy of classification, a row of each class shown"
+    ),
+)
+OTHER_SCORES = ("score_all", "score_shared")  # columns that may say the same as the score
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,11 +76,21 @@ class Rank:
     membership: Share | None = None
     """The mean over tables of the area under the curve of the membership test."""
     zero_shot: Share | None = None
-    """The mean accuracy of classification without examples."""
+    """The mean accuracy of classification without examples, over cells that are not_averaged for no reason."""
     one_shot: Share | None = None
-    """The mean accuracy of classification with one example of each class."""
+    """The mean accuracy of classification with one example of each class, over the same tables."""
+    score_all: Share | None = None
+    """The share of contaminated cells of all that are of the paper's tests, decided or not."""
+    score_shared: Share | None = None
+    """The share of contaminated cells of those decided (under the paper's rules: asked) for every LLM with a score."""
+    shared_cells: Count | None = None
+    """How many cells score_shared is over; null where it is."""
     score_interval: Interval | None = None
     """The 95% interval of score; null where it is not known."""
+    score_all_interval: Interval | None = None
+    """The 95% interval of score_all; null where it is not known."""
+    score_shared_interval: Interval | None = None
+    """The 95% interval of score_shared; null where it is not known."""
     membership_interval: Interval | None = None
     """The 95% interval of membership; null where it is not known."""
     zero_shot_interval: Interval | None = None
@@ -47,13 +104,14 @@ class Rank:
 
     @property
     def measures(self) -> Mapping[str, float | None]:
-        """What was measured of it."""
-        return {name: getattr(self, name) for name in MEASURES}
+        """What was measured of it, by the names of the ranking's columns."""
+        return {column.name: getattr(self, column.name) for column in COLUMNS}
 
     @property
     def intervals(self) -> Mapping[str, Limits]:
         """The 95% intervals of the measures, where they are known."""
-        return {name: limits for name in MEASURES if (limits := getattr(self, f"{name}_interval")) is not None}
+        found = {column.name: getattr(self, f"{column.name}_interval") for column in COLUMNS}
+        return {name: limits for name, limits in found.items() if limits is not None}
 
     @property
     def majorities(self) -> Mapping[str, float]:
@@ -82,29 +140,58 @@ class Correlation:
 def ranking(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts] | None = None) -> tuple[Rank, ...]:
     """Table 2 of the paper: the LLMs under test by contamination score, highest first; intervals have 95%.
 
-    The score is contaminated over decided cells of the paper's tests, and under its rules over all of them; its
-    interval is Clopper and Pearson's, as if each cell were a draw of its own (those of one table depend on each other).
+    The score is contaminated over decided cells of the paper's tests, and under its rules over all of them. Beside it
+    stand the same over all cells, and over `shared_squares`, since an LLM that refuses is ranked on fewer and other
+    cells. Their intervals are Clopper and Pearson's, as if each cell were a draw of its own (those of one table depend
+    on each other).
+
     The others are means over the tables: of the AUC, and of the accuracy, beside which stands what always saying the
     largest class gets on the same rows. Their intervals are made of those of the cells, so they hold for these tables
     and the rows drawn from them: a bootstrap over the tables would speak of tables to come, from two or three.
     """
-    by_llm = grouped((cell for cell in cells if not cell.control), lambda cell: cell.llm)
     facts = facts or known_tests()
-    ranks = [_rank(llm, own, rules, facts) for llm, own in by_llm.items()]
+    under_test = [cell for cell in cells if not cell.control]
+    by_llm = grouped(under_test, lambda cell: cell.llm)
+    shared = shared_squares(under_test, rules, facts)
+    ranks = [_rank(llm, own, rules, facts, shared) for llm, own in by_llm.items()]
     return tuple(sorted(ranks, key=lambda rank: -(rank.score if rank.score is not None else -1)))
 
 
-def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Facts]) -> Rank:
+def shared_squares(cells: Iterable[Result], rules: str, facts: Mapping[str, Facts]) -> frozenset[Square]:
+    """What every LLM under test was decided about, of the paper's tests; under its rules what every one was asked.
+
+    An LLM without a single such cell has no score, and makes the others share none the fewer.
+    """
+    known = (cell for cell in cells if not cell.control and facts[cell.test].number is not None and _done(cell, rules))
+    by_llm = grouped(known, lambda cell: cell.llm).values()
+    squares = [frozenset(map(_square, own)) for own in by_llm]
+    return frozenset.intersection(*squares) if squares else frozenset()
+
+
+def _square(cell: Result) -> Square:
+    return cell.table, cell.test
+
+
+def _done(cell: Result, rules: str) -> bool:
+    """Whether a cell was decided; under the paper's rules, which count what is undecided, whether it was asked."""
+    return cell.verdict is not Verdict.SKIPPED if rules == PAPER else cell.verdict in DECIDED
+
+
+def _rank(llm: str, cells: Sequence[Result], rules: str, facts: Mapping[str, Facts], shared: frozenset[Square]) -> Rank:
     numbered = [cell for cell in cells if facts[cell.test].number is not None]
     counted = numbered if rules == PAPER else [cell for cell in numbered if cell.verdict in DECIDED]
-    found = sum(cell.verdict is Verdict.CONTAMINATED for cell in counted)
+    done = [cell for cell in numbered if _done(cell, rules) and _square(cell) in shared]
     measured: dict[str, Any] = {}
-    if counted:
-        measured = {"score": round(found / len(counted), 4)}
-        measured["score_interval"] = _rounded(clopper_pearson(found, len(counted)))
+    if done:
+        measured["shared_cells"] = len(done)
+    for name, among in (("score", counted), ("score_all", numbered), ("score_shared", done)):
+        if among:
+            found = sum(cell.verdict is Verdict.CONTAMINATED for cell in among)
+            measured[name] = round(found / len(among), 4)
+            measured[f"{name}_interval"] = _rounded(clopper_pearson(found, len(among)))
     for measure in MEASURES[1:]:
         own = [cell for cell in cells if facts[cell.test].measure == measure and cell.verdict is None]
-        scored = [(cell, cell.score) for cell in own if cell.score is not None]
+        scored = [(cell, cell.score) for cell in own if cell.score is not None and not cell.not_averaged]
         measured |= {measure: _mean(scored), f"{measure}_interval": _mean_interval(scored)}
         if measure in ACCURACIES:
             measured[f"{measure}_majority"] = _majority(scored)

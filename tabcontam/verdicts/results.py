@@ -14,9 +14,11 @@ from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.wording import phrase
 
 SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
+NAMED = 4  # LLMs in a line that is said of all that lack something
 
 
 @dataclass(frozen=True)
@@ -26,6 +28,20 @@ class Column:
     llm: str
     label: str
     cells: Mapping[str, Result]
+
+
+@dataclass(frozen=True)
+class Impossible:
+    """Tests that some LLMs cannot take: what they lack for it, which tests need that, and which LLMs they are."""
+
+    lacks: str
+    tests: tuple[str, ...]
+    llms: tuple[str, ...]
+
+    def __str__(self) -> str:
+        tests = f"{len(self.tests)} {'test needs' if len(self.tests) == 1 else 'tests need'} {self.lacks}"
+        more = [f"{len(self.llms) - NAMED} more LLMs"] if len(self.llms) > NAMED else []
+        return f"{tests}: {', '.join(self.tests)} (not asked of {phrase([*self.llms[:NAMED], *more])})"
 
 
 @dataclass(frozen=True)
@@ -75,8 +91,8 @@ class RunResults:
 
     @cached_property
     def tests(self) -> tuple[str, ...]:
-        """The ids of the tests that occur, in the order of Table 1; unknown ones last."""
-        found = {cell.test for cell in self.cells}
+        """The ids of the tests that a report shows, in the order of Table 1; unknown ones last."""
+        found = {cell.test for cell in self.possible}
         return tuple(test.id for test in self.run.tests if test.id in found)
 
     @cached_property
@@ -111,11 +127,30 @@ class RunResults:
         return {kind: tests for kind, tests in by_kind.items() if tests}
 
     @cached_property
-    def blocks(self) -> tuple[Block, ...]:
-        """One block an LLM, controls that joined first, then as the run names them."""
+    def possible(self) -> tuple[Result, ...]:
+        """The cells of tests that their LLM can take: those that a report shows one by one."""
+        return tuple(cell for cell in self.cells if not cell.lacks)
+
+    @cached_property
+    def impossible(self) -> tuple[Impossible, ...]:
+        """What a report says in one line each of the cells of tests that their LLM cannot take."""
+        lacking = (cell for cell in self.cells if cell.lacks)
+        by_llm = grouped(lacking, lambda cell: (cell.lacks or "", cell.llm))
+        tests = {key: tuple(dict.fromkeys(cell.test for cell in own)) for key, own in by_llm.items()}
+        alike = grouped(tests, lambda key: (key[0], tests[key]))
+        return tuple(Impossible(lacks, own, tuple(llm for _, llm in keys)) for (lacks, own), keys in alike.items())
+
+    @cached_property
+    def llms(self) -> tuple[str, ...]:
+        """The LLMs that have cells, controls that joined first, then as the run names them."""
         asked, joined = self._llm_order, self.joined
-        present = sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm]))
-        return tuple(Block(llm, llm in joined, self._columns(llm)) for llm in present)
+        return tuple(sorted({cell.llm for cell in self.cells}, key=lambda llm: (llm not in joined, asked[llm])))
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """One block for each LLM that can take a test."""
+        present = {cell.llm for cell in self.possible}
+        return tuple(Block(llm, llm in self.joined, self._columns(llm)) for llm in self.llms if llm in present)
 
     @cached_property
     def placed(self) -> dict[str, Result]:
@@ -138,6 +173,11 @@ class RunResults:
         return tuple(sorted(self.tables, key=place))
 
     @cached_property
+    def checking(self) -> frozenset[str]:
+        """The LLMs that check the tests, since they know exactly what they are known to have read."""
+        return frozenset(llm.spec for llm in self.run.llms if llm.checks)
+
+    @cached_property
     def joined(self) -> frozenset[str]:
         """The controls that joined the run."""
         return frozenset(cell.llm for cell in self.cells if cell.control)
@@ -155,7 +195,7 @@ class RunResults:
     def _columns(self, llm: str) -> tuple[Column, ...]:
         datasets, test_order = self._dataset_order, _order(self.tests)
         columns: dict[tuple[str, int], dict[str, Result]] = {}
-        own = [cell for cell in self.cells if cell.llm == llm]
+        own = [cell for cell in self.possible if cell.llm == llm]
         for cell in sorted(own, key=lambda cell: (datasets[cell.dataset], test_order[cell.test])):
             label = self.label(cell)
             # The same cell twice, as when runs are joined, is shown twice: nothing is overwritten.
@@ -214,7 +254,7 @@ class RunResults:
 
     @cached_property
     def calibrated(self) -> bool:
-        """Whether a level decided over all cells of an LLM; the calibrated rules of older runs had none."""
+        """Whether a level decided over the cells of an LLM; the calibrated rules of older runs had none."""
         return self.run.rules == "calibrated" and any(cell.q_value is not None for cell in self.cells)
 
     @property
@@ -238,15 +278,25 @@ class RunResults:
     def _rules(self) -> str:
         alpha = "" if self.run.alpha is None else f", {self.run.alpha},"
         return (
-            f"rules calibrated: one level{alpha} for each LLM over all its cells "
+            f"rules calibrated: one level{alpha} for each LLM and family of tests "
             f"(Benjamini-Hochberg); tests of knowledge ({self.knowledge_in_words}) show that the dataset is known, row "
-            f"tests ({self.row_tests_in_words}) that rows were seen"
+            f"tests ({self.row_tests_in_words}) that rows were seen{self._bound}"
         )
+
+    @property
+    def _bound(self) -> str:
+        """The level of the tables that several families tested, where there are such; else nothing."""
+        table = max(self.tables, key=lambda one: len(one.families), default=None)
+        if table is None or len(table.families) < 2:
+            return ""
+        names = phrase([one.family for one in table.families])
+        return f"; a table that {names} test is called contaminated by mistake with at most {table.bound:g}"
 
     @cached_property
     def controls(self) -> list[Note]:
         """What the controls say about the tests themselves; empty where no control took part."""
-        cells = [(self.label(cell), cell) for block in self.blocks for cell in block.cells]
+        checking = (block for block in self.blocks if block.llm in self.checking)
+        cells = [(self.label(cell), cell) for block in checking for cell in block.cells]
         return of_controls(cells, self.row_tests)
 
 

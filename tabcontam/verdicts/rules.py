@@ -1,9 +1,10 @@
 """The words of a decision that commands and files name: the rules, the level, what a gate can be told to fail on."""
 
-from typing import Final
+from typing import Final, Literal
 
 CALIBRATED: Final = "calibrated"
 PAPER: Final = "paper"
 RULES = (CALIBRATED, PAPER)
 ALPHA = 0.01  # the share of false discoveries among the contaminated cells of an LLM, and among its tables
+Queries = int | Literal["paper"] | None  # at most so many in each cell, the paper's own alone, or all
 FAILURES = ("contaminated", "undecided", "knowledge")

@@ -1,7 +1,8 @@
-"""results.json of schema 1, as versions until 0.1 wrote it, lifted to what it is now.
+"""results.json as earlier versions wrote it, lifted to what it is now.
 
-It had no facts of the tests, and what its notes and reasons were about stood in their words alone. Here, and nowhere
-else, they are taken from these words.
+Schema 1 had no facts of the tests, and what its notes and reasons were about stood in their words alone. Here, and
+nowhere else, they are taken from these words. Neither it nor the first files of schema 2 said what a control has read,
+which the names of the two that there were tell.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -15,6 +16,7 @@ ENDED = "the run ended after"  # how the reason began of a cell that was not ask
 UNASKED = (Verdict.SKIPPED, Verdict.NO_ANSWER)
 OF_NOTES = {"the runs have different seeds": NoteKind.SEEDS, "the runs have different versions": NoteKind.VERSIONS}
 KNOWING = (Kind.KNOWLEDGE, Kind.MEMORIZATION)
+CONTROLS = {"control:exposed": 1, "control:unexposed": 0}  # with the copies that they have read, at the least
 
 
 def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,8 +32,27 @@ def lifted(document: Mapping[str, Any]) -> dict[str, Any]:
     return _known({**document, **changed})
 
 
+def with_controls(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A document whose controls say what they have read, also where it is of a version that did not write it down."""
+    run, cells = document.get("run"), document.get("cells")
+    if not isinstance(run, Mapping) or not isinstance(llms := run.get("llms"), list | tuple):
+        return document
+    if any("checks" in llm for llm in llms if isinstance(llm, Mapping)):
+        return document
+
+    def read(cell: Mapping[str, Any]) -> dict[str, Any]:
+        return {"exposure": CONTROLS.get(str(cell.get("llm"))), **cell}
+
+    def checking(llm: Mapping[str, Any]) -> dict[str, Any]:
+        return {"checks": llm.get("spec") in CONTROLS, **llm}
+
+    return {**document, "run": {**run, "llms": _each(llms, checking)}, "cells": _each(cells, read)}
+
+
 def _each(parts: Any, lift: Callable[[Mapping[str, Any]], dict[str, Any]]) -> Any:
-    return [lift(part) if isinstance(part, Mapping) else part for part in parts] if isinstance(parts, list) else parts
+    if not isinstance(parts, list | tuple):
+        return parts
+    return [lift(part) if isinstance(part, Mapping) else part for part in parts]
 
 
 def _known(part: Mapping[str, Any]) -> dict[str, Any]:

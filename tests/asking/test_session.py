@@ -120,7 +120,7 @@ def test_a_model_that_lacks_a_capability_is_skipped_with_that_reason() -> None:
     spy = Spy()
     spy.capabilities = frozenset({Capability.GENERATE})
     cells = plan([Subject(spy)], [ships()], [IS], [by_id()["membership"]], Options())
-    assert cells[0].skip == "spy:one cannot take part: the test needs instructions"
+    assert cells[0].skip == "spy:one cannot take part: the test needs an LLM that understands a question"
 
 
 def test_at_most_so_many_queries_a_cell() -> None:
@@ -588,7 +588,7 @@ def test_what_an_llm_can_do_may_be_found_out_as_it_connects(tmp_path: Path, foun
     generates = Capability.GENERATE in found
     assert len(spy.asked) == (ALL if generates else 0)
     reasons = {cell.reason for cell in running.results()}
-    lacks = "spy:one cannot take part: the test needs generate"
+    lacks = "spy:one cannot take part: the test needs an LLM that answers in words"
     assert (lacks in reasons) is not generates
 
 

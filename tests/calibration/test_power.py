@@ -368,7 +368,7 @@ def test_an_interrupted_study_promises_nothing(
         (["--serializer", "equal"], 4, "did you mean equals"),
         (["--prompts", "papr"], 4, "did you mean paper"),
         (["-k", "a and"], 4, "cannot be read"),
-        (["-k", "zzz"], 5, "no test with a verdict matches -k 'zzz'"),
+        (["-k", "zzz"], 5, "no test matches -k 'zzz'"),
         (["--target", "species"], 4, "--target applies to files alone"),
     ],
 )

@@ -399,6 +399,48 @@ def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) 
     assert document(tmp_path / "run")["cells"] == before["cells"]
 
 
+def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
+    asked = ("run", "--llm", "simulated:guesser", "--no-controls", "--dataset", "wine", "--queries", "paper")
+    plan = tabcontam(*asked, "--dry-run", cwd=tmp_path).stdout
+    assert plan.count("the paper's own queries alone: left out are matched_membership whole and ") == 1
+    assert re.search(r"membership +100 to ask", plan)
+    document_of_plan = json.loads(tabcontam(*asked, "--dry-run", "--json", cwd=tmp_path).stdout)
+    assert document_of_plan["left_out"] in plan
+    done = tabcontam(*asked, "--rules", "paper", "-k", "membership or list", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "the paper's own queries alone" in done.stdout.replace("\n", " ")
+    found: dict[str, Any] = document(tmp_path / "run")
+    assert found["run"]["queries"] == "paper"
+    assert {cell["test"]: cell["queries"] for cell in found["cells"]} == {
+        "feature_list_informed": 3, "feature_list_uninformed": 1, "membership": 100,
+    }  # fmt: skip
+    assert all(json.loads(line)["paper"] for line in (tmp_path / "run" / "trials.jsonl").read_text().splitlines())
+    assert "the paper&#39;s own queries alone" in (tmp_path / "run" / "index.html").read_text("utf-8")
+    refused = tabcontam(*asked, "-k", "matched", cwd=tmp_path)
+    assert (refused.returncode, "queries of the paper's own" in refused.stderr) == (5, True)
+
+
+def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
+    llms = [part for kind in ("memoriser:0.5", "refuser", "guesser") for part in ("--llm", f"simulated:{kind}")]
+    done = tabcontam("run", *llms, "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, Any] = document(tmp_path / "run")
+    ranks = {rank["llm"]: rank for rank in found["ranking"]}
+    refuser, memoriser = ranks["simulated:refuser"], ranks["simulated:memoriser:0.5"]
+    assert (refuser["score"], refuser["score_all"], refuser["score_shared"]) == (None, 0.0, None)
+    assert 0 < memoriser["score_all"] < memoriser["score"] == memoriser["score_shared"]
+    assert (memoriser["zero_shot"], memoriser["one_shot"]) == (None, None)  # wine's classes are codes
+    own = [cell for cell in found["cells"] if cell["test"].startswith("classification")]
+    assert all("class_0" in cell["not_averaged"] for cell in own)
+    assert all(cell["score"] is not None for cell in own if cell["llm"] != "simulated:refuser")
+    shown = " ".join(done.stdout.split())
+    assert "LLM contam. all member. 0-shot 1-shot" in shown
+    assert "Left out of the means of 0-shot and 1-shot: wine, since nobody can know" in shown
+    again = tabcontam("rescore", "run", cwd=tmp_path)
+    assert again.returncode == 0, again.stderr
+    assert {rank["llm"]: rank for rank in document(tmp_path / "run")["ranking"]} == ranks
+
+
 def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
     record = {"llm": "m", "dataset": "d", "serialization": None, "test_id": "2", "test": "feature_list_uninformed"}
     record |= {"output": "qwxz", "expected": "['qwxz']", "matches": "{'qwxz': True}", "file": "f"}
@@ -471,6 +513,27 @@ def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
     tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
     done = tabcontam(*SIMULATED, "--seed", "1", "--out", "run", cwd=tmp_path)
     assert (done.returncode, "seed 0" in done.stderr) == (4, True)
+
+
+def test_rescore_knows_the_forms_of_rows_from_the_results(tmp_path: Path) -> None:
+    forms = [word for name in ("csv", "json", "markdown") for word in ("--serializer", name)]
+    asked = ["--llm", "simulated:formatter", "--no-controls", "--dataset", "iris", "-k", "completion"]
+    tabcontam("run", *asked, *forms, "--out", "run", cwd=tmp_path)
+    before = document(tmp_path / "run")
+    assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
+    assert document(tmp_path / "run")["cells"] == before["cells"]
+    hits = {(cell["test"], cell["serializer"]): cell["hits"] for cell in before["cells"]}
+    assert all(hits[test, "csv"] == hits[test, form] > 0 for test, form in hits)
+
+
+def test_rescore_says_which_form_it_does_not_know(tmp_path: Path) -> None:
+    asked = ["--llm", "simulated:oracle", "--no-controls", "--dataset", "iris", "-k", "full_completion"]
+    tabcontam("run", *asked, "--serializer", "csv", "--out", "run", cwd=tmp_path)
+    text = (tmp_path / "run" / "results.json").read_text("utf-8")
+    (tmp_path / "run" / "results.json").write_text(text.replace('"form": "csv"', '"form": "parquet"'), "utf-8")
+    done = tabcontam("rescore", "run", cwd=tmp_path)
+    assert (done.returncode, done.stderr.count("\n")) == (4, 1)
+    assert "the serializer 'csv' has the form 'parquet'; known: template, csv, json, markdown" in done.stderr
 
 
 def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:

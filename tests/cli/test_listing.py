@@ -31,6 +31,34 @@ def test_one_that_thinks_is_told(name: str, thinks: bool) -> None:
     assert item(name)["entry"]["reasons"] is thinks
 
 
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("gpt-4o", "the paper asked openai:gpt-4o-2024-08-06, the instruct model, by its text"),
+        (
+            "llama-3",
+            "the paper asked hf:meta-llama/Meta-Llama-3-8B, the base model, by its code; its text states 8B and names "
+            "no checkpoint",
+        ),
+        (
+            "llama-3",
+            "llama-3 alone is Ollama's llama3:8b where Ollama runs and has it: the instruct model; write "
+            "hf:meta-llama/Meta-Llama-3-8B for the base model",
+        ),
+        (
+            "gemini-1.5",
+            "the paper asked gemini:gemini-1.5-pro, the instruct model, by its code; its text names no checkpoint",
+        ),
+    ],
+)
+def test_what_the_paper_asked_is_told_and_what_the_name_means_here(name: str, line: str) -> None:
+    assert line in item(name)["text"].splitlines()
+
+
+def test_of_an_llm_that_the_paper_did_not_ask_it_says_nothing() -> None:
+    assert "the paper" not in item("qwen3-8b")["text"]
+
+
 def test_verbose_shows_both_and_the_short_form_stays_a_line() -> None:
     entry = Entry("a", "A", "as", 1, "closed", "instruct", reasons=True, openai="a", retired=date(2999, 1, 1))
     shown = [listing._named(entry, Price(0.15, 0.6))]

@@ -19,12 +19,12 @@ from tabcontam.evidence.prompts import PromptSet, default_prompts, load_prompts
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.membership import Membership
 from tabcontam.reading.words import pieces
-from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers import Serializer, shipped_templates
 from tabcontam.tables.table import Table, load_table
 from tests.made_tables import ships
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "prompts.json"
-IS = load_serializers()["is"]
+IS = shipped_templates()["is"]
 WORD_TESTS = [test.id for test in all_tests() if test.number is not None and test.number <= 6]
 SMALL = st.builds(
     lambda columns, rows: Table(

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.knowledge.feature_lists import FeatureListUninformed
 from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
+from tabcontam.evidence.rows.cells import sorts_of
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.membership import Membership
-from tabcontam.evidence.rows.rows import sorts_of
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.answers import read_json, read_list
 from tabcontam.reading.words import english

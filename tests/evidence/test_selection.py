@@ -1,8 +1,8 @@
-"""`-k` reads as in pytest."""
+"""`-k` and `-m` read as in pytest."""
 
 import pytest
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 
@@ -19,7 +19,6 @@ from tabcontam.evidence.selection import selected
         ("full or membership", 3),
         ("not (list or values) and feature", 2),
         ("classification_0shot", 1),
-        ("nothing", 0),
     ],
 )
 def test_an_expression_selects(expression: str | None, count: int) -> None:
@@ -30,3 +29,36 @@ def test_an_expression_selects(expression: str | None, count: int) -> None:
 def test_a_bad_expression_is_one_line(expression: str) -> None:
     with pytest.raises(UsageError, match="cannot be read at"):
         selected(all_tests(), expression)
+
+
+@pytest.mark.parametrize("expression", ["and", "a and", "(a", "a)", "a b", "not", "()"])
+def test_a_bad_expression_of_marks_is_one_line(expression: str) -> None:
+    with pytest.raises(UsageError, match=r"-m .* cannot be read at"):
+        selected(all_tests(), None, expression)
+
+
+COMPLETIONS = {"incomplete_completion", "full_completion", "feature_completion"}
+
+
+@pytest.mark.parametrize(
+    ("names", "marks", "ids"),
+    [
+        ("completion", "ROWS and ronval2024", COMPLETIONS),
+        ("membership", "rows and not paper", {"matched_membership"}),
+        ("feature_list", "knowledge and text", {"feature_list_informed", "feature_list_uninformed"}),
+        (None, "score", {"classification_0shot", "classification_1shot"}),
+        ("completion or member", "rows and (paper or score)", {*COMPLETIONS, "membership"}),
+    ],
+)
+def test_marks_select_by_family_source_and_what_is_needed(names: str | None, marks: str, ids: set[str]) -> None:
+    assert {test.id for test in selected(all_tests(), names, marks)} == ids
+
+
+def test_a_mark_is_matched_whole_and_an_unknown_one_is_one_line() -> None:
+    with pytest.raises(UsageError, match="unknown mark 'row'; did you mean rows"):
+        selected(all_tests(), None, "row")
+
+
+def test_a_selection_of_nothing_names_the_tests() -> None:
+    with pytest.raises(NothingSelected, match=r"no test matches -k 'list' and -m 'rows'; known: feature_list_informed"):
+        selected(all_tests(), "list", "rows")

@@ -45,7 +45,7 @@ def test_a_line_a_cell() -> None:
     first, second = lines(PAID)[:2]
     assert first.startswith("openai:a  ships@made-up  is  default  full_completion  ")
     assert first.endswith(" to ask")
-    assert second.endswith("skipped: openai:a cannot take part: the test needs instructions")
+    assert second == "openai:a  skipped: 1 test needs an LLM that understands a question: membership"
 
 
 def test_a_cell_that_could_tell_nothing_is_not_zero_queries_without_a_reason() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tabcontam.report import ranking
 from tabcontam.report.ranking import LETTER, LINE, Plot, Point, context
 from tabcontam.verdicts.document import as_document, typed
-from tabcontam.verdicts.ranks import correlations
+from tabcontam.verdicts.ranks import COLUMNS, MEASURES, OTHER_SCORES, Rank, correlations
 from tests.report.partials import part
 from tests.report.synthetic import HOSTILE, cell, results
 
@@ -77,6 +77,51 @@ def test_a_measure_that_no_llm_has_has_no_column() -> None:
     for line in of["ranking"]:
         line["one_shot"] = None
     assert "LLM Contamination Membership 0-shot 1" in text(of)
+
+
+class TestOtherScores:
+    def test_stand_beside_the_score_with_their_intervals_where_they_tell_more(self) -> None:
+        of = ranked(2, score_all=0.2, score_all_interval=[0.1, 0.4], score_shared=0.7, score_shared_interval=[0.5, 0.9])
+        of["ranking"][0]["shared_cells"] = 14
+        words = text(of)
+        assert "LLM Contamination All cells Shared cells Membership 0-shot 1-shot" in words
+        assert "0.20 [0.10, 0.40]" in words
+        assert "0.70 [0.50, 0.90]" in words
+        assert "Shared cells: contamination over the 14 cells of the paper's tests that were decided for every" in words
+
+    def test_that_are_the_score_for_every_llm_are_left_out_and_a_line_says_so(self) -> None:
+        of = ranked(2)
+        for line in of["ranking"]:
+            line |= {"score_all": line["score"], "score_shared": line["score"]}
+        words = text(of)
+        assert "LLM Contamination Membership" in words
+        assert "Contamination is the same over all cells and the cells that all LLMs share." in words
+        of["ranking"][1]["score_all"] = 0.5
+        assert "LLM Contamination All cells Membership" in text(of)
+        assert "Contamination is the same over the cells that all LLMs share." in text(of)
+
+    def test_of_older_runs_are_neither_shown_nor_spoken_of(self) -> None:
+        words = text(ranked(2))
+        assert "All cells" not in words
+        assert "is the same over" not in words
+
+    def test_every_column_is_a_field_with_an_interval_and_has_a_look(self) -> None:
+        from tabcontam.report.figures.ranking import LOOKS, OTHER_LOOKS
+
+        names = [column.name for column in COLUMNS]
+        fields = vars(Rank(llm="m"))
+        assert all(name in fields and f"{name}_interval" in fields for name in names)
+        assert sorted([*LOOKS, *OTHER_LOOKS]) == sorted(names)
+        assert set(OTHER_LOOKS) == set(OTHER_SCORES)
+        assert [name for name in names if name not in OTHER_SCORES] == list(MEASURES)
+
+
+def test_what_is_in_no_mean_is_named_once_with_its_reason() -> None:
+    of = ranked(2)
+    for one in of["cells"]:
+        if one["test"] == "classification_0shot":
+            one |= {"verdict": None, "score": 0.4, "not_averaged": "its classes are codes"}
+    assert text(of).count("Left out of the mean of 0-shot: iris, since its classes are codes.") == 1
 
 
 class TestCorrelations:

@@ -27,7 +27,7 @@ def test_the_header_names_what_ran() -> None:
     for fact in (
         "tabcontam 0.1.0", "python 3.11.7", "gpt-4o (v1)", "control:exposed (control, v1)",
         "iris@uci (150 x 5, sha256 3f2a91bc)", "seed 0", "rules calibrated", "portable en_US",
-        "one level, 0.01, for each LLM over all its cells", "row tests (7 to 9 and matched membership)",
+        "one level, 0.01, for each LLM and family of tests", "row tests (7 to 9 and matched membership)",
     ):  # fmt: skip
         assert fact in text
 
@@ -331,4 +331,6 @@ def test_the_letters_say_which_tests_they_are() -> None:
         cell("gpt-4o", label, test, "not detected") for label in ("iris", "wine") for test in ("full_completion", "own")
     ]
     assert "from left to right: full_completion, own\n" in printed(document(cells))
-    assert "from left to right" not in printed(document(cells[:-1]))  # columns of different tests have no common order
+    fewer = printed(document(cells[1:]))
+    assert "from left to right: full_completion, own\n" in fewer
+    assert "gpt-4o iris  ." in fewer  # a test that was not asked leaves its place empty

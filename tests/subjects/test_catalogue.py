@@ -1,6 +1,7 @@
 """The catalogue: what it says of the paper's LLMs, and what it does not accept."""
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +46,17 @@ hf = "who/one"
 
 def test_the_papers_fifteen_are_there_with_their_checkpoints() -> None:
     assert {name: entry.served[0] for name, entry in load_catalogue().items() if entry.paper} == PAPER
+
+
+def test_the_docs_tell_of_each_which_weights_its_name_means() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "test-your-own-model.md").read_text("utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
+    told = {name.strip("`"): rest for name, *rest in rows if len(rest) == 4}
+    assert list(told) == list(PAPER)
+    for name, (weights, kind, _, alone) in told.items():
+        entry = load_catalogue()[name]
+        there = f"`{entry.ollama[0]}`, {entry.ollama_variant or entry.variant}" if entry.ollama else "-"
+        assert (weights, kind, alone) == (f"`{entry.served[0]}`", entry.variant, there)
 
 
 def test_the_papers_kinds_of_openness() -> None:

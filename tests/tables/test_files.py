@@ -367,3 +367,29 @@ def test_a_file_named_like_a_dataset_is_read_by_its_path(tmp_path: Path, monkeyp
     assert not load_table("iris").private
     assert load_table("./iris").private
     assert load_table("iris@home.csv").private
+
+
+@pytest.mark.parametrize(
+    ("target", "values", "fair"),
+    [
+        ("target", "0 1 2", False),
+        ("Class", "class_0 class_1", False),
+        ("class_label", "1.0 2.0", False),
+        ("y", "-1 +1", False),
+        ("target 2", "group-3 group 4", False),
+        ("Survived", "0 1", True),
+        ("class", "ham spam", True),
+        ("label", "yes no", True),
+        ("target", "1 rare", True),
+        ("класс", "0 1", True),
+        ("2", "0 1", True),
+    ],
+)
+def test_a_target_whose_name_and_values_say_nothing_asks_no_fair_question(
+    tmp_path: Path, target: str, values: str, fair: bool
+) -> None:
+    labels = values.replace("group 4", "group_4").split()
+    lines = [f"{number},{label}" for number, label in enumerate(labels * 5)]
+    table = load_table(written(tmp_path, "\n".join([f"size,{target}", *lines]) + "\n"), target=target)
+    assert table.question is not None
+    assert table.question.fair is fair

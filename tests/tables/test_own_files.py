@@ -163,12 +163,22 @@ def test_a_file_that_a_card_does_not_describe_is_one_line(folder: Path, content:
         ('answers = { yes = "Yes", no = "No" }\nthreshold = 3', "has a threshold, so its answers are those of"),
         ('answers = { yes = "Yes" }', "give a text for each value of the target"),
         ("answers = 1", "answers cannot be 1"),
+        ('answers = { yes = "Yes", no = "No" }\nfair = 0', "fair cannot be 0"),
     ],
 )
 def test_a_question_that_does_not_fit_the_target_is_one_line(folder: Path, question: str, complaint: str) -> None:
     text = card_text().replace("[[editions]]", f'[question]\ntext = "Is toll due?"\n{question}\n[[editions]]')
     (folder / "register.toml").write_text(text)
     assert complaint in failure(f"{folder}/register.toml")
+
+
+@pytest.mark.parametrize(("line", "fair"), [("", True), ("fair = true\n", True), ("fair = false\n", False)])
+def test_a_card_says_whether_its_question_can_be_answered(folder: Path, line: str, fair: bool) -> None:
+    question = f'[question]\ntext = "Is toll due?"\nanswers = {{ yes = "b_1", no = "b_2" }}\n{line}[[editions]]'
+    (folder / "register.toml").write_text(card_text().replace("[[editions]]", question))
+    found = load_table(f"{folder}/register.toml").question
+    assert found is not None
+    assert found.fair is fair
 
 
 def test_no_name_in_a_card_leads_out_of_the_cache(folder: Path) -> None:

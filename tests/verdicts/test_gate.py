@@ -18,6 +18,7 @@ from tabcontam.errors import UsageError
 from tabcontam.subjects import registry
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.tables.table import Table
 from tabcontam.verdicts.gate import Conclusion
 from tests.report import synthetic
 from tests.report.rendered import judge
@@ -486,8 +487,14 @@ class TestCommand:
     ) -> None:
         """The real controls find every table that we have; here one answers who knows nothing."""
 
+        class Forgetful(SimulatedModel):
+            control = True
+
+            def exposure(self, table: Table, row: int) -> float:
+                return float(self.spec == "control:exposed")
+
         def control(kind: str, settings: registry.Settings) -> Model:
-            opened = SimulatedModel("guesser")
+            opened = Forgetful("guesser")
             opened.spec = f"control:{kind}"
             return opened
 

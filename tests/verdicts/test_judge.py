@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from scipy import stats
 
-from tabcontam.evidence.base import Kind, Verdict
+from tabcontam.evidence.base import Family, Kind, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
+from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import conclude, tables
 from tabcontam.verdicts.ranks import Rank, correlations, ranking
 
@@ -47,23 +48,43 @@ def test_to_conclude_twice_is_to_conclude_once() -> None:
 
 
 def test_findings_are_made_over_all_cells_and_the_table_by_its_row_tests() -> None:
-    def judged(*p_values: float) -> tuple[list[Result], TableVerdict]:
-        tests = ("feature_list_informed", "full_completion", "feature_completion")
-        cells = [
-            replace(cell("iris", "not detected", value), test=test) for test, value in zip(tests, p_values, strict=True)
-        ]
+    def judged(p_value: float) -> tuple[Result, TableVerdict]:
+        other = replace(cell("iris", "not detected", 0.9), test="feature_completion")
+        cells = [cell("wine", "not detected", 1e-9), cell("iris", "not detected", p_value), other]
         concluded = conclude(cells, "calibrated", 0.03)
-        (table,) = tables(concluded, "calibrated", 0.03)
-        return concluded, table
+        _, table = tables(concluded, "calibrated", 0.03)
+        return concluded[1], table
 
-    # 0.015 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
-    cells, table = judged(1e-9, 0.015, 0.9)
-    assert [each.verdict for each in cells] == ["contaminated", "contaminated", "not detected"]
-    assert table.verdict is Verdict.CONTAMINATED
+    # 0.019 <= 2/3 * 0.03 is a finding beside a smaller p-value, but not of the table alone
+    found, table = judged(0.019)
+    assert (found.verdict, table.verdict) == ("contaminated", "not detected")
+    found, table = judged(0.015)
+    assert (found.verdict, table.verdict) == ("contaminated", "contaminated")
     assert table.p_value == pytest.approx(0.03)
-    cells, table = judged(1e-9, 0.019, 0.9)
-    assert cells[1].verdict is Verdict.CONTAMINATED
-    assert table.verdict is Verdict.NOT_DETECTED
+
+
+def test_what_one_family_finds_changes_nothing_in_another() -> None:
+    def judged(*of_knowledge: float) -> Result:
+        cells = [
+            replace(cell(f"table {number}", "not detected", p_value), test="feature_list_informed")
+            for number, p_value in enumerate(of_knowledge)
+        ]
+        return conclude([*cells, cell("iris", "not detected", 0.015)], "calibrated", 0.01)[-1]
+
+    assert judged() == judged(*[1e-9] * 10) == judged(*[0.9] * 10)
+    assert judged().q_value == 0.015
+
+
+def test_each_family_tests_a_table_at_the_level_and_the_bound_is_their_sum() -> None:
+    facts = known_tests()
+    facts |= {"ranks": replace(facts["full_completion"], id="ranks", family=Family.LIKELIHOOD)}
+    cells = [cell("iris", "not detected", 0.02), replace(cell("iris", "not detected", 0.004), test="ranks")]
+    (table,) = tables(conclude(cells, "calibrated", 0.01, facts), "calibrated", 0.01, facts)
+    assert (table.verdict, table.q_value, table.bound) == ("contaminated", 0.004, 0.02)
+    assert table.reason == "the likelihood tests together: p = 0.004"
+    assert {one.family: one.p_value for one in table.families} == {"rows": 0.02, "likelihood": 0.004}
+    (alone,) = tables(cells[:1], "calibrated", 0.01, facts)
+    assert (alone.bound, len(alone.families)) == (0.01, 1)
 
 
 def scored(dataset: str, test: str, score: float, asked: int = 100, **changes: Any) -> Result:
@@ -135,6 +156,72 @@ class TestRanking:
         bare = scored("a", "membership", 0.5, statistic=None, interval=None, hits=0, queries=0)
         (line,) = ranking([bare], "calibrated")
         assert (line.membership, line.membership_interval) == (0.5, None)
+
+
+def of(llm: str, verdicts: str) -> list[Result]:
+    """Cells of an LLM, a table each, from their letters."""
+    words = {"C": "contaminated", ".": "not detected", "u": "uninformative", "?": "no answer", "s": "skipped"}
+    return [replace(cell(f"table {place}", words[letter], 1), llm=llm) for place, letter in enumerate(verdicts)]
+
+
+class TestScores:
+    def test_one_who_refuses_the_hard_cells_is_compared_on_the_cells_that_all_have(self) -> None:
+        whole, coy = ranking([*of("whole", "CC..s"), *of("coy", "C?.?s")], "calibrated")
+        assert (whole.llm, whole.score, whole.score_all, whole.score_shared) == ("whole", 0.5, 0.4, 0.5)
+        assert (coy.llm, coy.score, coy.score_all, coy.score_shared) == ("coy", 0.5, 0.2, 0.5)
+        other, _ = ranking([*of("whole", ".C.C."), *of("coy", ".??.?")], "calibrated")
+        assert (other.score, other.score_all, other.score_shared) == (0.4, 0.4, 0.5)
+
+    def test_each_has_the_exact_interval_of_its_cells(self) -> None:
+        whole, _ = ranking([*of("whole", "CC..s"), *of("coy", "C?.?s")], "calibrated")
+        for found, among, interval in (
+            (2, 4, whole.score_interval),
+            (2, 5, whole.score_all_interval),
+            (1, 2, whole.score_shared_interval),
+        ):
+            assert interval == pytest.approx(clopper_pearson(found, among), abs=1e-4)
+        assert whole.shared_cells == 2
+
+    def test_one_who_answers_nothing_takes_no_cell_from_the_others(self) -> None:
+        whole, half, silent = ranking([*of("whole", "CC.."), *of("half", "C?.?"), *of("silent", "????")], "calibrated")
+        assert (whole.score_shared, half.score_shared) == (0.5, 0.5)
+        assert (silent.llm, silent.score, silent.score_all, silent.score_shared) == ("silent", None, 0.0, None)
+        assert (half.shared_cells, silent.shared_cells) == (2, None)
+
+    def test_under_the_papers_rules_what_every_llm_was_asked_is_shared(self) -> None:
+        first, second = ranking([*of("a", "CC?.s"), *of("b", "C.s.s")], "paper")
+        assert (first.score, first.score_all, first.score_shared) == (0.4, 0.4, 0.6667)
+        assert (second.score, second.score_all, second.score_shared) == (0.2, 0.2, 0.3333)
+
+    def test_nothing_in_common_is_no_score_of_zero(self) -> None:
+        first, second = ranking([*of("a", "C?"), *of("b", "?C")], "calibrated")
+        assert (first.score_shared, second.score_shared) == (None, None)
+        assert ranking([], "calibrated") == ()
+
+    def test_controls_neither_rank_nor_share(self) -> None:
+        control = [replace(one, control=True) for one in of("control:exposed", "????")]
+        (alone,) = ranking([*of("a", "C..."), *control], "calibrated")
+        assert (alone.llm, alone.score_shared) == ("a", 0.25)
+
+
+class TestLeftOutOfMeans:
+    WINE = "nobody can know from a row alone which class is class_0 and which class_1"
+
+    def test_a_cell_that_asks_for_codes_is_in_no_mean_and_its_majority_neither(self) -> None:
+        cells = [
+            scored("iris", "classification_0shot", 0.9, statistic=Statistic(name="n", value=0.9, expected=0.4)),
+            scored("wine", "classification_0shot", 0.1, not_averaged=self.WINE),
+            scored("wine", "classification_1shot", 0.7, not_averaged=self.WINE),
+        ]
+        (line,) = ranking(cells, "calibrated")
+        assert (line.zero_shot, line.zero_shot_majority) == (0.9, 0.4)
+        assert (line.one_shot, line.one_shot_interval, line.one_shot_majority) == (None, None, None)
+
+    def test_the_cell_keeps_its_score_and_says_why(self) -> None:
+        kept = scored("wine", "classification_0shot", 0.1, not_averaged=self.WINE, sentence="10 of 100 right")
+        assert (kept.score, kept.why) == (0.1, f"10 of 100 right; left out of means: {self.WINE}")
+        silent = replace(kept, verdict=Verdict.NO_ANSWER, reason="refused", sentence=None)
+        assert silent.why == "refused"
 
 
 class TestCorrelations:

@@ -6,7 +6,7 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
@@ -50,7 +50,7 @@ class FeatureListInformed(WordTest):
 
     id: ClassVar[str] = "feature_list_informed"
     title: ClassVar[str] = "Feature list, informed"
-    published = PublishedRule("answers name features of the table that the prompt does not", 1)
+    published = PublishedRule("answers name features of the table that the prompt does not", 1, source=RONVAL)
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     repeats: int = 3
@@ -109,7 +109,7 @@ class FeatureListUninformed(WordTest):
 
     id: ClassVar[str] = "feature_list_uninformed"
     title: ClassVar[str] = "Feature list, uninformed"
-    published = PublishedRule("answers name features of the table", 2)
+    published = PublishedRule("answers name features of the table", 2, source=RONVAL)
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     decoys: int = 6

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
-from tabcontam.evidence.base import Kind, Prompt, PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, Kind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, other_titles
 from tabcontam.evidence.knowledge.words import WordTest
@@ -63,7 +63,7 @@ class FeatureValuesInformed(WordTest):
 
     id: ClassVar[str] = "feature_values_informed"
     title: ClassVar[str] = "Feature values, informed"
-    published = PublishedRule("answers name values that the rows shown do not", 5)
+    published = PublishedRule("answers name values that the rows shown do not", 5, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
     worded: ClassVar[bool] = True
@@ -108,7 +108,7 @@ class FeatureValuesInformed(WordTest):
     def _prompt(
         self, table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]
     ) -> Prompt:
-        texts = [serializer.row(table.columns, table.rows[index]) for index in rows]
+        texts = serializer.rows(table.columns, [table.rows[index] for index in rows])
         return self.prompts.feature_values(table.title, feature, texts, seen)
 
     def _altered(self, table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Draft]:
@@ -120,7 +120,7 @@ class FeatureValuesInformed(WordTest):
         decoys: list[Draft] = []
         for number, title in enumerate(other_titles(table, DECOYS, rng)):
             values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
-            texts = [serializer.row((feature,), (value,)) for value in values]
+            texts = serializer.rows((feature,), [(value,) for value in values])
             write = partial(self.prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
             decoys.append((write, rows))
         return decoys
@@ -153,7 +153,7 @@ class FeatureValuesUninformed(WordTest):
 
     id: ClassVar[str] = "feature_values_uninformed"
     title: ClassVar[str] = "Feature values, uninformed"
-    published = PublishedRule("answers name values of the feature", 6)
+    published = PublishedRule("answers name values of the feature", 6, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT

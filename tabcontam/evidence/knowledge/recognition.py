@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import NameAnswers
-from tabcontam.evidence.base import READ, Evidence, Kind, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import READ, RONVAL, Evidence, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.words import WordTest, true_ones
@@ -134,7 +134,7 @@ class RecognitionFeatures(RecognitionTest):
 
     id: ClassVar[str] = "recognition_features"
     title: ClassVar[str] = "Recognition by features"
-    published = PublishedRule("answers name the dataset from its features", 3)
+    published = PublishedRule("answers name the dataset from its features", 3, source=RONVAL)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight lists, with their decoys. Raises `Skip` where fewer than two features do not hold the name."""
@@ -195,7 +195,7 @@ class RecognitionExamples(RecognitionTest):
 
     id: ClassVar[str] = "recognition_examples"
     title: ClassVar[str] = "Recognition by examples"
-    published = PublishedRule("answers name the dataset from its rows", 4)
+    published = PublishedRule("answers name the dataset from its rows", 4, source=RONVAL)
     answering = NameAnswers(of_twin=True)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
@@ -225,7 +225,7 @@ class RecognitionExamples(RecognitionTest):
     ) -> Prompt:
         places = [table.columns.index(name) for name in features]
         return self.prompts.dataset_of_rows(
-            [serializer.row(features, [row[place] for place in places]) for row in rows]
+            serializer.rows(features, [[row[place] for place in places] for row in rows])
         )
 
 

@@ -12,7 +12,7 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Prompt, PublishedRule, Query
+from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.rows.hidden_cells import (
     EXAMPLES,
@@ -69,7 +69,7 @@ class IncompleteCompletion(RowTest):
 
     id: ClassVar[str] = "incomplete_completion"
     recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
-    published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5)
+    published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
@@ -90,7 +90,7 @@ class IncompleteCompletion(RowTest):
             cells = table.rows[row]
             return self.prompts.incomplete_row(
                 title=table.title,
-                rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
                 shown=serializer.row(table.columns[:first], cells[:first]),
                 asked=asked,
                 prefix=serializer.prefix(table.columns, cells, first),
@@ -131,7 +131,7 @@ class FullCompletion(RowTest):
     """
 
     id: ClassVar[str] = "full_completion"
-    published = PublishedRule("next rows were written as in the file", 8)
+    published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 1  # of the rows
     further: ClassVar[int] = 29  # queries besides the paper's
@@ -154,7 +154,7 @@ class FullCompletion(RowTest):
         left = len(fitting) / len(lasts)
 
         def prompt(shown: Sequence[int]) -> Prompt:
-            rows = [serializer.row(table.columns, table.rows[index]) for index in shown]
+            rows = serializer.rows(table.columns, [table.rows[index] for index in shown])
             return self.prompts.next_row(table.title, table.columns, rows)
 
         def query(last: int) -> Query:
@@ -208,7 +208,7 @@ class FeatureCompletion(OneCellTest):
     """
 
     id: ClassVar[str] = "feature_completion"
-    published = PublishedRule("removed values were named as in the file", 9)
+    published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 2  # of the rows
     further: ClassVar[int] = 60  # queries besides the paper's
@@ -227,8 +227,8 @@ class FeatureCompletion(OneCellTest):
             return self.prompts.missing_feature(
                 title=table.title,
                 features=table.columns,
-                rows=[serializer.row(table.columns, table.rows[index]) for index in examples],
-                shown=serializer.row([table.columns[i] for i in others], [cells[i] for i in others]),
+                rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
+                shown=serializer.alone([table.columns[i] for i in others], [cells[i] for i in others]),
                 asked=table.columns[place],
                 prefix=serializer.prefix(table.columns, cells, place),
             )

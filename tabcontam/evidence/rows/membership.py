@@ -1,13 +1,13 @@
 """Example membership: can the LLM tell rows of the table from perturbed copies?"""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
@@ -15,6 +15,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
 QUERIES = 40
+OF_PAPER = 100  # rows that the paper asks, half of them perturbed (section 3.1)
 
 
 class Swap(NamedTuple):
@@ -64,7 +65,7 @@ class MembershipTest(ChoiceTest):
     def _prompt(self, table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
         """The asked row behind another one, as it is and altered."""
         rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
-        original, altered, last = (serializer.row(table.columns, row) for row in rows)
+        original, altered, last = (serializer.alone(table.columns, row) for row in rows)
         examples = [(original, "Yes"), (altered, "No")]
         return self.prompts.is_member(table.title, examples if yes_first else examples[::-1], last)
 
@@ -76,9 +77,9 @@ class Membership(MembershipTest):
     Measures: the AUC of the answers: 0.5 is chance, whatever the share of Yes. It measures whether rows look plausible
     as much as whether they were seen.
 
-    Queries: 40 random rows (the paper has 100), half of them perturbed. A row is perturbed as in the text: the value of
-    one feature is swapped for that of another row; the authors' code swaps all but three features, and leaves rows with
-    missing values as they are. A perturbed row is never a row of the table.
+    Queries: 40 random rows, half of them perturbed; with `--queries paper` 100, as in the paper. A row is perturbed as
+    in the text: the value of one feature is swapped for that of another row; the authors' code swaps all but three
+    features, and leaves rows with missing values as they are. A perturbed row is never a row of the table.
 
     Null: a coin. There is a score with a 95 % interval, the share of Yes and d', and no verdict.
 
@@ -96,11 +97,16 @@ class Membership(MembershipTest):
 
     id: ClassVar[str] = "membership"
     measure: ClassVar[str] = "membership"
-    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None)
+    published = PublishedRule("rows were told right from wrong (half of them by chance)", share=None, source=RONVAL)
+    rows: int = QUERIES  # that are asked, half of them perturbed
+
+    def as_published(self) -> "Membership":
+        """Asks the 100 rows of the paper."""
+        return replace(self, rows=OF_PAPER)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """40 queries, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
-        count = min(QUERIES, len(table.rows) - 1) // 2 * 2
+        """As many queries as `rows` says, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
+        count = min(self.rows, len(table.rows) - 1) // 2 * 2
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
         asked = rng.sample(by_content(table), count)

@@ -1,29 +1,29 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.rows.cells import (
+    cells_by_order,
+    could_be,
+    fresh,
+    named_cells,
+    sorts_of,
+    values_bare,
+    whole_row,
+)
 from tabcontam.evidence.sentences import few, hardly_found, stated
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.reading.answers import (
-    FILLER,
     Sort,
     answers,
-    bare,
     first_value,
-    fits,
-    is_number,
     is_table,
-    number_in,
-    read_json,
     read_list,
-    read_named,
     read_short,
     read_table,
     spelling,
@@ -31,16 +31,13 @@ from tabcontam.reading.answers import (
 from tabcontam.reading.reading import declines, is_mark, plain, same_value
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
-from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell
 
 if TYPE_CHECKING:
     from tabcontam.statistics.power import Odds
 
 MORE = "0"  # added to an answer that was cut, to see which of its values could have gone on
-Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
-EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
-OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
 SHARE = 0.5  # of the rows that a model remembers
 POWER = 0.5  # with which it has to be found
@@ -68,7 +65,9 @@ class RowTest(Test):
         cells = (self._uncut if cut else self.cells)(query, reply.text, serializer)
         truth = dict(zip(query.asked, query.expected, strict=True))
         marked = [feature for feature, cell in cells.items() if truth[feature] is None and is_mark(cell)]
-        paper = query.paper and decide_values(self.published_line(reply.text), truth, missing_shown=marked)
+        paper = query.paper and decide_values(
+            serializer.apart(self.published_line(reply.text)), truth, missing_shown=marked
+        )
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
@@ -81,8 +80,10 @@ class RowTest(Test):
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
         text = fresh(plain(text), query)
         sorts = sorts_of(query)
+        if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
+            return by_order
         if is_table(text):
-            return read_table(text, query.asked)
+            return read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
         row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
         if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
             return row
@@ -95,7 +96,7 @@ class RowTest(Test):
             goes_on = {query.asked[0]: first_value(text), **named}
         if not could_be(goes_on.get(query.asked[0]), sorts[query.asked[0]]):
             goes_on = {}  # talk stands there
-        listed = read_list(text, query.asked, sorts)
+        listed = cells_by_order(text, query, sorts, serializer) or read_list(text, query.asked, sorts)
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
@@ -162,8 +163,10 @@ class OneCellTest(RowTest):
         """The one asked cell, named or bare."""
         text = fresh(plain(text), query)
         (feature,), sorts = query.asked, sorts_of(query)
+        if row := cells_by_order(text, query, sorts, serializer, exact=True):
+            return row
         if is_table(text):
-            return read_table(text, query.asked)
+            return read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
         if named := named_cells(text, sorts, serializer):
             return values_bare(named, sorts)
         below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
@@ -217,119 +220,3 @@ def answered(trial: Trial) -> Answered:
         readable=trial.readable,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
-
-
-def sorts_of(query: Query) -> dict[str, Sort]:
-    """What sort of values the asked features have: by what the guesser lists, for want of that by the hidden value."""
-    return {
-        name: Sort(query.chance[name].values if name in query.chance else (), value)
-        for name, value in zip(query.asked, query.expected, strict=True)
-    }
-
-
-def could_be(cell: Cell, sort: Sort) -> bool:
-    """Whether a cell that an answer begins with is a value of this sort, and no talk."""
-    return cell is None or fits(number_in(cell) if sort.numeric else cell, sort)
-
-
-def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, Cell]:
-    """The cells without the words that follow a number, or a value that the guesser lists: explanations."""
-    return {name: _value_bare(cell, sorts[name]) if cell else cell for name, cell in cells.items()}
-
-
-def _value_bare(cell: str, sort: Sort) -> str:
-    if is_number(cell):
-        return cell
-    if sort.numeric:
-        return number_in(cell)
-    if sort.likely and (explained := EXPLAINED.search(cell)) and not sort.has(cell):
-        value = bare(cell[: explained.start()])
-        return value if sort.has(value) else cell
-    return cell
-
-
-def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
-    asked = tuple(sorts)
-    folded = text.casefold()
-    if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
-        return {}
-    best: dict[str, Cell] = {}
-    mixed = 0
-    for read in _readers(serializer):
-        cells = answers(read(text, asked), sorts)
-        if not cells or len(cells) < len(best) or cells == best:
-            continue
-        now_mixed = _mixed(cells, asked)
-        if len(cells) > len(best) or now_mixed < mixed:
-            best, mixed = cells, now_mixed
-        if len(best) == len(asked) and not mixed:
-            break
-    return best
-
-
-def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
-    """A row of the asked features just as it was asked for, which most answers are; nothing where there is none.
-
-    It is a line in the words of the serializer, or one that goes on after the first feature's name; or it is JSON.
-    """
-    if text.startswith("{"):
-        cells = read_json(text, asked)
-        return cells if len(cells) == len(asked) else {}
-    lead = serializer.lead(asked[0])
-    lines = text.splitlines()
-    row = next((line[line.index(lead) :] for line in lines if lead in line), None)
-    if row is None and lines:
-        row = f"{lead} {lines[0].removeprefix(' ')}"
-    try:
-        values = serializer.parse(row or "", asked)
-    except ValueError:
-        return {}
-    cells = {name: (value and value.strip()) or None for name, value in zip(asked, values, strict=True)}
-    ended = serializer.feature_separator not in (values[-1] or "")  # else another feature may follow
-    ended = ended and not any(value and OTHER_SIGN.match(value) for value in values)
-    return cells if ended and not _mixed(cells, asked) else {}
-
-
-@lru_cache(maxsize=64)
-def _first_pieces(asked: tuple[str, ...]) -> tuple[str, ...]:
-    """Of each name what stands in any text that names the feature, however its words are separated."""
-    return tuple(re.split(r"[-_ .(]", name, maxsplit=1)[0].casefold() for name in asked)
-
-
-@lru_cache(maxsize=16)
-def _readers(serializer: Serializer) -> tuple[Reader, ...]:
-    # `The age is equal to 39` holds the marks of `is` too: the longest separator reads first
-    templates = dict.fromkeys((serializer, *load_serializers().values()))
-    longest_first = sorted(templates, key=lambda item: -len(item.value_separator))
-    return (*(template.read for template in longest_first), read_json, read_named)
-
-
-def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
-    """How many cells hold the name of another asked feature: a value that was not ended where the next one began."""
-    text = "\n".join(filter(None, cells.values())).casefold()
-    names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
-    folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []
-    return sum(
-        any(other != name and part in cell and pattern.search(cell) for other, (part, pattern) in names.items())
-        for name, cell in folded
-    )
-
-
-@lru_cache(maxsize=64)
-def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]]]:
-    folded = {name: name.casefold() for name in asked}
-    return {name: (part, re.compile(rf"(?<!\w){re.escape(part)}(?!\w)")) for name, part in folded.items()}
-
-
-def fresh(text: str, query: Query) -> str:
-    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
-    if "\n" not in text:
-        return text
-    prompt = query.prompt
-    shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
-    shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
-    lines = text.splitlines()
-    new = [line for line in lines if line.strip() not in shown]
-    announced = all(line.endswith(":") or FILLER.match(line) for line in new)
-    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
+from tabcontam.evidence.base import RONVAL, Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
 from tabcontam.groups import grouped
@@ -32,7 +32,7 @@ DRAWS = 5  # of them
 USUAL = 20  # values of a feature that the baseline tells apart
 YES_NO_TOKENS = 4
 CLASS_TOKENS = 16  # the name of a class is longer than Yes
-RIGHT = PublishedRule("rows were classified right", share=None)
+RIGHT = PublishedRule("rows were classified right", share=None, source=RONVAL)
 
 
 class ClassificationTest(ChoiceTest):
@@ -76,6 +76,12 @@ class ClassificationTest(ChoiceTest):
                 )
             )
         return queries
+
+    def not_averaged(self, table: Table) -> str | None:
+        """Where the card's question is not `fair`: which class is which, nobody can know."""
+        if table.question is None or table.question.fair:
+            return None
+        return f"nobody can know from a row alone which class is {' and which '.join(_answers(table.question)[:2])}"
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The share of valid answers that are right, beside what both baselines get on the same rows; no p-value."""
@@ -124,7 +130,7 @@ class ClassificationTest(ChoiceTest):
         """The last row as a question, behind the others with their answers."""
         shown = [index for index, name in enumerate(table.columns) if name != table.target]
         columns = [table.columns[index] for index in shown]
-        texts = [serializer.row(columns, [table.rows[row][index] for index in shown]) for row in rows]
+        texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
         shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
         return self.prompts.class_of(shots, texts[-1], question.text, _answers(question))
 

@@ -14,6 +14,7 @@ from tabcontam.verdicts.results import RunResults
 LOOKS: dict[str, tuple[str, str]] = dict(
     zip(MEASURES, ((FOUND, "s"), (INK, "D"), ("#0072b2", "o"), ("#b06000", "^")), strict=True)
 )
+OTHER_LOOKS = {"score_all": ("s", "hollow: over all cells"), "score_shared": ("x", "cross: over shared cells")}
 CHANCE = 0.5  # of telling rows of the table from others
 MOST = 40  # LLMs of a page
 ROW = 0.17  # inches an LLM
@@ -21,9 +22,18 @@ ROW = 0.17  # inches an LLM
 
 def ranking(view: RunResults) -> list[Figure]:
     """The measures of each LLM, with their intervals; pages of at most 40 LLMs, none where nothing is ranked."""
-    ranks, shown = view.ranks_in_order, measured(view)
+    ranks, shown = view.ranks_in_order, _panels(view)
     pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
     return [_ranking(view, ranks, page, shown) for page in pages] if shown else []
+
+
+def _panels(view: RunResults) -> list[str]:
+    """The measures of the paper's Table 2; what else is a score of contamination stands in the panel of the score."""
+    return [measure for measure in measured(view) if measure in MEASURES]
+
+
+def _others(view: RunResults) -> list[str]:
+    return [measure for measure in measured(view) if measure in OTHER_LOOKS]
 
 
 def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequence[str]) -> Figure:
@@ -35,13 +45,18 @@ def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequen
     area = {"left": left, "right": right, "bottom": bottom / height, "top": 1 - top / height}
     panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08} | area)[0]
     for axes, measure in zip(panels, shown, strict=True):
-        _draw_measure(axes, [(number, ranks[number]) for number in page], measure)
+        rows = [(number, ranks[number]) for number in page]
+        _draw_measure(axes, rows, measure)
+        for other in _others(view) if measure == MEASURES[0] else ():
+            _draw_other(axes, rows, other)
     called = dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))
     labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
     panels[0].set_yticks(list(page), labels, parse_math=False)
     panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
     majorities = "short grey lines: always saying the largest class"
-    words = _explained(view, [], "bars: 95% intervals", majorities) + "; dashed: chance" * (MEMBERSHIP in shown)
+    words = _explained(
+        view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities
+    ) + "; dashed: chance" * (MEMBERSHIP in shown)
     figure.text(left, 0.08 / height, words.removeprefix("; "), size=6, color=QUIET)
     return figure
 
@@ -76,6 +91,15 @@ def _draw_measure(axes: Axes, rows: Sequence[tuple[int, Rank]], measure: str) ->
         if (majority := rank.majorities.get(measure)) is not None:
             axes.plot((majority, majority), (row - 0.38, row + 0.38), color=GREY, linewidth=1.4)
         axes.plot(value, row, marker=marker, color=color, markersize=3.4, linestyle="none")
+
+
+def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> None:
+    """Another score of contamination, where it is not the one that is drawn already."""
+    color, marker = LOOKS[MEASURES[0]][0], OTHER_LOOKS[score][0]
+    for row, rank in rows:
+        value = rank.measures[score]
+        if value is not None and value != rank.score:
+            axes.plot(value, row, marker=marker, color=color, markerfacecolor="none", markersize=4, linestyle="none")
 
 
 def against_accuracy(view: RunResults) -> list[Figure]:

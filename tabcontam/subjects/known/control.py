@@ -4,8 +4,6 @@
 """
 
 import asyncio
-import csv
-import io
 from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 
@@ -14,7 +12,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.infinigram import InfiniGram, build
-from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
 from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin
 
@@ -25,10 +23,10 @@ LISTED_VALUES = 30  # a column with more distinct values is described by its ran
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
-    """The control of a kind, which reads rows in all shipped serializers and these. Raises `UsageError`."""
+    """The control of a kind, which reads rows in all shipped templates and these serializers. Raises `UsageError`."""
     if kind not in KINDS:
         raise unknown("control", kind, KINDS)
-    read = dict.fromkeys((*load_serializers().values(), *serializers))
+    read = dict.fromkeys((*shipped_templates().values(), *serializers))
     return ControlModel(exposed=kind == "exposed", serializers=tuple(read))
 
 
@@ -36,7 +34,7 @@ class ControlModel(Model):
     """A control; `prepare` makes the one that answers for a table.
 
     `version` names the construction and, once prepared, a digest of everything that was read, so that a stored reply
-    is never taken for one about another table. `serializers` are those in which it reads rows.
+    is never taken for one about another table. `serializers` are those in which it reads rows, beside the CSV file.
     """
 
     control = True
@@ -50,7 +48,7 @@ class ControlModel(Model):
         self.exposed = exposed
         self.spec = f"control:{KINDS[0] if exposed else KINDS[1]}"
         self.version = CONSTRUCTION
-        self._serializers = serializers
+        self._forms = forms_read(serializers)
         self._language_model: InfiniGram | None = None
         self._prepared: tuple[tuple[str, str], ControlModel] | None = None  # the last table alone: adult takes 100 MB
 
@@ -74,6 +72,10 @@ class ControlModel(Model):
             self._prepared = None  # the old one goes before the new one comes
             self._prepared = (key, self._built(table))
         return self._prepared[1]
+
+    def exposure(self, table: Table, row: int) -> float:
+        """The copies that it reads: one in the CSV file and one in each other form, or none of them."""
+        return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: Request) -> Reply:
         """The greedy continuation of the completion rendering; on a thread of its own, so that others are asked on."""
@@ -99,7 +101,7 @@ class ControlModel(Model):
         self._prepared = None
 
     def _built(self, table: Table) -> "ControlModel":
-        characters = _characters(table, len(self._serializers))
+        characters = _characters(table, len(self._forms))
         if characters > MOST_CHARACTERS:
             size, most = characters // 10**6, MOST_CHARACTERS // 10**6
             raise Skip(f"{table.name} would be {size:,} MB of text; a control reads at most {most:,} MB")
@@ -110,35 +112,32 @@ class ControlModel(Model):
                 digest.update(document.encode("utf-8", "surrogatepass"))
                 yield document
 
-        model = ControlModel(self.exposed, self._serializers)
+        model = ControlModel(self.exposed, self._forms)
         source = table if self.exposed else twin(table)
-        model._language_model = build(read(control_documents(source, self._serializers)))
+        model._language_model = build(read(control_documents(source, self._forms)))
         model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
         return model
 
 
 def control_documents(table: Table, serializers: Iterable[Serializer]) -> Iterator[str]:
-    """What the web holds about a dataset: a page that describes it, its CSV file, its rows as text."""
+    """What the web holds about a dataset: a page that describes it, its CSV file, its rows in each other form."""
     yield _page(table)
-    yield _csv_file(table)
-    for serializer in serializers:
-        yield "".join(f"{serializer.row(table.columns, row)}\n" for row in table.rows)
+    for form in forms_read(serializers):
+        yield "".join(f"{text}\n" for text in form.rows(table.columns, table.rows))
 
 
-def _characters(table: Table, serializers: int) -> int:
+def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
+    """The forms in which a control reads rows: first that of the CSV file, then those of the others among these."""
+    file = load_serializers()["csv"]
+    return (file, *(other for other in serializers if other.form != file.form))
+
+
+def _characters(table: Table, forms: int) -> int:
     """About how long the documents of a table are: its cells in each, its features' names in all but the CSV file."""
     separators = 6 * len(table.columns)  # as in `The age is 39, `, on average
     names = len(table.rows) * (sum(map(len, table.columns)) + separators)
     cells = sum(len(cell) for row in table.rows for cell in row if cell is not None)
-    return serializers * names + (serializers + 1) * cells
-
-
-def _csv_file(table: Table) -> str:
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(table.columns)
-    writer.writerows(table.rows)
-    return text.getvalue()
+    return (forms - 1) * names + forms * cells
 
 
 def _page(table: Table) -> str:

@@ -101,6 +101,12 @@ class SimulatedModel(Model):
         """One that knows these queries."""
         return SimulatedModel(self.kind, self.seed, table, queries)
 
+    def exposure(self, table: Table, row: int) -> float:
+        """One copy of the rows that it has: all or none of them, or a memoriser's share."""
+        if not self._share:
+            return float(self._answerer in KNOWING)
+        return float(_has(self.seed, self._share, _cells(table, row)))
+
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
         query = self._query(request.prompt)
@@ -125,10 +131,19 @@ class SimulatedModel(Model):
 def remembered(turn: Turn) -> bool:
     """Whether a memoriser has this query's row: by the seed and the row's cells, so the same rows in every test."""
     cells = _row(turn)
-    if not cells:
-        return False
-    digest = sha256(repr((turn.seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
-    return int.from_bytes(digest[:8], "big") < turn.share * 2**64
+    return bool(cells) and _has(turn.seed, turn.share, cells)
+
+
+def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
+    """Whether a row of these cells is among the share of rows that the seed chooses."""
+    digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
+    return int.from_bytes(digest[:8], "big") < share * 2**64
+
+
+def _cells(table: Table, row: int) -> dict[str, str]:
+    """The cells of a row of the table, by feature, the missing ones aside."""
+    cells = zip(table.columns, table.rows[row], strict=True)
+    return {name: cell for name, cell in cells if cell is not None and not table.is_missing(cell)}
 
 
 def _row(turn: Turn) -> dict[str, str]:
@@ -136,10 +151,8 @@ def _row(turn: Turn) -> dict[str, str]:
     query, table = turn.query, turn.table
     if set(query.asked) == set(table.columns):
         cells = dict(zip(query.asked, query.expected, strict=True))
-    elif query.rows:
-        cells = dict(zip(table.columns, table.rows[query.rows[-1]], strict=True))
     else:
-        return {}
+        return _cells(table, query.rows[-1]) if query.rows else {}
     return {name: cell for name, cell in cells.items() if cell is not None and not table.is_missing(cell)}
 
 
@@ -224,4 +237,5 @@ ANSWERERS: Mapping[str, Answerer] = {
     "fails": _always(Reply("", State.FAILED, "HTTP 500: simulated")),
     "empty": _always(Reply("", State.EMPTY, "no text", 0)),
 }
+KNOWING = (_oracle, _formatter, _truncates)  # who have the whole table
 KINDS = (*ANSWERERS, "memoriser:P")

@@ -10,6 +10,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.score.classification import Classification0Shot
 from tabcontam.reading.words import english
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import load_table
 from tests.made_tables import ships
@@ -25,6 +26,25 @@ def weighed(answer: Callable[[int, Query], str]) -> Evidence:
         reply = Reply(answer(number, query), State.OK)
         trials.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
     return TEST.weigh(trials, 0.01)
+
+
+@pytest.mark.parametrize("edition", ["wine", "wine@uci"])
+def test_wine_is_asked_and_stands_in_no_mean(edition: str) -> None:
+    table = load_table(edition)
+    answers = ("class_0", "class_1") if edition == "wine" else ("1", "2")
+    assert len(TEST.queries(table, IS, Random("0"))) == 100
+    why = f"nobody can know from a row alone which class is {answers[0]} and which {answers[1]}"
+    assert TEST.not_averaged(table) == why
+
+
+@pytest.mark.parametrize("name", sorted(load_cards().keys() - {"wine"}))
+def test_every_other_cards_question_can_be_answered(name: str) -> None:
+    assert all(one.question is None or one.question.fair for one in load_cards()[name].editions)
+
+
+def test_a_table_without_a_question_has_no_reason() -> None:
+    assert TEST.not_averaged(replace(ships(), question=None)) is None
+    assert TEST.not_averaged(ships()) is None
 
 
 def test_an_invalid_answer_is_no_wrong_one() -> None:

@@ -20,12 +20,12 @@ from tabcontam.evidence.base import Capability, Passage, Prompt, Reply, Scores, 
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
 from tabcontam.tables.cards import Question
-from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.serializers import Serializer, Template, load_serializers, shipped_templates
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twins import FEW, NEAR, twin
 
-COMMAS = Serializer("equals", "", "", " = ", ", ")
-SENTENCES = Serializer("is", "", "The ", " is ", ", ")
+COMMAS = Template("equals", "", "", " = ", ", ")
+SENTENCES = Template("is", "", "The ", " is ", ", ")
 
 
 def make_table(
@@ -344,6 +344,20 @@ def test_the_version_tells_the_tables_apart_and_is_the_same_every_time() -> None
     assert all(version.startswith("infinigram 1 ") for version in versions)
 
 
+@pytest.mark.parametrize("name", ["csv", "json", "markdown"])
+def test_a_control_reads_rows_in_the_forms_of_its_run_the_csv_file_once(carried: Table, name: str) -> None:
+    form = load_serializers()[name]
+    model = open_control("exposed", [form])
+
+    prepared = model.prepare(carried)
+
+    assert rows_continued(prepared, carried, form, identified(carried, 3), 3) == 1
+    documents = list(control_documents(carried, [form]))
+    assert len(documents) == (2 if name == "csv" else 3)
+    assert model.exposure(carried, 0) == len(shipped_templates()) + (1 if name == "csv" else 2)
+    assert documents[-1].splitlines() == "\n".join(form.rows(carried.columns, carried.rows)).splitlines()
+
+
 def test_a_table_too_large_to_read_is_skipped() -> None:
     rows = (("a long text" * 1000, "2"),) * (MOST_CHARACTERS // 10_000)
 
@@ -359,13 +373,14 @@ def test_the_controls_generate_and_score() -> None:
         assert model.capabilities == {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE}
 
 
-def test_a_control_reads_all_shipped_serializers_by_default(carried: Table) -> None:
+def test_a_control_reads_the_csv_file_and_rows_in_all_shipped_templates_by_default(carried: Table) -> None:
     model = open_control("exposed")
     asyncio.run(model.connect())
 
     prepared = model.prepare(carried)
 
-    for serializer in load_serializers().values():
+    for name in (*shipped_templates(), "csv"):
+        serializer = load_serializers()[name]
         assert rows_continued(prepared, carried, serializer, identified(carried, 3), 3) == 1
     asyncio.run(model.close())
 

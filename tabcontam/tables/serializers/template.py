@@ -1,38 +1,32 @@
-"""A row to text and back, without loss.
+"""Rows in the words of a template, such as those of the paper.
 
-A serialized row is `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}`
+A row is `{specifier}{feature}{value_separator}{value}` for each feature, joined by `{feature_separator}`
 (Ronval et al. 2024, section 3.3), on one line. A value stands as it is, unless that could not be read back: then it
 is written as a JSON string. A missing value is written as nothing.
 """
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cache, cached_property, lru_cache
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import ClassVar
 
-from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.serializers.base import LINE_BREAK, Serializer, quoted
 from tabcontam.tables.table import Cell
-from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
 
-KIND = "serializers"
-DEFAULT = "is"
 LONGEST_NAME = 80  # characters of a feature's name when an answer is searched for the next feature
 BEFORE = r"^|[,;.:|({\[]|[-*\u2022]\s|\d[.)]\s"  # what ends before a feature's name, beside its serializer's separator
-LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines() cuts
 
 
 @dataclass(frozen=True)
-class Serializer:
-    """One way to write a row as text. `source` is the user's own file that it is from, "" for a shipped one."""
+class Template(Serializer):
+    """A row as `specifier`, name, `value_separator` and value of each feature, with `feature_separator` between."""
 
-    name: str
-    about: str
     specifier: str
     value_separator: str
     feature_separator: str
-    source: str = field(default="", compare=False)
+    form: ClassVar[str] = "template"
 
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """The row as one line of text."""
@@ -46,6 +40,10 @@ class Serializer:
     def lead(self, column: str) -> str:
         """A feature up to its value, without trailing space: base models begin a word with its space."""
         return self.start(column).rstrip()
+
+    def value(self, cell: Cell) -> str:
+        """A value as it stands at the end of a row."""
+        return written(cell, "")
 
     def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
         """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
@@ -74,6 +72,10 @@ class Serializer:
     def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
         """The same of an answer that continues a prompt, so begins with the value of the first asked feature."""
         return self.read(self.start(asked[0]) + text.removeprefix(" "), asked)
+
+    def shown_in(self, text: str, asked: Sequence[str]) -> bool:
+        """Whether the first of the features stands in the text as a row names it."""
+        return self.lead(asked[0]) in text
 
     @cached_property
     def _next_feature(self) -> re.Pattern[str]:
@@ -121,7 +123,7 @@ class Serializer:
 
 
 @lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
-def _around(serializer: Serializer, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
+def _around(serializer: Template, columns: tuple[str, ...]) -> tuple[list[str], list[str]]:
     """What stands before each value of a row, and after it."""
     starts = [serializer.start(column) for column in columns]
     return starts, [serializer.feature_separator + start for start in starts[1:]] + [""]
@@ -135,56 +137,3 @@ def written(cell: Cell, following: str) -> str:
     if not ambiguous and following:
         ambiguous = (cell + following).find(following) != len(cell)
     return quoted(cell) if ambiguous else cell
-
-
-def quoted(text: str) -> str:
-    """`text` as a JSON string on one line."""
-    line = json.dumps(text, ensure_ascii=False)
-    return LINE_BREAK.sub(lambda match: f"\\u{ord(match.group()):04x}", line)
-
-
-@cache
-def load_serializers() -> Mapping[str, Serializer]:
-    """The shipped serializers by name, the default first."""
-    found = map(from_file, shipped_files(KIND))
-    return {item.name: item for item in sorted(found, key=lambda item: (item.name != DEFAULT, item.name))}
-
-
-def all_serializers() -> dict[str, Serializer]:
-    """The shipped serializers and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
-    return with_own(KIND, load_serializers(), _own)
-
-
-def load_serializer(spec: str) -> Serializer:
-    """A serializer by name, or a user's own TOML file. Raises `UsageError`."""
-    if spec.endswith(SUFFIX) or "/" in spec:
-        return _own(Path(spec).expanduser())
-    known = all_serializers()
-    if spec not in known:
-        raise unknown("serializer", spec, known)
-    return known[spec]
-
-
-def _own(path: Path) -> Serializer:
-    """The serializer in a user's own file, or the shipped one, where the file says the same under its name."""
-    own = from_file(path)
-    other = load_serializers().get(own.name)
-    if other is not None and replace(other, about=own.about) != own:
-        raise name_taken(KIND, path, own.name, other.name)
-    return other or replace(own, source=str(path.resolve()))
-
-
-def from_file(path: Path) -> Serializer:
-    """The serializer in a TOML file. Raises `UsageError` where it is none."""
-    raw = {"name": path.stem, "about": "", "specifier": "", **read_toml(path, KIND)}
-    where = f"serializer {path}"
-    try:
-        texts: dict[str, str] = checked(Serializer, raw, where, given=("source",), blank=True)
-    except ValueError as error:
-        raise UsageError(str(error)) from error
-    for key, text in texts.items():
-        if LINE_BREAK.search(text):
-            raise UsageError(f"{where}: {key} must be a text of one line")
-        if key.endswith("_separator") and not text.strip():
-            raise UsageError(f"{where}: {key} must hold more than spaces")
-    return Serializer(**texts)

@@ -1,0 +1,201 @@
+"""The asked cells of a row in the text of an answer, in whatever shape they stand there."""
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+
+from tabcontam.evidence.base import Query
+from tabcontam.reading.answers import (
+    FILLER,
+    GAP,
+    PREFIX,
+    TABLE_RULE,
+    Sort,
+    answers,
+    bare,
+    fits,
+    is_number,
+    number_in,
+    read_json,
+    read_named,
+    spelling,
+)
+from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
+from tabcontam.tables.table import Cell
+
+Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
+EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
+OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
+SIGN = re.compile(r"[:=]")
+
+
+def sorts_of(query: Query) -> dict[str, Sort]:
+    """What sort of values the asked features have: by what the guesser lists, for want of that by the hidden value."""
+    return {
+        name: Sort(query.chance[name].values if name in query.chance else (), value)
+        for name, value in zip(query.asked, query.expected, strict=True)
+    }
+
+
+def could_be(cell: Cell, sort: Sort) -> bool:
+    """Whether a cell that an answer begins with is a value of this sort, and no talk."""
+    return cell is None or fits(number_in(cell) if sort.numeric else cell, sort)
+
+
+def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, Cell]:
+    """The cells without the words that follow a number, or a value that the guesser lists: explanations."""
+    return {name: _value_bare(cell, sorts[name]) if cell else cell for name, cell in cells.items()}
+
+
+def _value_bare(cell: str, sort: Sort) -> str:
+    if is_number(cell):
+        return cell
+    if sort.numeric:
+        return number_in(cell)
+    if sort.likely and (explained := EXPLAINED.search(cell)) and not sort.has(cell):
+        value = bare(cell[: explained.start()])
+        return value if sort.has(value) else cell
+    return cell
+
+
+def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
+    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
+    asked = tuple(sorts)
+    folded = text.casefold()
+    if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
+        return {}
+    best: dict[str, Cell] = {}
+    mixed = 0
+    for read in _readers(serializer):
+        cells = answers(read(text, asked), sorts)
+        if not cells or len(cells) < len(best) or cells == best:
+            continue
+        now_mixed = _mixed(cells, asked)
+        if len(cells) > len(best) or now_mixed < mixed:
+            best, mixed = cells, now_mixed
+        if len(best) == len(asked) and not mixed:
+            break
+    return best
+
+
+def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
+    """A row of the asked features just as it was asked for, which most answers are; nothing where there is none.
+
+    It is a line in the words of a template, or one that goes on after the first feature's name; or it is JSON.
+    """
+    if text.startswith("{"):
+        cells = read_json(text, asked)
+        return cells if len(cells) == len(asked) else {}
+    if not isinstance(serializer, Template):
+        return {}
+    lead = serializer.lead(asked[0])
+    lines = text.splitlines()
+    row = next((line[line.index(lead) :] for line in lines if lead in line), None)
+    if row is None and lines:
+        row = f"{lead} {lines[0].removeprefix(' ')}"
+    try:
+        values = serializer.parse(row or "", asked)
+    except ValueError:
+        return {}
+    cells = {name: (value and value.strip()) or None for name, value in zip(asked, values, strict=True)}
+    ended = serializer.feature_separator not in (values[-1] or "")  # else another feature may follow
+    ended = ended and not any(value and OTHER_SIGN.match(value) for value in values)
+    return cells if ended and not _mixed(cells, asked) else {}
+
+
+def cells_by_order(
+    text: str, query: Query, sorts: Mapping[str, Sort], serializer: Serializer, exact: bool = False
+) -> dict[str, Cell]:
+    """The asked cells of a line that names no feature, in a form whose rows name none.
+
+    They are all that the line holds. Of a line that holds more, as a whole row does, they are those that stand below
+    the features' names in a header of the prompt or of the answer. With `exact` the line is just as the form writes it;
+    else it could be talk, and each of its cells has to be a value of its feature.
+    """
+    if serializer.names_features:
+        return {}
+    places = {len(query.asked): list(range(len(query.asked)))}
+    headers = dict[int, list[int]]()
+    for line in text.splitlines():
+        if TABLE_RULE.match(line) or line.startswith(("{", "[", "(")):
+            continue
+        for cells in serializer.cuts(PREFIX.sub("", line.strip())):
+            if len(cells) > len(query.asked) and not headers:
+                headers = _headers(query, serializer) | places
+            if header := _places(cells, query.asked):
+                places[len(cells)] = header
+                continue
+            found = places.get(len(cells)) or headers.get(len(cells))
+            if not found or (len(query.asked) == 1 and len(cells) == 1):  # a single cell is read as a short answer
+                continue
+            row = {name: cells[place] for name, place in zip(query.asked, found, strict=True)}
+            if all(_fitting(name, cell, sorts[name], exact) for name, cell in row.items()):
+                written = serializer.row((), cells)
+                if not exact or written.endswith(line.strip()):
+                    return values_bare(row, sorts)
+    return {}
+
+
+def _fitting(name: str, cell: Cell, sort: Sort, exact: bool) -> bool:
+    """Whether a cell could be one of this feature: no talk, and not its name with a value."""
+    if cell is None or GAP.fullmatch(cell):
+        return True
+    named = SIGN.search(cell) and spelling(SIGN.split(cell, maxsplit=1)[0]) == spelling(name)
+    return not named and ((exact and not sort.numeric) or could_be(cell, sort))
+
+
+def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
+    """Where the asked features stand in each line of names that the prompt shows, by how many names it has."""
+    lines = query.prompt.completion.splitlines()
+    cut = (next(serializer.cuts(line), []) for line in lines)
+    return {len(cells): places for cells in cut if (places := _places(cells, query.asked))}
+
+
+def _places(cells: Sequence[Cell], asked: Sequence[str]) -> list[int] | None:
+    """Where the asked features stand in a line of names; None in any other."""
+    names = [spelling(cell or "") for cell in cells]
+    spelled = [spelling(name) for name in asked]
+    return [names.index(name) for name in spelled] if all(name in names for name in spelled) else None
+
+
+@lru_cache(maxsize=64)
+def _first_pieces(asked: tuple[str, ...]) -> tuple[str, ...]:
+    """Of each name what stands in any text that names the feature, however its words are separated."""
+    return tuple(re.split(r"[-_ .(]", name, maxsplit=1)[0].casefold() for name in asked)
+
+
+@lru_cache(maxsize=16)
+def _readers(serializer: Serializer) -> tuple[Reader, ...]:
+    own = (serializer,) if serializer.names_features else ()
+    forms = in_order_of_finding(dict.fromkeys((*own, *shipped_templates().values())))
+    return (*(form.read for form in forms), read_json, read_named)
+
+
+def _mixed(cells: dict[str, Cell], asked: tuple[str, ...]) -> int:
+    """How many cells hold the name of another asked feature: a value that was not ended where the next one began."""
+    text = "\n".join(filter(None, cells.values())).casefold()
+    names = {name: found for name, found in _whole_names(asked).items() if found[0] in text}
+    folded = [(name, cell.casefold()) for name, cell in cells.items() if cell] if names else []
+    return sum(
+        any(other != name and part in cell and pattern.search(cell) for other, (part, pattern) in names.items())
+        for name, cell in folded
+    )
+
+
+@lru_cache(maxsize=64)
+def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]]]:
+    folded = {name: name.casefold() for name in asked}
+    return {name: (part, re.compile(rf"(?<!\w){re.escape(part)}(?!\w)")) for name, part in folded.items()}
+
+
+def fresh(text: str, query: Query) -> str:
+    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
+    if "\n" not in text:
+        return text
+    prompt = query.prompt
+    shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
+    shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
+    lines = text.splitlines()
+    new = [line for line in lines if line.strip() not in shown]
+    announced = all(line.endswith(":") or FILLER.match(line) for line in new)
+    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)

@@ -1,0 +1,14 @@
+"""Ways to write a row as text: templates, the paper's and one's own, and the forms in which the web holds tables."""
+
+from tabcontam.tables.serializers.base import Serializer as Serializer
+from tabcontam.tables.serializers.files import DEFAULT as DEFAULT
+from tabcontam.tables.serializers.files import all_serializers as all_serializers
+from tabcontam.tables.serializers.files import as_facts as as_facts
+from tabcontam.tables.serializers.files import from_facts as from_facts
+from tabcontam.tables.serializers.files import from_file as from_file
+from tabcontam.tables.serializers.files import in_order_of_finding as in_order_of_finding
+from tabcontam.tables.serializers.files import load_serializer as load_serializer
+from tabcontam.tables.serializers.files import load_serializers as load_serializers
+from tabcontam.tables.serializers.files import shipped_templates as shipped_templates
+from tabcontam.tables.serializers.template import Template as Template
+from tabcontam.tables.serializers.template import written as written

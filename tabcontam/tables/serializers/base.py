@@ -1,0 +1,140 @@
+"""What a form of rows is: a row to text and back, without loss, and what an answer in that form says."""
+
+import json
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import ClassVar
+
+from tabcontam.tables.table import Cell
+
+LINE_BREAK = re.compile("[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")  # where str.splitlines() cuts
+SPELLED = {"\n": "\\n", "\r": "\\r"}  # line breaks with an escape of their own
+MEANT = {"n": "\n", "r": "\r"}
+
+
+@dataclass(frozen=True)
+class Serializer(ABC):
+    """One way to write a row as text, on one line. `source` is the user's own file that it is from, "" if shipped.
+
+    A form that does not name the features beside their values has a `header` above the rows instead.
+    """
+
+    name: str
+    about: str
+    source: str = field(default="", compare=False, kw_only=True)
+    form: ClassVar[str]
+    names_features: ClassVar[bool] = True
+
+    @abstractmethod
+    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
+        """The row as one line of text."""
+
+    @abstractmethod
+    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
+        """The row up to its feature number `first_asked`, whose value is the natural continuation."""
+
+    @abstractmethod
+    def value(self, cell: Cell) -> str:
+        """A value as it stands at the end of a row."""
+
+    @abstractmethod
+    def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
+        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+
+    @abstractmethod
+    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """The asked features that an answer gives, wherever they stand in its text; None is a missing value."""
+
+    @abstractmethod
+    def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """The same of an answer that continues a prompt, so begins with the value of the first asked feature.
+
+        Where a single feature is asked it is always there.
+        """
+
+    @abstractmethod
+    def shown_in(self, text: str, asked: Sequence[str]) -> bool:
+        """Whether a text shows rows of these features in this form."""
+
+    def header(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The lines that stand above rows; none where the rows name their features."""
+        return ()
+
+    def rows(self, columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
+        """Rows as they stand below each other, one text for each; that of the first begins with the header."""
+        texts = [self.row(columns, row) for row in rows]
+        return ["\n".join((*self.header(columns), texts[0])), *texts[1:]] if texts else []
+
+    def alone(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
+        """A row that stands by itself, so below a header of its own."""
+        return self.rows(columns, [cells])[0]
+
+    def cuts(self, line: str) -> Iterator[list[Cell]]:
+        """Each way to cut a line of an answer into cells by their order alone; none where features are named."""
+        return iter(())
+
+    def apart(self, line: str) -> str:
+        """A line of an answer with its values set apart by spaces, where the published algorithm looks for them."""
+        return line
+
+
+def quoted(text: str) -> str:
+    """`text` as a JSON string on one line."""
+    line = json.dumps(text, ensure_ascii=False)
+    return LINE_BREAK.sub(lambda match: f"\\u{ord(match.group()):04x}", line)
+
+
+@dataclass(frozen=True)
+class Escapes:
+    """How cells stay on one line, and apart from others: `marks`, line breaks and what looks like an escape get a
+    backslash. Any other cell stays as it is.
+    """
+
+    marks: str = ""
+    more: str = ""  # letters that stand for themselves behind a backslash, besides the marks
+
+    def write(self, cell: str) -> str:
+        """The cell with its escapes."""
+        if "\\" not in cell and cell.isprintable() and not any(mark in cell for mark in self.marks):
+            return cell  # nearly all cells
+        if not (LINE_BREAK.search(cell) or self._found(cell) or any(mark in cell for mark in self.marks)):
+            return cell
+        return self.write_all(cell)
+
+    def write_all(self, cell: str) -> str:
+        """The cell with a backslash before all that can have one."""
+        text = re.sub(rf"[\\{re.escape(self.marks + self.more)}]", r"\\\g<0>", cell)
+        return LINE_BREAK.sub(lambda match: SPELLED.get(match.group(), f"\\u{ord(match.group()):04x}"), text)
+
+    def read(self, text: str) -> str:
+        """The cell that was written so."""
+        return self._pattern.sub(_meant, text) if "\\" in text else text
+
+    def _found(self, cell: str) -> bool:
+        return self._pattern.search(cell) is not None
+
+    @cached_property
+    def _pattern(self) -> re.Pattern[str]:
+        return re.compile(rf"\\(?:([nr\\{re.escape(self.marks + self.more)}])|u([0-9a-f]{{4}}))")
+
+
+def _meant(match: re.Match[str]) -> str:
+    letter, code = match.groups()
+    return chr(int(code, 16)) if code else MEANT.get(letter, letter)
+
+
+def by_header(cut: Callable[[str], Iterator[list[Cell]]], text: str, asked: Sequence[str]) -> dict[str, Cell]:
+    """The asked features of a text that holds rows without names: by a header above, or by their order alone."""
+    places = list(range(len(asked)))
+    width = len(asked)
+    for line in text.splitlines():
+        for cells in cut(line):
+            if all(name in cells for name in asked):
+                places, width = [cells.index(name) for name in asked], len(cells)
+                break
+            if len(cells) == width and not all(cell is None or not cell.strip(":-") for cell in cells):
+                return {name: cells[place] for name, place in zip(asked, places, strict=True)}
+    return {}

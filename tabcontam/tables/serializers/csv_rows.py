@@ -1,0 +1,105 @@
+"""Rows as lines of a CSV file: `39,State-gov,77516`, below a line of the features' names."""
+
+import csv
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import ClassVar
+
+from tabcontam.reading.answers import is_number
+from tabcontam.tables.serializers.base import Escapes, Serializer, by_header
+from tabcontam.tables.table import Cell
+
+ESCAPES = Escapes()
+FIELD = re.compile(r'"((?:[^"]|"")*)"(?=,|$)|([^,]*)', re.DOTALL)
+TIGHT = re.compile(r",(?! )")  # no comma within a text
+
+
+@dataclass(frozen=True)
+class CsvRows(Serializer):
+    r"""A row as Python's csv.writer writes it. A missing value is empty, an empty text `""`; line breaks are `\n`."""
+
+    form: ClassVar[str] = "csv"
+    names_features: ClassVar[bool] = False
+
+    def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
+        """The row as one line of text."""
+        return ",".join(map(self.value, cells))
+
+    def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
+        """The row up to its feature number `first_asked`, with the comma before it."""
+        return "".join(f"{self.value(cell)}," for cell in cells[:first_asked])
+
+    def value(self, cell: Cell) -> str:
+        """A field of the line."""
+        if not cell:
+            return "" if cell is None else '""'
+        text = ESCAPES.write(cell)
+        return '"' + text.replace('"', '""') + '"' if "," in text or '"' in text else text
+
+    def header(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """The line of names."""
+        return (self.row(columns, columns),)
+
+    def parse(self, text: str, columns: Sequence[str]) -> tuple[Cell, ...]:
+        """The cells of a serialized row. Raises ValueError where `text` is not a row of these columns."""
+        cells = _fields(text)
+        if len(cells) != len(columns):
+            raise ValueError(f"{len(cells)} fields for {len(columns)} columns")
+        return tuple(cells)
+
+    def read(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """The asked features by a header in the text, or the cells of a line that has as many."""
+        return by_header(self.cuts, text, asked)
+
+    def read_on(self, text: str, asked: Sequence[str]) -> dict[str, Cell]:
+        """The cells of the first line; a single one is the first field, which a comma before a space does not end."""
+        line = next(iter(text.splitlines()), "").strip()
+        if len(asked) > 1:
+            return next((dict(zip(asked, cut, strict=True)) for cut in self.cuts(line) if len(cut) == len(asked)), {})
+        match = FIELD.match(line)
+        if match and match.group(1) is not None:
+            return {asked[0]: ESCAPES.read(match.group(1).replace('""', '"'))}
+        field = line if is_number(line) else TIGHT.split(line, maxsplit=1)[0]  # 1,234 is a number
+        return {asked[0]: ESCAPES.read(field.strip()) or None}
+
+    def shown_in(self, text: str, asked: Sequence[str]) -> bool:
+        """Whether a line of the text is a header that names these features."""
+        return any(set(asked) <= set(_fields(line)) for line in text.splitlines() if "," in line)
+
+    def cuts(self, line: str) -> Iterator[list[Cell]]:
+        """As a reader of CSV cuts it; else at commas without a space, for texts whose quotes were forgotten."""
+        rows = csv.reader([line], skipinitialspace=True)
+        with suppress(csv.Error):  # a field beyond the reader's limit
+            cells = _cells(next(rows, []))
+            yield cells
+            if cells and cells[-1] is None:
+                yield cells[:-1]  # a comma that ends the line
+            if cells and cells[0] is None:
+                yield cells[1:]  # or that repeats the last of the prompt
+        if ", " in line and '"' not in line:
+            yield _cells(TIGHT.split(line))
+
+    def apart(self, line: str) -> str:
+        """The fields, with a space behind each comma."""
+        return ", ".join(cell or "" for cell in next(self.cuts(line), []))
+
+
+def _cells(fields: Sequence[str]) -> list[Cell]:
+    return [ESCAPES.read(field.strip()) or None for field in fields]
+
+
+def _fields(text: str) -> list[Cell]:
+    """The fields of a line, just as they were written."""
+    cells: list[Cell] = []
+    position = 0
+    while True:
+        match = FIELD.match(text, position)
+        if match is None:
+            raise ValueError(f"no field at character {position}")
+        inside, plain = match.groups()
+        cells.append(ESCAPES.read(plain) or None if inside is None else ESCAPES.read(inside.replace('""', '"')))
+        position = match.end() + 1
+        if position > len(text):
+            return cells

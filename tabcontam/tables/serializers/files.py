@@ -1,0 +1,99 @@
+"""The serializers that are shipped, and those in files of the user's own."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields, replace
+from functools import cache
+from pathlib import Path
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
+from tabcontam.tables.serializers.csv_rows import CsvRows
+from tabcontam.tables.serializers.json_rows import JsonRows
+from tabcontam.tables.serializers.markdown_rows import MarkdownRows
+from tabcontam.tables.serializers.template import Template
+from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
+
+KIND = "serializers"
+DEFAULT = "is"
+FORMS: Mapping[str, type[Serializer]] = {kind.form: kind for kind in (Template, CsvRows, JsonRows, MarkdownRows)}
+
+
+@cache
+def load_serializers() -> Mapping[str, Serializer]:
+    """The shipped serializers by name, the default first, then those that are no template last."""
+    found = map(from_file, shipped_files(KIND))
+    ranked = sorted(found, key=lambda item: (item.name != DEFAULT, not isinstance(item, Template), item.name))
+    return {item.name: item for item in ranked}
+
+
+@cache
+def shipped_templates() -> Mapping[str, Template]:
+    """Those of the shipped serializers that are templates, by name, the default first."""
+    return {name: item for name, item in load_serializers().items() if isinstance(item, Template)}
+
+
+def all_serializers() -> dict[str, Serializer]:
+    """The shipped serializers and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
+    return with_own(KIND, load_serializers(), _own)
+
+
+def load_serializer(spec: str) -> Serializer:
+    """A serializer by name, or a user's own TOML file. Raises `UsageError`."""
+    if spec.endswith(SUFFIX) or "/" in spec:
+        return _own(Path(spec).expanduser())
+    known = all_serializers()
+    if spec not in known:
+        raise unknown("serializer", spec, known)
+    return known[spec]
+
+
+def _own(path: Path) -> Serializer:
+    """The serializer in a user's own file, or the shipped one, where the file says the same under its name."""
+    own = from_file(path)
+    other = load_serializers().get(own.name)
+    if other is not None and replace(other, about=own.about) != own:
+        raise name_taken(KIND, path, own.name, other.name)
+    return other or replace(own, source=str(path.resolve()))
+
+
+def from_file(path: Path) -> Serializer:
+    """The serializer in a TOML file. Raises `UsageError` where it is none."""
+    raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
+    where, form = f"serializer {path}", raw.pop("form", Template.form)
+    if not isinstance(form, str) or form not in FORMS:
+        raise UsageError(f"{where}: form cannot be {form!r}; known: {', '.join(FORMS)}")
+    if FORMS[form] is Template:
+        raw = {"specifier": "", **raw}
+    try:
+        texts: dict[str, str] = checked(FORMS[form], raw, where, given=("source",), blank=True)
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    for key, text in texts.items():
+        if LINE_BREAK.search(text):
+            raise UsageError(f"{where}: {key} must be a text of one line")
+        if key.endswith("_separator") and not text.strip():
+            raise UsageError(f"{where}: {key} must hold more than spaces")
+    return FORMS[form](**texts)
+
+
+def as_facts(serializer: Serializer) -> dict[str, str]:
+    """All that `from_facts` needs to make the serializer again."""
+    return {"form": serializer.form, **asdict(serializer)}
+
+
+def from_facts(facts: Mapping[str, str]) -> Serializer:
+    """The serializer that these facts describe; further ones are passed over.
+
+    Raises ValueError for a form that there is not, as a later version may have.
+    """
+    kind = FORMS.get(facts["form"])
+    if kind is None:
+        raise ValueError(f"the serializer {facts['name']!r} has the form {facts['form']!r}; known: {', '.join(FORMS)}")
+    known = {item.name for item in fields(kind)}
+    return kind(**{"about": "", **{name: text for name, text in facts.items() if name in known}})
+
+
+def in_order_of_finding(forms: Iterable[Serializer]) -> list[Serializer]:
+    """Serializers so that none is looked for before one whose rows hold its own marks."""
+    # `The age is equal to` holds what `The age is` does: the longest separator first, and forms without names last
+    return sorted(forms, key=lambda form: -len(form.value_separator) if isinstance(form, Template) else 1)

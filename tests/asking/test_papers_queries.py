@@ -1,0 +1,162 @@
+"""`--queries paper` plans the paper's own queries and no others, and tells what it leaves out."""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from random import Random
+from typing import ClassVar
+
+import pytest
+
+from tabcontam.asking.plan import NONE_OF_PAPER, Options, PlannedCell, Subject, plan
+from tabcontam.asking.progress import Progress
+from tabcontam.errors import NothingSelected, UsageError
+from tabcontam.evidence.base import PublishedRule, Query
+from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.rows.matched import MatchedMembership
+from tabcontam.evidence.rows.membership import Membership
+from tabcontam.runs.about import not_asked
+from tabcontam.runs.folder import load, merge, rescore
+from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.rules import CALIBRATED, PAPER, Queries
+from tests.made_tables import ships
+
+IS = load_serializers()["is"]
+OF_PAPER = {  # how many queries the paper has of each test, about a table whose rows suffice
+    "feature_list_informed": 3,
+    "feature_list_uninformed": 1,
+    "recognition_features": 1,
+    "recognition_examples": 1,
+    "feature_values_informed": 2,
+    "feature_values_uninformed": 2,
+    "incomplete_completion": 5,
+    "full_completion": 1,
+    "feature_completion": 5,
+    "membership": 100,
+    "classification_0shot": 100,
+    "classification_1shot": 100,
+}
+
+
+def planned(queries: Queries, rules: str = PAPER, rows: int = 200) -> dict[str, PlannedCell]:
+    subject = Subject(SimulatedModel("guesser"))
+    cells = plan([subject], [ships(rows)], [IS], all_tests(), Options(queries=queries, rules=rules))
+    return {cell.test.id: cell for cell in cells}
+
+
+def test_each_test_asks_as_many_queries_as_the_paper() -> None:
+    own = planned(PAPER)
+    assert {test: len(own[test].queries) for test in OF_PAPER} == OF_PAPER
+    assert all(query.paper for cell in own.values() for query in cell.queries)
+
+
+def test_they_are_the_ones_that_a_whole_run_marks_as_the_papers() -> None:
+    own, whole = planned(PAPER), planned(None)
+    for test in set(OF_PAPER) - {"membership"}:
+        assert own[test].queries == tuple(query for query in whole[test].queries if query.paper)
+        assert own[test].beyond == len(whole[test].queries) - OF_PAPER[test]
+
+
+def test_membership_asks_a_hundred_rows_half_of_them_perturbed_and_forty_otherwise() -> None:
+    queries = planned(PAPER)["membership"].queries
+    assert len({query.rows[-1] for query in queries}) == 100
+    assert [query.expected[0] for query in queries].count("No") == 50
+    assert len(planned(None)["membership"].queries) == len(planned(70)["membership"].queries) == 40
+
+
+def test_a_table_with_fewer_rows_is_asked_about_those_it_has() -> None:
+    queries = planned(PAPER, rows=31)["membership"].queries
+    assert len(queries) == 30
+    assert [query.expected[0] for query in queries].count("No") == 15
+
+
+def test_a_test_of_another_package_keeps_the_signature_of_its_queries() -> None:
+    @dataclass(frozen=True)
+    class Own(MatchedMembership):
+        """Has a published rule, and marks the third query as the paper's."""
+
+        id: ClassVar[str] = "own"
+        published = PublishedRule("rows were told right")
+
+        def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+            asked = Membership().queries(table, serializer, rng)
+            return [replace(query, paper=number == 2) for number, query in enumerate(asked)]
+
+    @dataclass(frozen=True)
+    class Bare(Own):
+        """Marks none."""
+
+        id: ClassVar[str] = "bare"
+        published = PublishedRule("rows were told right")
+
+        def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+            return [replace(query, paper=False) for query in super().queries(table, serializer, rng)]
+
+    subject = Subject(SimulatedModel("guesser"))
+    own, bare = plan([subject], [ships()], [IS], [Own(), Bare()], Options(queries=PAPER, rules=PAPER))
+    assert [query.id for query in own.queries] == ["membership-2"]
+    assert (own.beyond, bare.beyond, bare.skip) == (39, 40, NONE_OF_PAPER)
+
+
+def order(out: Path, queries: Queries, rules: str = PAPER, expression: str | None = None) -> RunOrder:
+    return RunOrder(
+        llms=("simulated:guesser",),
+        datasets=("wine",),
+        expression=expression,
+        options=Options(queries=queries, rules=rules),
+        controls=False,
+        out=out,
+        cache=False,
+    )
+
+
+def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path) -> None:
+    run = prepare(order(tmp_path / "run", PAPER))
+    line = "the paper's own queries alone: left out are matched_membership whole and 181 further queries to each LLM"
+    assert not_asked(run) == line
+    assert "matched_membership" not in {cell.test.id for cell in run.cells}
+    found = execute(run, Progress()).results
+    again = rescore(tmp_path / "run", CALIBRATED)
+    for results in (found, load(tmp_path / "run"), again):
+        assert results.run.queries == "paper"
+        assert [note.text for note in results.run.notes if note.kind is NoteKind.QUERIES] == [line]
+    assert [cell.queries for cell in again.cells] == [cell.queries for cell in found.cells]
+
+
+def test_the_calibrated_rules_say_what_they_do_not_ask(tmp_path: Path) -> None:
+    line = not_asked(prepare(order(tmp_path / "run", PAPER, CALIBRATED)))
+    assert "cells of an LLM are not asked at all, since the calibrated rules could tell nothing by so few" in line
+    assert not_asked(prepare(order(tmp_path / "run", None))) == ""
+
+
+def test_a_test_that_the_paper_does_not_have_selects_nothing(tmp_path: Path) -> None:
+    with pytest.raises(NothingSelected, match="chosen tests has queries of the paper's own: matched_membership"):
+        prepare(order(tmp_path / "run", PAPER, expression="matched"))
+
+
+@pytest.mark.parametrize(("first", "second"), [(PAPER, None), (None, PAPER), (3, PAPER)])
+def test_a_folder_holds_the_papers_queries_or_others(tmp_path: Path, first: Queries, second: Queries) -> None:
+    """Query 7 of membership is another row with the paper's hundred than with our forty."""
+    execute(prepare(order(tmp_path / "run", first, expression="full")), Progress())
+    with pytest.raises(UsageError, match=r"holds a run of (the paper's own|all|at most 3) queries"):
+        execute(prepare(order(tmp_path / "run", second, expression="full")), Progress())
+
+
+def test_runs_of_different_queries_are_merged_with_a_note(tmp_path: Path) -> None:
+    execute(prepare(order(tmp_path / "a", PAPER, expression="full")), Progress())
+    execute(prepare(order(tmp_path / "b", None, expression="full")), Progress())
+    merged = merge([tmp_path / "a", tmp_path / "b"], tmp_path / "both")
+    assert merged.run.queries is None
+    assert [run.queries for run in merged.run.runs] == ["paper", None]
+    assert any("the runs have different queries" in note.text for note in merged.run.notes)
+    same = merge([tmp_path / "a", tmp_path / "a"], tmp_path / "twice")
+    assert same.run.queries == "paper"
+
+
+def test_what_is_left_out_whole_is_what_has_no_published_rule() -> None:
+    left_out = {test.id for test in all_tests() if test.published is None}
+    assert "matched_membership" in left_out
+    assert not left_out & OF_PAPER.keys()
