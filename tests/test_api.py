@@ -116,7 +116,7 @@ def test_what_was_found(made: tabcontam.Results) -> None:
     assert {cell.llm for cell in made.cells} >= {"control:exposed", "simulated:guesser"}
     assert [rank.llm for rank in made.ranking] == ["simulated:memoriser:0.5", "simulated:guesser"]
     assert len(made.tables) == 4
-    assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 52 cells: 3 contaminated, ")
+    assert repr(made).startswith(f"<Results {made.folder}: 4 LLMs, 56 cells: 3 contaminated, ")
 
 
 def test_a_name_that_means_several_tables_is_an_error() -> None:

@@ -232,7 +232,7 @@ def judged(trial: Trial, paper_rules: bool) -> Line:
     reading = trial.reading
     if reading is None:
         return {"parsed": None, "hit": None, "readable": None}
-    hit = reading.paper_hit if paper_rules else reading.hit
+    hit = reading.paper_hit if paper_rules and reading.hit is not None else reading.hit
     return {"parsed": reading.parsed, "hit": hit, "readable": reading.readable}
 
 

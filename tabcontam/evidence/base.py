@@ -46,6 +46,7 @@ class Kind(StrEnum):
     MEMORIZATION = "memorization"
     MEMBERSHIP = "membership"
     CLASSIFICATION = "classification"
+    LIKELIHOOD = "likelihood"
 
 
 class Family(StrEnum):
@@ -120,7 +121,7 @@ class Reading:
     """How one reply was read."""
 
     parsed: Mapping[str, str | None] | str | None  # what was understood
-    hit: bool  # the decision by what was understood
+    hit: bool | None  # the decision by what was understood; None where only all answers together make one
     paper_hit: bool  # the published algorithm's decision on the text as it came
     readable: bool  # whether it was an answer at all; a text that declines is none
     right: tuple[str, ...] = ()  # the asked features whose cells are the row's, or the expected words that it holds
@@ -176,6 +177,7 @@ class Evidence:
     interval: tuple[float, float] | None = None  # with a confidence of 95 %
     interval_of: str = ""  # what the interval is of
     recalled_bits: float | None = None
+    score: float | None = None  # the cell's score, from 0 to 1, where there is no p-value and the statistic is no share
     share: float | None = None  # the least share of remembered rows that is found with 95 % power; None where none is
 
 

@@ -26,6 +26,7 @@ BUILT_IN = (
     "rows.completion:FeatureCompletion",
     "rows.membership:Membership",
     "rows.matched:MatchedMembership",
+    "likelihood.perplexity:Perplexity",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
 )

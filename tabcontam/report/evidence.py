@@ -12,10 +12,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from statistics import fmean
 from typing import Any
 
 from tabcontam.groups import grouped
-from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, shown, words_read
+from tabcontam.report.query import DECOY, KINDS, bits_of, kind_of, one_line, scored, shown, words_read
 from tabcontam.report.trials import Trial, by_cell
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -106,6 +107,8 @@ def _uncounted(asked: Sequence[_Query]) -> str:
 
 def _contents(asked: Sequence[_Query], note: str) -> tuple[dict[str, Any], int]:
     """What the page's script writes, and how many queries that shows; `note` is said of all of them."""
+    if pairs := _pairs(asked):
+        return _paired(pairs, asked, note)
     chosen = _telling(one for one in asked if one.kind != DECOY)
     decoys = _telling(one for one in asked if one.kind == DECOY and one.words)
     queries, names = [], {one.name for one in chosen}
@@ -114,6 +117,28 @@ def _contents(asked: Sequence[_Query], note: str) -> tuple[dict[str, Any], int]:
         same = same[: SHOWN - len(names)]
         queries.append(_with_decoys(one, same, asked))
         names |= {decoy.name for decoy in same}
+    left = _lines(one for one in asked if one.name not in names)
+    more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
+    return {"about": _about(asked, len(names)) + note, "queries": queries, "more": more}, len(names)
+
+
+def _pairs(asked: Sequence[_Query]) -> list[list[_Query]]:
+    """The scored passages, each with the decoys that were scored beside it: the furthest apart first."""
+
+    def apart(pair: Sequence[_Query]) -> float:
+        own, *others = (scored(one.trial) or 0.0 for one in pair)
+        return own - fmean(others) if others else 0.0
+
+    beside = grouped((one for one in asked if scored(one.trial) is not None), lambda one: one.trial.get("decoy_of"))
+    own = [one for one in asked if one.kind != DECOY and scored(one.trial) is not None]
+    return sorted(([one, *beside.get(one.name, ())] for one in own), key=apart)
+
+
+def _paired(pairs: Sequence[Sequence[_Query]], asked: Sequence[_Query], note: str) -> tuple[dict[str, Any], int]:
+    """What is written of scored passages: those that took least beside their decoys, and all others by their lines."""
+    chosen = pairs[: SHOWN // 2]
+    queries = [shown(one.trial) | {"decoys": [shown(decoy.trial) for decoy in decoys]} for one, *decoys in chosen]
+    names = {one.name for pair in chosen for one in pair}
     left = _lines(one for one in asked if one.name not in names)
     more = [f"{_counted(kind, len(lines))}{_where(lines)}" for kind, lines in left.items()]
     return {"about": _about(asked, len(names)) + note, "queries": queries, "more": more}, len(names)

@@ -3,10 +3,13 @@
 Every text that leaves here has passed through `visible`; what is shortened says by how much.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, log
 from typing import Any
 
+from tabcontam.asking.trials import PASSAGE
 from tabcontam.evidence.base import State
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.reading.reading import declines, is_mark, same_value
@@ -16,12 +19,15 @@ from tabcontam.verdicts.wording import rounded, shorten, text, visible
 
 LONGEST_ANSWER = 4_000  # characters
 LONGEST_VALUE = 400
+COSTLY = 5  # tokens of a passage
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
 COIN = 0.5  # the least chance of an answer that is Yes or No
 SMALL = 0.001  # chances below are not given in percent
 
 # What came of a query, the most telling first, and how two of them are called.
 KINDS = {
     "hit": "hits",
+    "scored": "scored",
     "miss": "misses",
     "declined": "declined",
     "unreadable": "unreadable",
@@ -64,7 +70,7 @@ def kind_of(trial: Trial) -> str:
     if (state := text(trial.get("state"))) != State.OK:
         return next((kind for known, kind in OF_STATE.items() if known == state), "failed")
     if _readable(trial):
-        return "miss"
+        return "scored" if is_passage(trial) and trial.get("hit") is None else "miss"
     return "declined" if declines(text(trial.get("reply"))) else "unreadable"
 
 
@@ -131,8 +137,8 @@ def shown(trial: Trial) -> dict[str, Any]:
         "paper": trial.get("paper") is True and not trial.get("decoy_of"),
         "line": trial.get("line"),
         "prompt": prompt_of(trial),
-        "answer": marked(answer, _marks(trial, row, answer)),
-        "cut": max(0, len(reply) - LONGEST_ANSWER),
+        **({} if is_passage(trial) else {"answer": marked(answer, _marks(trial, row, answer))}),
+        "cut": 0 if is_passage(trial) else max(0, len(reply) - LONGEST_ANSWER),
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
         **_asked(trial, row),
     }
@@ -141,9 +147,32 @@ def shown(trial: Trial) -> dict[str, Any]:
 
 def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
     """What was expected and what was read."""
+    if is_passage(trial):
+        return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
     if isinstance(trial.get("expected"), Mapping):
         return {"row": [_cell_shown(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
+
+
+def is_passage(trial: Trial) -> bool:
+    """Whether nothing was asked, but a text scored."""
+    return trial.get("question") == PASSAGE
+
+
+def scored(trial: Trial) -> float | None:
+    """The number that the scores of a passage were read as; None where there is none."""
+    number = NUMBER.match(text(trial.get("parsed"))) if is_passage(trial) else None
+    return float(number[0]) if number else None
+
+
+def _costly(trial: Trial) -> list[list[str]]:
+    """The tokens of a passage that were least likely, the least of them first, each with its bits."""
+    told = trial.get("scores")
+    tokens = [token for token in told if isinstance(token, list) and len(token) > 1] if isinstance(told, list) else []
+    scores = [(text(token[0]), token[1]) for token in tokens]
+    bits_of = [(token, -score / log(2)) for token, score in scores if isinstance(score, int | float)]
+    costly = sorted(bits_of, key=lambda token: -token[1])[:COSTLY]
+    return [[one_line(token), f"{bits:.1f}"] for token, bits in costly if isfinite(bits)]
 
 
 def _cell_shown(cell: AskedCell) -> list[str | None]:

@@ -103,8 +103,11 @@ class Outcome:
     seconds: float
 
 
-def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
-    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
+def prepare(order: RunOrder, progress: Progress | None = None, asking: bool = True) -> Run:
+    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written.
+
+    Where it is for the plan alone, and not for `asking`, no server is asked to show what it can do.
+    """
     progress = progress or Progress()
     tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
@@ -115,7 +118,7 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
         serializers,
         order.batch_size,
         order.form,
-        needs=frozenset().union(*(test.needs for test in tests)),
+        needs=frozenset().union(*(test.needs for test in tests if asking)),
         seed=order.options.seed,
     )
     named = tuple(dict.fromkeys(order.llms or CONTROLS))

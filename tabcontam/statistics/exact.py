@@ -7,6 +7,7 @@ where it is right. Tables of them are given as parallel sequences.
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb, log2
+from statistics import fmean, stdev
 from sys import float_info
 
 import numpy as np
@@ -180,6 +181,16 @@ def benjamini_hochberg(p_values: Sequence[float]) -> list[float]:
 def any_dependence(p_values: Sequence[float]) -> float:
     """One p-value for several of any dependence: Bonferroni's. 1 where there are none."""
     return min(1.0, len(p_values) * min(p_values)) if p_values else 1.0
+
+
+def t_interval(values: Sequence[float], confidence: float = 0.95) -> tuple[float, float]:
+    """Student's interval of the mean of two values or more; the point where all are the same. Raises ValueError."""
+    if len(values) < 2:
+        raise ValueError(f"an interval of the mean needs two values or more, not {len(values)}")
+    error = stdev(values) / len(values) ** 0.5
+    reach = float(special.stdtrit(len(values) - 1, (1 + confidence) / 2)) * error
+    mean = fmean(values)
+    return mean - reach, mean + reach
 
 
 def mean_interval(

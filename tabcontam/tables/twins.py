@@ -35,22 +35,22 @@ def twin(table: Table) -> Table:
     return replace(table, rows=tuple(row for _, row in kept))
 
 
-def twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
+def twin_rows(table: Table, salt: str = "") -> list[tuple[int, tuple[Cell, ...]]]:
     """Rows of a twin for decoys, each with the row whose place it takes; the same in any order of rows and columns.
 
-    Made of at most `MOST` rows. Raises `Skip` where the table has no twin.
+    Made of at most `MOST` rows; another `salt` makes another twin. Raises `Skip` where the table has no twin.
     """
-    return cached_fact(table, "twin rows", lambda: _twin_rows(table))
+    return cached_fact(table, ("twin rows", salt), lambda: _twin_rows(table, salt))
 
 
-def _twin_rows(table: Table) -> list[tuple[int, tuple[Cell, ...]]]:
+def _twin_rows(table: Table, salt: str) -> list[tuple[int, tuple[Cell, ...]]]:
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     places = pool(table, by_content(table), MOST)
     order = sorted(range(len(table.columns)), key=table.columns.__getitem__)
     sample = replace(
         table,
-        sha256=identity(table),
+        sha256=f"{salt} {identity(table)}" if salt else identity(table),
         columns=tuple(table.columns[index] for index in order),
         rows=tuple(tuple(table.rows[place][index] for index in order) for place in places),
     )

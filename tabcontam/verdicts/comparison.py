@@ -133,8 +133,9 @@ def _difference(pair: Pair) -> Differing:
     """Whether one side was right oftener: McNemar's exact test on the queries that both were asked.
 
     Where they share less than half of their queries, Fisher's exact test on all of them; and on the cells' own counts
-    where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply. An answer
-    that declines is not right. Both tests take queries as independent of each other.
+    where there are no trials and each hit is a query. Decoys are left out, as are queries without a reply and answers
+    that are no hit or miss by themselves. An answer that declines is not right. Both tests take queries as independent
+    of each other.
     """
     first, second = (_hits(side.lines, pair.by_id) for side in pair.sides)
     if not (first and second):
@@ -160,6 +161,7 @@ def _hits(lines: Iterable[Line], by_id: bool) -> dict[str, bool]:
     """Whether each query that had a reply was answered right, by what makes it the same query elsewhere."""
     same = ("query", "asked", "expected") if by_id else ("query", "asked", "expected", "prompt")
     own = [line for line in lines if not line.get("decoy_of") and line.get("state") != State.FAILED]
+    own = [line for line in own if line.get("hit") is not None or line.get("readable") is not True]
     return {json.dumps([line.get(name) for name in same]): line.get("hit") is True for line in own}
 
 

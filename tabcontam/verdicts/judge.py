@@ -56,14 +56,16 @@ def result(
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
-    share = round(evidence.hits / evidence.asked, 4) if evidence.asked else None
+    share = evidence.hits / evidence.asked if evidence.asked else None
+    if evidence.p_value is None:  # without a verdict its own score, or else its statistic
+        share = evidence.value if evidence.score is None else evidence.score
     cell = replace(
         unjudged(name, test, own.verdict, own.reason, planned),
         paper_verdict=paper.verdict,
         cut_short=len(trials) != planned,
         hits=evidence.hits,
         answered=evidence.answered,
-        score=share if evidence.p_value is not None else round(evidence.value, 4),  # without a verdict its statistic
+        score=None if share is None else round(share, 4),
         sentence=evidence.sentence,
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,

@@ -1,5 +1,10 @@
 """Models in this process: `python -m tests.benchmarks.hf`, beside one `generate` of transformers for every prompt.
 
+`python -m tests.benchmarks.hf scores` scores rows of the tables instead, with models of several sizes: in batches,
+beside one call of transformers for every row and beside one `score` after another. A ratio of 4 is wanted. The
+processor's seconds say what a call costs where other work shares the machine. On a processor the numbers of 100 tokens
+take most of the time, which no batch spares; what it spares is what a call takes besides.
+
 The model is a Llama of six layers that knows nothing, so that it writes to the limit of every answer. The suite's
 prompts are those of adult and titanic; they need TABCONTAM_DATA. What is shared with other work on the machine slows
 both alike: they take turns, some prompts at a time.
@@ -7,16 +12,19 @@ both alike: they take turns, some prompts at a time.
 
 import asyncio
 import os
+import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from random import Random
-from time import perf_counter
+from statistics import median
+from time import perf_counter, process_time
 from typing import Any
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Message, Prompt
+from tabcontam.evidence.base import Message, Passage, Prompt, Scores
 from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.hf.provider import HFModel
@@ -35,6 +43,11 @@ SIZES: dict[str, Any] = {
     "max_position_embeddings": 4096,
     "vocab_size": 8000,
 }
+TINY: dict[str, Any] = {"vocab_size": tiny.VOCABULARY}
+SMALL = TINY | {"hidden_size": 128, "num_hidden_layers": 6, "intermediate_size": 512, "vocab_size": 2000}
+SCORERS: tuple[dict[str, Any], ...] = (TINY, SMALL, SIZES)
+SCORED = 480  # rows that are scored
+ROUND = 96  # of them, before the other side's turn
 LARGE = {"hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 8192}
 BATCHES = (1, 16, 64, 256)  # on a GPU, of which the best is the peer
 HEADER = """
@@ -54,7 +67,7 @@ class Side:
 
 
 class Plain:
-    """transformers as its documentation has it: the template, `generate`, the tokenizer."""
+    """transformers as its documentation has it: the template, `generate` or a call, the tokenizer."""
 
     def __init__(self, folder: Path, device: str, batch: int = 1) -> None:
         from transformers import AutoModelForCausalLM, AutoTokenizer
@@ -71,6 +84,18 @@ class Plain:
         """One `generate` for each batch."""
         parts = [requests[first : first + self._batch] for first in range(0, len(requests), self._batch)]
         return [text for part in parts for text in self._answered(part)]
+
+    def scores(self, text: str) -> list[tuple[float, ...]]:
+        """Of each token of a text the log-probability, mean and deviation: one call for the text."""
+        import torch
+
+        ids = self._tokenizer(text, return_tensors="pt")["input_ids"].to(self._model.device)
+        with torch.inference_mode():
+            chances = torch.log_softmax(self._model(ids).logits[0, :-1].float(), dim=-1)
+            own = chances.gather(1, ids[0, 1:, None])[:, 0]
+            mean = (chances.exp() * chances).sum(-1)
+            deviation = ((chances.exp() * chances**2).sum(-1) - mean**2).clamp(min=0).sqrt()
+        return list(zip(own.tolist(), mean.tolist(), deviation.tolist(), strict=True))
 
     def _answered(self, requests: Sequence[Request]) -> list[str]:
         import torch
@@ -108,6 +133,52 @@ def ours(model: Model, requests: Sequence[Request]) -> tuple[list[str], int]:
 
     replies = asyncio.run(asked())
     return [reply.text for reply in replies], sum(reply.tokens for reply in replies)
+
+
+def ours_scored(model: Model, texts: Sequence[str], at_once: int) -> list[Scores]:
+    """Scores, so many asked at a time."""
+
+    async def asked() -> list[Scores]:
+        places = asyncio.Semaphore(at_once)
+
+        async def one(text: str) -> Scores:
+            async with places:
+                return await model.score(Request(Passage(text)))
+
+        return await asyncio.gather(*map(one, texts))
+
+    return asyncio.run(asked())
+
+
+def compared_scores(plain: Plain, model: Model, texts: Sequence[str]) -> str:
+    """In turns: how much quicker all at once is than transformers and than our own `score`, one call after another.
+
+    Medians over turns of the ratios of seconds, of all and of the processor's; and how far any number is from its peer.
+    """
+    ratios: dict[str, list[float]] = {"peer": [], "its processor": [], "alone": [], "own processor": []}
+    apart = 0.0
+    for first in range(0, len(texts), ROUND):
+        turn = texts[first : first + ROUND]
+        times = [(perf_counter(), process_time())]
+        wanted = [plain.scores(text) for text in turn]
+        times.append((perf_counter(), process_time()))
+        single = ours_scored(model, turn, at_once=1)
+        times.append((perf_counter(), process_time()))
+        found = ours_scored(model, turn, at_once=model.connections or 1)
+        times.append((perf_counter(), process_time()))
+        peer, alone, own = ([end - start for start, end in zip(*pair, strict=True)] for pair in pairwise(times))
+        for name, ratio in zip(ratios, (*_over(peer, own), *_over(alone, own)), strict=True):
+            ratios[name].append(ratio)
+        for scored, one, known in zip(found, single, wanted, strict=True):
+            for token, same, other in zip(scored.tokens, one.tokens, known, strict=True):
+                numbers = zip(token[1:], same[1:], other, strict=True)
+                told = ((mine, its, peers) for mine, its, peers in numbers if mine is not None and its is not None)
+                apart = max(apart, *(max(abs(mine - its), abs(mine - peers)) for mine, its, peers in told))
+    return "".join(f"{median(values):{len(name) + 1}.1f}" for name, values in ratios.items()) + f" {apart:13.0e}"
+
+
+def _over(first: Sequence[float], second: Sequence[float]) -> list[float]:
+    return [one / other for one, other in zip(first, second, strict=True)]
 
 
 def compared(plain: Plain, model: Model, requests: Sequence[Request]) -> tuple[Side, Side, int]:
@@ -154,6 +225,24 @@ def made(folder: Path, lines: Sequence[str], device: str) -> Path:
     return tiny.saved(model.bfloat16() if device == "cuda" else model, reader, folder)
 
 
+def scores(tables: Sequence[Table], serializer: Serializer, device: str) -> None:
+    """Print a line for each size of a model."""
+    rows = [serializer.row(table.columns, row) for table in tables for row in table.rows]
+    texts = Random(0).sample(rows, min(SCORED, len(rows)))
+    print("    parameters peer its processor alone own processor furthest apart")
+    for sizes in SCORERS if device == "cpu" else (SIZES | LARGE,):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            reader = tiny.tokenizer(rows[:3000], vocabulary=sizes["vocab_size"])
+            made = tiny.causal(0, "llama", **sizes)
+            tiny.saved(made, reader, folder)
+            plain, model = Plain(folder, device), HFModel(name)
+            asyncio.run(model.connect())
+            compared_scores(plain, model, texts[:ROUND])  # nothing is measured before it has run once
+            number = sum(weights.numel() for weights in made.parameters())
+            print(f"{number:14,}{compared_scores(plain, model, texts)}", flush=True)
+
+
 def main() -> None:
     """Print a line for short prompts and one for the suite's, each beside its limit."""
     import torch
@@ -163,6 +252,10 @@ def main() -> None:
     device = "cuda" if torch.cuda.is_available() else "cpu"
     names = ("adult", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
     tables, serializer = [load_table(name) for name in names], load_serializer("is")
+    if sys.argv[1:] == ["scores"]:
+        print(f"{device}, {torch.get_num_threads()} threads; rows of {' and '.join(names)}")
+        scores(tables, serializer, device)
+        return
     kinds = {"short": (list(short(tables, serializer)), 5), "suite": (list(suite(tables, serializer)), 2)}
     lines = [serializer.row(table.columns, row) for table in tables for row in table.rows[:3000]]
     lines += [request.prompt.seq2seq for request in kinds["suite"][0]]

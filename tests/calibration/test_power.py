@@ -99,7 +99,7 @@ class OneCell(base.Test):
             for trial in trials
             if trial.reading and trial.reading.readable
         ]
-        hits, answered = sum(each.hit for each in readings), sum(each.readable for each in readings)
+        hits, answered = sum(each.hit is True for each in readings), sum(each.readable for each in readings)
         p_value = poisson_binomial_tail(chances, hits)
         return Evidence("hits", hits, "", "", hits, len(trials), answered, p_value)
 

@@ -22,6 +22,7 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import all_tests
 from tabcontam.runs.folder import new_folder
 from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.subjects.openai.scores import PROBE
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import environment, process, tabcontam
@@ -31,6 +32,7 @@ from tests.results_schema import checked
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
+PROBES = 2  # requests by which a server is asked whether it scores texts
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
@@ -357,7 +359,7 @@ def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> No
     assert done.returncode == 0, done.stderr
     cells = document(tmp_path / "run")["cells"]
     assert sum(int(str(cell["queries"])) for cell in cells) == to_ask()
-    assert asked == to_send()
+    assert asked == to_send() + PROBES
     assert {cell["verdict"] for cell in cells} == {"no answer", "skipped", "uninformative"}
     assert "not detected" not in done.stdout.replace(". not detected", "").split("short summary")[-1]
 
@@ -614,7 +616,7 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         assert again.returncode == 0, errors
         (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask()} answered already", errors))
         assert kept <= recalled <= kept + 2  # of each connection a reply may be stored and not yet in the folder
-        assert len(server.asked) - before == to_send() - recalled
+        assert len(server.asked) - before == to_send() - recalled + PROBES
 
 
 def test_rows_of_a_file_leave_only_with_leave(tmp_path: Path) -> None:
@@ -718,7 +720,7 @@ def test_never_more_requests_than_allowed(tmp_path: Path) -> None:
     with small() as server:
         arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]
         done = tabcontam(*arguments, "--max-requests", "5", "--out", "run", cwd=tmp_path)
-        assert len(server.asked) == 5
+        assert len(server.asked) == 5 + PROBES
     assert done.returncode == 0, done.stderr
     assert "--max-requests 5 is reached" in done.stdout
     assert facts(tmp_path / "run")["limit"] == "--max-requests 5 is reached"
@@ -742,6 +744,8 @@ def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: b
     asked: list[int] = []
 
     def answer(body: dict[str, Any]) -> Response:
+        if body.get("prompt") == PROBE:
+            return error(400, "no log-probabilities")
         asked.append(1)
         return error(500, "broken", {"retry-after-ms": "1"}) if faulty and len(asked) % 3 == 0 else charged(10)
 

@@ -13,6 +13,7 @@ from tabcontam.asking.plan import Options, Subject, plan
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
+from tabcontam.evidence.base import Capability
 from tabcontam.evidence.registry import all_tests
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import SimulatedModel
@@ -22,8 +23,9 @@ from tabcontam.verdicts.cells import Result
 from tests.made_tables import ships
 
 NUMBERED = [test.id for test in all_tests() if test.number is not None]
-SCORED = [test.id for test in all_tests() if test.number is None]
+SCORED = [test.id for test in all_tests() if test.number is None and Capability.GENERATE in test.needs]
 EVERY = NUMBERED + SCORED
+UNASKED = [test.id for test in all_tests() if test.id not in EVERY]  # nobody simulates log-probabilities
 DECIDES = [test.id for test in all_tests() if test.decides]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
 
@@ -75,8 +77,11 @@ def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
 def test_no_answer_is_never_clean(tmp_path: Path, kind: str) -> None:
     results = judged(kind, tmp_path)
-    assert {test: result.verdict for test, result in results.items()} == dict.fromkeys(EVERY, "no answer")
-    for result in results.values():  # decoys are beside the count
+    assert {test: result.verdict for test, result in results.items()} == dict.fromkeys(
+        EVERY, "no answer"
+    ) | dict.fromkeys(UNASKED, "skipped")
+    for test in EVERY:  # decoys are beside the count
+        result = results[test]
         assert re.match(r"no readable answer to (\d+) of \1 queries", result.reason or "")
 
 

@@ -93,7 +93,7 @@ def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Tabl
 def test_the_order_of_rows_changes_no_question(test: str) -> None:
     turned = in_other_rows(SHIPS)
     asked, again = (plan_of(table, test) for table in (SHIPS, turned))
-    assert [query.prompt for query in asked] == [query.prompt for query in again]
+    assert [query.question for query in asked] == [query.question for query in again]
     assert asked
 
 

@@ -10,11 +10,11 @@ from tabcontam.evidence.selection import selected
 @pytest.mark.parametrize(
     ("expression", "count"),
     [
-        (None, 13),
-        ("", 13),
+        (None, 14),
+        ("", 14),
         ("completion", 3),
         ("COMPLETION", 3),
-        ("not completion", 10),
+        ("not completion", 11),
         ("feature and not list", 4),
         ("full or membership", 3),
         ("not (list or values) and feature", 2),

@@ -73,7 +73,7 @@ class Witness(Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """One in two by chance."""
         read = [trial.reading for trial in trials if trial.readable and trial.reading]
-        hits = sum(reading.hit for reading in read)
+        hits = sum(reading.hit is True for reading in read)
         return Evidence(
             statistic="rows known",
             value=hits,

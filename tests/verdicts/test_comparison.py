@@ -263,6 +263,6 @@ class TestErrorRate:
         for query in test.planned(table, serializer, seeded(table, seed, test.id)):
             reply = reply_of("memoriser:0.5", query, table, seed)
             reading = test.read(query, reply, serializer, english())
-            own = lines(cell("m"), [reading.hit], prompt=query.prompt.completion, expected=list(query.expected))
+            own = lines(cell("m"), [reading.hit is True], prompt=query.prompt.completion, expected=list(query.expected))
             found += [line | {"query": query.id} for line in own]
         return found

@@ -81,8 +81,15 @@
     const facts = [];
     const fact = (name, ...parts) => facts.push(make("dt", "", name), make("dd", "", ...parts));
     const messages = (query.prompt || []).map(([role, text]) => [role && make("p", "role", role), pre("prompt", text)]);
-    fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
-    fact("Answer", ...answer(query));
+    if (query.passage) {
+      fact("Passage", ...messages.flat());
+      if (query.passage.read) fact("Took", query.passage.read);
+      const costly = query.passage.tokens.map(([token, bits]) => make("li", "", make("q", "", token), ` ${bits} bits`));
+      if (costly.length) fact("Costliest", make("ul", "words", ...costly));
+    } else {
+      fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
+      fact("Answer", ...answer(query));
+    }
     if (query.state) fact("State", query.state);
     if (query.row) fact("Cells", ...table(query.row));
     if (query.words) fact(query.kind === "decoy" ? "Looked for" : "Expected", words(query.words));
@@ -91,7 +98,8 @@
     const article = make("article", `query ${query.kind === "hit" ? "hit" : "other"}`, head, make("dl", "", ...facts));
     article.setAttribute("aria-label", title);
     for (const decoy of query.decoys || []) {
-      article.append(write(decoy, "Decoy: it asks the same about something else, and was answered with some of the same"));
+      const same = "it asks the same about something else, and was answered with some of the same";
+      article.append(write(decoy, `Decoy: ${decoy.passage ? "made up, to stand beside it" : same}`));
     }
     return article;
   };

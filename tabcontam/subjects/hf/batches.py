@@ -1,35 +1,62 @@
 """Requests that wait are answered together: prompts that begin alike side by side, short ones with short ones."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Executor
 from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
 
-from tabcontam.evidence.base import Reply
-from tabcontam.subjects.hf.text import Row
+from tabcontam.subjects.hf.loading import out_of_memory, release
 
 QUIET = 0.002  # seconds without a new request, after which a batch that is not full starts
 START = 32  # tokens by which prompts that begin alike are found
-STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
+
+
+class Tokens(Protocol):
+    """What waits: a text as token ids."""
+
+    @property
+    def ids(self) -> tuple[int, ...]:
+        """The tokens."""
+        ...
+
+
+Row = TypeVar("Row", bound=Tokens)
+Got = TypeVar("Got")
 
 
 @dataclass(frozen=True, eq=False)
-class _Waiting:
+class _Waiting(Generic[Row, Got]):
     row: Row
-    reply: "asyncio.Future[Reply]"
+    reply: "asyncio.Future[Got]"
 
 
-class Batcher:
-    """A queue before a function that answers several rows at once, on a thread of its own."""
+class Batcher(Generic[Row, Got]):
+    """A queue before a function that answers several rows at once, on a thread that computes for this model alone.
 
-    def __init__(self, answer: Callable[[Sequence[Row]], list[Reply]], size: int) -> None:
+    `cost` says what a batch takes for each token that is asked about; of all batches with whoever has waited longest
+    the cheapest is answered next. Rows of different `bands` are never in one batch.
+    """
+
+    def __init__(
+        self,
+        answer: Callable[[Sequence[Row]], list[Got]],
+        thread: Executor,
+        size: int,
+        cost: Callable[[Sequence[Row]], float],
+        band: Callable[[Row], Hashable] = lambda row: None,
+    ) -> None:
         self._answer = answer
+        self._thread = thread
         self._size = size
-        self._waiting: list[_Waiting] = []
+        self._cost = cost
+        self._band = band
+        self._waiting: list[_Waiting[Row, Got]] = []
         self._worker: asyncio.Task[None] | None = None
 
-    async def ask(self, row: Row) -> Reply:
+    async def ask(self, row: Row) -> Got:
         """The reply to a row. Raises what the batch raised."""
-        reply: asyncio.Future[Reply] = asyncio.get_running_loop().create_future()
+        reply: asyncio.Future[Got] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(row, reply))
         if self._worker is None or self._worker.done():
             self._worker = asyncio.create_task(self._work())
@@ -56,32 +83,33 @@ class Batcher:
             seen = len(self._waiting)
             await asyncio.sleep(QUIET)
 
-    def _next(self) -> list[_Waiting]:
+    def _next(self) -> list[_Waiting[Row, Got]]:
         """The batch that holds whoever has waited longest."""
         self._waiting = [waiting for waiting in self._waiting if not waiting.reply.done()]  # some were given up
         if not self._waiting:
             return []
         oldest = self._waiting[0]
-        alike = [waiting for waiting in self._waiting if _band(waiting.row) == _band(oldest.row)]
+        alike = [waiting for waiting in self._waiting if self._band(waiting.row) == self._band(oldest.row)]
         batch = self._cheapest(oldest, alike)
         self._waiting = [waiting for waiting in self._waiting if waiting not in batch]
         return batch
 
-    def _cheapest(self, oldest: _Waiting, alike: Sequence[_Waiting]) -> list[_Waiting]:
+    def _cheapest(self, oldest: _Waiting[Row, Got], alike: Sequence[_Waiting[Row, Got]]) -> list[_Waiting[Row, Got]]:
         """The oldest with those nearest to it in length, of all or of those that begin like it: what costs least."""
 
-        def distance(waiting: _Waiting) -> int:
+        def distance(waiting: _Waiting[Row, Got]) -> int:
             return abs(len(waiting.row.ids) - len(oldest.row.ids))
 
         nearest = sorted(alike, key=distance)[: self._size]  # stable: the oldest first
         kin = [waiting for waiting in alike if waiting.row.ids[:START] == oldest.row.ids[:START]]
         kin = sorted(kin, key=distance)[: self._size]
         choices = [group[:count] for group in (nearest, kin) for count in range(1, len(group) + 1)]
-        return min(choices, key=lambda batch: (_cost([waiting.row for waiting in batch]), -len(batch)))
+        return min(choices, key=lambda batch: (self._cost([waiting.row for waiting in batch]), -len(batch)))
 
-    async def _answered(self, batch: Sequence[_Waiting]) -> None:
+    async def _answered(self, batch: Sequence[_Waiting[Row, Got]]) -> None:
         try:
-            replies = await asyncio.to_thread(self._answer, [waiting.row for waiting in batch])
+            rows = [waiting.row for waiting in batch]
+            replies = await asyncio.get_running_loop().run_in_executor(self._thread, self._answer, rows)
         except Exception as error:
             for waiting in batch:
                 if not waiting.reply.done():
@@ -92,22 +120,32 @@ class Batcher:
                 waiting.reply.set_result(reply)
 
 
-def _cost(rows: Sequence[Row]) -> float:
-    """Tokens that are computed for each token of a prompt: padding and steps come on top, what is shared comes off."""
-    longest = max(len(row.ids) for row in rows)
-    head = shared(rows) if len(rows) > 1 else 0
-    steps = max(row.max_tokens for row in rows)
-    computed = head + len(rows) * (longest - head) + STEP * steps
-    return computed / sum(len(row.ids) for row in rows)
+class Together(Generic[Row, Got]):
+    """A function that answers several rows at once: of fewer at a time where memory does not hold them all.
 
+    `too_large` is what becomes of a row that memory does not hold even alone. At most `most` rows are answered at a
+    time; 0 sets no limit until one is found.
+    """
 
-def shared(rows: Sequence[Row]) -> int:
-    """How many tokens all rows begin with, short of the whole of any."""
-    first, last = min(row.ids for row in rows), max(row.ids for row in rows)  # all others lie between them
-    most = min(len(row.ids) for row in rows) - 1
-    return next((place for place in range(most) if first[place] != last[place]), most)
+    def __init__(
+        self, answer: Callable[[Sequence[Row]], list[Got]], too_large: Callable[[Row], Got], most: int = 0
+    ) -> None:
+        self._answer = answer
+        self._too_large = too_large
+        self._most = most
 
-
-def _band(row: Row) -> int:
-    """Limits within a factor of eight: a row that has ended is computed on until the last of its batch has."""
-    return row.max_tokens.bit_length() // 3
+    def __call__(self, rows: Sequence[Row]) -> list[Got]:
+        """What becomes of each row."""
+        if self._most and len(rows) > self._most:
+            parts = [rows[first : first + self._most] for first in range(0, len(rows), self._most)]
+            return [got for part in parts for got in self(part)]
+        try:
+            return self._answer(rows)
+        except (RuntimeError, MemoryError) as error:
+            if not out_of_memory(error):
+                raise
+        release()  # only here: the exception, and with it the tensors of its frames, is gone
+        if len(rows) == 1:
+            return [self._too_large(rows[0])]
+        self._most = len(rows) // 2
+        return self(rows)

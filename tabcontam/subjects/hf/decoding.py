@@ -2,17 +2,19 @@
 
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tabcontam.evidence.base import Reply, State
 from tabcontam.subjects.base import THINKING, as_reply
-from tabcontam.subjects.hf.batches import Batcher, shared
+from tabcontam.subjects.hf.batches import Batcher, Together
 from tabcontam.subjects.hf.ends import RowEnds
-from tabcontam.subjects.hf.loading import Loaded, out_of_memory, release
+from tabcontam.subjects.hf.loading import Loaded
 from tabcontam.subjects.hf.text import Row, Text
 from tabcontam.subjects.openai.replies import THOUGHT_END, without_thought
 
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
+STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
 UNPADDED = ("rwkv",)  # recurrent models that read padding too, whatever the mask says
 KEPT_TOKENS = ("bos_token_id", "decoder_start_token_id", "forced_bos_token_id")
 
@@ -22,35 +24,21 @@ class Decoder:
 
     def __init__(self, loaded: Loaded, batch_size: int) -> None:
         self.stopping = False
+        # One for all batches: two at a time may be more than memory holds, and torch has helpers of each thread.
+        self.thread = ThreadPoolExecutor(1)
         self.context = context_of(loaded.model.config)
         self.model = loaded.model
         self.text = Text(loaded.tokenizer)
         self.seq2seq = loaded.seq2seq
-        self.batcher = Batcher(self.answer, batch_size)
+        alone = loaded.model.config.model_type in UNPADDED
+        answer = Together(self._generated, _too_large, most=1 if alone else 0)
+        self.batcher = Batcher(answer, self.thread, batch_size, cost, band)
         self._keeps: bool | None = None  # whether the model takes our cache; not known before it is asked
-        self._most = 0  # rows at a time that memory was found to hold; 0 while it has held all
         self._eos = _end_tokens(loaded)
         pad = loaded.tokenizer.pad_token_id
         self._pad = pad if isinstance(pad, int) else min(self._eos, default=0)  # masked: any token will do
         # The checkpoint's own settings (sampling, beams, penalties, lengths) would not be greedy decoding.
         self.model.generation_config = self._greedy(loaded.model.generation_config)
-
-    def answer(self, rows: Sequence[Row]) -> list[Reply]:
-        """A reply to each row, in fewer at a time where memory does not hold them all."""
-        most = 1 if self.model.config.model_type in UNPADDED else self._most
-        if most and len(rows) > most:
-            parts = [rows[first : first + most] for first in range(0, len(rows), most)]
-            return [reply for part in parts for reply in self.answer(part)]
-        try:
-            return self._generated(rows)
-        except (RuntimeError, MemoryError) as error:
-            if not out_of_memory(error):
-                raise
-        release()  # only here: the exception, and with it the tensors of its frames, is gone
-        if len(rows) == 1:
-            return [Reply("", State.FAILED, f"out of memory with a single prompt of {len(rows[0].ids):,} tokens")]
-        self._most = len(rows) // 2
-        return self.answer(rows)
 
     def room(self, row: Row) -> int:
         """How many answer tokens the context has room for. Nothing is ever cut off a prompt."""
@@ -163,6 +151,31 @@ class Decoder:
         if self.stopping and not ended:
             return Reply(text, State.FAILED, "stopped before the answer ended", len(ids))
         return as_reply(text, len(ids), cut=not ended, reasoned=row.thinks)
+
+
+def _too_large(row: Row) -> Reply:
+    return Reply("", State.FAILED, f"out of memory with a single prompt of {len(row.ids):,} tokens")
+
+
+def cost(rows: Sequence[Row]) -> float:
+    """Tokens that are computed for each token of a prompt: padding and steps come on top, what is shared comes off."""
+    longest = max(len(row.ids) for row in rows)
+    head = shared(rows) if len(rows) > 1 else 0
+    steps = max(row.max_tokens for row in rows)
+    computed = head + len(rows) * (longest - head) + STEP * steps
+    return computed / sum(len(row.ids) for row in rows)
+
+
+def shared(rows: Sequence[Row]) -> int:
+    """How many tokens all rows begin with, short of the whole of any."""
+    first, last = min(row.ids for row in rows), max(row.ids for row in rows)  # all others lie between them
+    most = min(len(row.ids) for row in rows) - 1
+    return next((place for place in range(most) if first[place] != last[place]), most)
+
+
+def band(row: Row) -> int:
+    """Limits within a factor of eight: a row that has ended is computed on until the last of its batch has."""
+    return row.max_tokens.bit_length() // 3
 
 
 def _thinned(inputs: dict[str, Any], output: Any, rows: Any) -> tuple[dict[str, Any], int]:

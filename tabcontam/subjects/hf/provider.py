@@ -4,19 +4,19 @@ Causal and sequence-to-sequence models alike. No code from a repository is ever 
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from tabcontam.errors import UsageError, one_line, unknown
-from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token
+from tabcontam.evidence.questions import Capability, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.hf.decoding import Decoder
 from tabcontam.subjects.hf.loading import INSTALL, PACKAGES, load, release
-from tabcontam.subjects.hf.scores import score_many
+from tabcontam.subjects.hf.scores import Scorer
 from tabcontam.subjects.hf.text import Row, Text
 from tabcontam.subjects.provider import Offer, Provider
 
@@ -50,6 +50,7 @@ class HFModel(Model):
         self.connections = 2 * batch_size  # a batch is chosen among as many again
         self._batch_size = batch_size
         self._decoder: Decoder | None = None
+        self._scorer: Scorer | None = None
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -75,6 +76,7 @@ class HFModel(Model):
             self.form = Form.SEQ2SEQ if loaded.seq2seq else chat
         self.version = loaded.version
         self._decoder = Decoder(loaded, self._batch_size)
+        self._scorer = Scorer(self._decoder, self._batch_size)
 
     async def generate(self, request: Request) -> Reply:
         """Answer greedily, in a batch with the other requests that wait."""
@@ -96,29 +98,29 @@ class HFModel(Model):
             return Reply("", State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def score(self, request: Request) -> Scores:
-        """The tokens of a passage with their log-probabilities, from one forward pass."""
+        """The tokens of a passage with their log-probabilities and moments, in a batch with the others that wait."""
+        scorer, text = self._scorer, request.passage.text
+        if scorer is None or Capability.SCORE not in self.capabilities:
+            seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
+            why = "was asked before it was connected" if scorer is None else seq2seq
+            return Scores((), State.FAILED, f"{self.spec} {why}")
+        if not text:
+            return Scores((), State.EMPTY, "no text")
         try:
-            (scored,) = await asyncio.to_thread(self.score_many, [request.passage.text])
-        except Exception as error:
-            return Scores((), State.FAILED, one_line(error))
-        return Scores(tuple(Token(*pair) for pair in scored), State.OK)
-
-    def score_many(self, texts: Sequence[str]) -> list[list[tuple[str, float]]]:
-        """`score` of each text, in batches. Raises ValueError before `connect`, and for a text beyond the context."""
-        decoder = self._decoder
-        if decoder is None:
-            raise ValueError(f"{self.spec} is not connected")
-        if Capability.SCORE not in self.capabilities:
-            raise ValueError(f"{self.spec} is a sequence-to-sequence model; it scores no text on its own")
-        return score_many(decoder.model, decoder.text, decoder.context, texts, self._batch_size)
+            return await scorer.score(text)
+        except Exception as error:  # one bad batch must not end the run
+            return Scores((), State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def close(self) -> None:
         """End the batch under way and give back the memory."""
         decoder, self._decoder = self._decoder, None
-        if decoder is not None:
+        scorer, self._scorer = self._scorer, None
+        if decoder is not None and scorer is not None:
             decoder.stopping = True
             await decoder.batcher.close()
-            del decoder
+            await scorer.batcher.close()
+            decoder.thread.shutdown()
+            del decoder, scorer
             release()
 
     def _row(self, text: Text, request: Request) -> Row:

@@ -1,73 +1,104 @@
-"""The log-probability of every token of given texts, from one forward pass a batch."""
+"""Passages in, scores out: the log-probability of every token and the moments of all, from one forward pass a batch."""
 
 from collections.abc import Sequence
-from math import log
+from dataclasses import dataclass
+from math import isfinite, log
 from typing import Any
 
-from tabcontam.subjects.hf.loading import out_of_memory, release
+from tabcontam.evidence.questions import Scores, State, Token
+from tabcontam.subjects.hf.batches import Batcher, Together
+from tabcontam.subjects.hf.decoding import Decoder
 from tabcontam.subjects.hf.text import Text
 
 POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
+CACHED = 2**19  # on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
+FEWEST = 8  # positions, however large the vocabulary is
+PASS = 400  # tokens that are computed in the time that a pass takes besides
+LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
+Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all where it stands
 
 
-def score_many(
-    model: Any, text: Text, context: int, texts: Sequence[str], batch_size: int
-) -> list[list[tuple[str, float]]]:
-    """The (token, log-probability in nats) pairs of each text; joined, the tokens are the text.
+@dataclass(frozen=True)
+class Given:
+    """A text to be scored: its token ids after those that it begins with, and the stretch of text of each own token."""
+
+    ids: tuple[int, ...]
+    pieces: tuple[str, ...]
+
+
+class Scorer:
+    """The model of a decoder, which scores texts in batches of its own.
 
     Every text begins after the tokenizer's first special token; where there is none, the first token is taken as
-    uniform over the vocabulary. Raises ValueError for a text beyond the context.
+    uniform over the vocabulary.
     """
-    pieces = [text.pieces(given) for given in texts]
-    longest = max(map(len, pieces), default=0) + len(text.begin)
-    if context and longest > context:
-        raise ValueError(f"a text of {longest:,} tokens; the model takes {context:,}")
-    order = sorted(range(len(texts)), key=lambda index: len(pieces[index]))
-    found: dict[int, list[tuple[str, float]]] = {}
-    for first in range(0, len(order), batch_size):
-        part = order[first : first + batch_size]
-        rows = [[token for token, _ in pieces[index]] for index in part]
-        for index, scored in zip(part, _scored(model, text.begin, rows), strict=True):
-            found[index] = [(piece, score) for (_, piece), score in zip(pieces[index], scored, strict=True)]
-    return [found[index] for index in range(len(texts))]
+
+    def __init__(self, decoder: Decoder, batch_size: int) -> None:
+        self.batcher = Batcher(Together(self._scored, _too_large), decoder.thread, batch_size, _cost)
+        self._model = decoder.model
+        self._text: Text = decoder.text
+        self._context = decoder.context
+
+    async def score(self, text: str) -> Scores:
+        """The tokens of a text, scored with the others that wait; `failed` where the text is beyond the context."""
+        pieces = self._text.pieces(text)
+        ids = (*self._text.begin, *(token for token, _ in pieces))
+        if self._context and len(ids) > self._context:
+            why = f"the text is too long: {len(ids):,} tokens; the model takes {self._context:,}"
+            return Scores((), State.FAILED, why)
+        return await self.batcher.ask(Given(ids, tuple(piece for _, piece in pieces)))
+
+    def _scored(self, rows: Sequence[Given]) -> list[Scores]:
+        import torch
+
+        longest = max(len(row.ids) for row in rows)
+        # A text reads what stands before it alone, so that padding goes behind it.
+        padded = [(*row.ids, *[0] * (longest - len(row.ids))) for row in rows]
+        mask = [[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows]
+        with torch.inference_mode():
+            output = self._model(input_ids=self._tensor(padded), attention_mask=self._tensor(mask), use_cache=False)
+            found = iter(self._moments(output.logits, [row.ids for row in rows]))
+        size = output.logits.shape[-1]
+        first = [] if self._text.begin else [(-log(size), -log(size), 0.0)]
+        return [_tokens(row, [*first, *(next(found) for _ in row.ids[1:])]) for row in rows]
+
+    def _moments(self, logits: Any, rows: Sequence[Sequence[int]]) -> list[Moments]:
+        """Those of each token but a row's first, row after row."""
+        import torch
+
+        size = logits.shape[1]
+        places = [number * size + place for number, ids in enumerate(rows) for place in range(len(ids) - 1)]
+        targets = [target for ids in rows for target in ids[1:]]
+        flat = logits.reshape(-1, logits.shape[-1])
+        step = min(POSITIONS, max(FEWEST, CACHED // flat.shape[1])) if flat.device.type == "cpu" else POSITIONS
+        found: list[Moments] = []
+        for first in range(0, len(places), step):
+            part = slice(first, first + step)
+            scores = torch.log_softmax(flat[self._tensor(places[part])].float(), dim=-1).clamp_(min=LEAST)
+            own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]
+            chances = scores.exp()
+            means = torch.linalg.vecdot(chances, scores)
+            deviations = torch.linalg.vecdot(chances, scores.sub_(means[:, None]).square_()).sqrt()
+            found.extend(zip(own.tolist(), means.tolist(), deviations.tolist(), strict=True))
+        return found
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
+        import torch
+
+        return torch.tensor(values, device=self._model.device)
 
 
-def _scored(model: Any, begin: Sequence[int], rows: Sequence[Sequence[int]]) -> list[list[float]]:
-    """All rows in one forward pass, or in smaller ones where memory does not hold it."""
-    try:
-        return _forward(model, begin, rows)
-    except (RuntimeError, MemoryError) as error:
-        if not out_of_memory(error) or len(rows) == 1:
-            raise
-    release()
-    half = len(rows) // 2
-    return [*_scored(model, begin, rows[:half]), *_scored(model, begin, rows[half:])]
+def _tokens(row: Given, moments: Sequence[Moments]) -> Scores:
+    if not all(isfinite(number) for token in moments for number in token):
+        return Scores((), State.FAILED, "the model's log-probabilities are not numbers")
+    return Scores(tuple(Token(piece, *own) for piece, own in zip(row.pieces, moments, strict=True)), State.OK)
 
 
-def _forward(model: Any, begin: Sequence[int], rows: Sequence[Sequence[int]]) -> list[list[float]]:
-    import torch
-
-    given = [[*begin, *row] for row in rows]
-    longest = max(map(len, given))
-    if longest == 0:
-        return [[] for _ in rows]
-    padded = [row + [0] * (longest - len(row)) for row in given]
-    mask = [[1] * len(row) + [0] * (longest - len(row)) for row in given]
-    with torch.inference_mode():
-        ids = torch.tensor(padded, device=model.device)
-        output = model(input_ids=ids, attention_mask=torch.tensor(mask, device=model.device), use_cache=False)
-        scores = [_picked(output.logits[number], row) for number, row in enumerate(given)]
-    uniform = -log(output.logits.shape[-1])
-    return scores if begin else [[uniform, *row] if given[number] else [] for number, row in enumerate(scores)]
+def _too_large(row: Given) -> Scores:
+    return Scores((), State.FAILED, f"out of memory with a single text of {len(row.ids):,} tokens")
 
 
-def _picked(logits: Any, ids: Sequence[int]) -> list[float]:
-    """The log-probability of each token but the first, after those before it."""
-    import torch
-
-    picked: list[float] = []
-    for first in range(0, len(ids) - 1, POSITIONS):
-        targets = torch.tensor(ids[first + 1 : first + 1 + POSITIONS], device=logits.device)
-        chances = torch.log_softmax(logits[first : first + len(targets)].float(), dim=-1)
-        picked.extend(chances.gather(1, targets[:, None])[:, 0].tolist())
-    return picked
+def _cost(rows: Sequence[Given]) -> float:
+    """Tokens that are computed for each token of a text: padding and the pass itself come on top."""
+    longest = max(len(row.ids) for row in rows)
+    return (PASS + len(rows) * longest) / sum(len(row.ids) for row in rows)

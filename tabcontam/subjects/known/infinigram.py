@@ -33,6 +33,11 @@ CHUNK = 1 << 20  # characters tokenized at once: the words of a whole corpus wou
 Finish = Literal["stop", "length", "end"]
 
 
+# Contexts that occur in the same places, the last tokens of one text: the length of the longest, and the range of the
+# suffixes that start with it.
+Known = tuple[int, range]
+
+
 class Generated(NamedTuple):
     """A continuation: its text without the stop string, why it ended, and how many tokens it has."""
 
@@ -116,13 +121,12 @@ class InfiniGram:
         A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L counts the context and n_L(t)
         the context followed by t; below length 0 all words, the end of a document and the unknown are equally likely.
         """
-        pattern = _as_bytes(ids)
-        scores = []
-        contexts = [len(self.suffixes)]  # how often the last 0, 1, 2… tokens occur
-        for end in range(1, len(ids) + 1):
-            extended = self._occurrences(pattern[: 2 * end], len(contexts))
-            scores.append(self._log_probability(contexts, extended))
-            contexts = [len(self.suffixes), *extended]
+        nothing: Known = (0, range(len(self.suffixes)))
+        contexts, scores = [nothing], []
+        for token in ids:
+            extended = self._extended(contexts, _as_bytes([token]))
+            scores.append(self._log_probability(_counts(contexts, 0), _counts(extended, 1)))
+            contexts = [nothing, *extended]
         return scores
 
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
@@ -162,18 +166,28 @@ class InfiniGram:
         start = matches.start + int(starts[best])
         return int(following[starts[best]]), range(start, start + int(counts[best]))
 
-    def _occurrences(self, pattern: bytes, longest: int) -> list[int]:
-        """How often the last 1, 2… tokens of `pattern` occur, up to `longest`, as long as they do."""
+    def _extended(self, contexts: Sequence[Known], token: bytes) -> list[Known]:
+        """Contexts with a token behind them, as far as that occurs."""
+        extended: list[Known] = []
+        for length, matches in contexts:
+            found = self._narrowed(length, matches, token)
+            if not found:
+                break
+            if extended and len(extended[-1][1]) == len(found):  # in the same places, so never apart again
+                extended.pop()
+            extended.append((length + 1, found))
+        return extended
 
-        def less(length: int) -> int:  # from less to more, as bisection wants it
-            return -len(self._find(pattern[-2 * length :]))
+    def _narrowed(self, length: int, matches: range, token: bytes) -> range:
+        """Of the `suffixes` that start with a context of `length` tokens those in which a token comes next."""
+        corpus, after = self.corpus, 2 * length
 
-        # Counts never rise with the length, and few lengths have a count of their own.
-        counts: list[int] = []
-        while len(counts) < longest and (count := -less(len(counts) + 1)):
-            end = bisect_right(range(1, longest + 1), -count, lo=len(counts) + 1, key=less)
-            counts += [count] * (end - len(counts))
-        return counts
+        def following(position: "np.int32") -> bytes:
+            start = 2 * int(position) + after
+            return corpus[start : start + 2]
+
+        start = bisect_left(self.suffixes, token, matches.start, matches.stop, key=following)
+        return range(start, bisect_right(self.suffixes, token, start, matches.stop, key=following))
 
     def _log_probability(self, contexts: Sequence[int], extended: Sequence[int]) -> float:
         """One token's score from the counts of its contexts of length 0, 1, 2… without and with the token."""
@@ -193,6 +207,14 @@ class InfiniGram:
 
         start = bisect_left(self.suffixes, pattern, key=head)
         return range(start, bisect_right(self.suffixes, pattern, lo=start, key=head))
+
+
+def _counts(contexts: Sequence[Known], shortest: int) -> list[int]:
+    """How often contexts occur, for each length from the shortest on."""
+    counts: list[int] = []
+    for length, matches in contexts:
+        counts += [len(matches)] * (length + 1 - shortest - len(counts))
+    return counts
 
 
 def build(documents: Iterable[str], largest_vocabulary: int = LARGEST_VOCABULARY) -> InfiniGram:

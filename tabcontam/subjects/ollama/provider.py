@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
@@ -74,6 +75,7 @@ def _offer(entry: Entry) -> Offer:
 PROVIDER = Provider(
     "ollama",
     {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
-    lambda model, settings: open_server(model, address(), settings),
+    # Ollama scores no given text, and would have to load the model to say so.
+    lambda model, settings: open_server(model, address(), replace(settings, needs=frozenset())),
     _offer,
 )

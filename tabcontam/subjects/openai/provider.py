@@ -8,6 +8,7 @@ without it. A key goes to one address only.
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +38,8 @@ from tabcontam.subjects.served import ServedModel, charged
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
-LONGEST_PROBE_WAIT = 5.0
+LONGEST_PROBE = 1.0  # seconds, of all that is asked to see whether texts are scored
+PROBE_WAIT = 0.2
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
@@ -46,7 +48,8 @@ COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babba
 class OpenAIModel(ServedModel):
     """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
-    With `SCORE` in `needs`, `connect` finds out whether the server scores given text.
+    With `SCORE` in `needs`, `connect` finds out whether the server scores given text, by a request or two. What it does
+    not tell within a second it is taken to lack.
     """
 
     provider = "openai"
@@ -95,8 +98,8 @@ class OpenAIModel(ServedModel):
                 raise self._mistake(self._turned_away(problem)) from None
         except TransientError as error:
             raise self._mistake(self._no_list(error)) from None
-        if Capability.SCORE in self._needs:
-            await self._try_scoring()
+        if Capability.SCORE in self._needs and not (self._own and self.form is Form.CHAT):
+            await self._try_scoring()  # a model that chats at OpenAI scores no text that it is given
 
     async def generate(self, request: Request) -> Reply:
         """Ask once, and again only in words that the model takes, or in the other form where it seems to lack this one.
@@ -220,26 +223,26 @@ class OpenAIModel(ServedModel):
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
     async def _try_scoring(self) -> None:
-        """Whether the server scores a text, by asking it to."""
-        for way in WAYS:
-            try:
-                scored = read_scores(await self._probe(way), PROBE)
-            except (NoAnswer, FatalError, TransientError, ValueError):
-                continue
-            if len(scored) > 1 and any(score < 0 for _, score in scored):
-                self._way = way
-                self.capabilities |= {Capability.SCORE}
-                return
+        """Whether the server scores a text, by asking it to: twice at most, and not for long.
 
-    async def _probe(self, way: Mapping[str, Any], tries: int = 3) -> object:
-        """One tiny request, and again where the server is busy: a test is planned by what comes back."""
-        try:
-            return await self._send(Form.COMPLETION, score_arguments(PROBE, way))
-        except TransientError as error:
-            if tries == 1:
-                raise
-            await asyncio.sleep(min(error.wait or 0.5, LONGEST_PROBE_WAIT))
-        return await self._probe(way, tries - 1)
+        It is asked in the one way and, where it does not take that, in the other; where it is busy, once more.
+        """
+        ways = list(WAYS)
+        with suppress(FatalError, TimeoutError):
+            async with asyncio.timeout(LONGEST_PROBE):
+                for _ in WAYS:
+                    try:
+                        body = await self._send(Form.COMPLETION, score_arguments(PROBE, ways[0]))
+                        scored = read_scores(body, PROBE)
+                    except TransientError as error:
+                        await asyncio.sleep(error.wait or PROBE_WAIT)
+                    except (NoAnswer, ValueError):
+                        ways = ways[1:]
+                    else:
+                        if any(score < 0 for _, score in scored[1:]):
+                            self._way = ways[0]
+                            self.capabilities |= {Capability.SCORE}
+                        return
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
         # No file can hold half a surrogate pair.

@@ -3,7 +3,7 @@
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -31,6 +31,10 @@ class Serializer(ABC):
     @abstractmethod
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """The row as one line of text."""
+
+    @abstractmethod
+    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
+        """Where each value begins and ends in the row's text, as it is written there."""
 
     @abstractmethod
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
@@ -79,6 +83,16 @@ class Serializer(ABC):
     def apart(self, line: str) -> str:
         """A line of an answer with its values set apart by spaces, where the published algorithm looks for them."""
         return line
+
+
+def placed(before: Iterable[str], values: Iterable[str]) -> list[tuple[int, int]]:
+    """Where each value begins and ends in a text in which one piece stands before each of them."""
+    found, end = [], 0
+    for piece, value in zip(before, values, strict=True):
+        start = end + len(piece)
+        end = start + len(value)
+        found.append((start, end))
+    return found
 
 
 def quoted(text: str) -> str:

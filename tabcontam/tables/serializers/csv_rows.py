@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tabcontam.reading.answers import is_number
-from tabcontam.tables.serializers.base import Escapes, Serializer, by_header
+from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, placed
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes()
@@ -26,6 +26,10 @@ class CsvRows(Serializer):
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """The row as one line of text."""
         return ",".join(map(self.value, cells))
+
+    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
+        """Where each field begins and ends, its quotes with it."""
+        return placed(["", *("," for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
         """The row up to its feature number `first_asked`, with the comma before it."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Serializer, quoted
+from tabcontam.tables.serializers.base import Serializer, placed, quoted
 from tabcontam.tables.table import Cell
 
 NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]+)?")  # as JSON writes one
@@ -25,6 +25,11 @@ class JsonRows(Serializer):
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """The row as one line of text."""
         return "{" + ", ".join(self._pairs(columns, cells)) + "}"
+
+    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
+        """Where each value begins and ends, the quotes of a text with it."""
+        before = [f"{', ' if number else '{'}{quoted(name)}: " for number, name in enumerate(columns)]
+        return placed(before, map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
         """The row up to the colon behind the name of its feature number `first_asked`."""

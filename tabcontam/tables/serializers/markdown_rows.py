@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.tables.serializers.base import Escapes, Serializer, by_header
+from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, placed
 from tabcontam.tables.table import Cell
 
 ESCAPES = Escapes(marks="|", more='"')
@@ -23,6 +23,10 @@ class MarkdownRows(Serializer):
     def row(self, columns: Sequence[str], cells: Sequence[Cell]) -> str:
         """The row as one line of text."""
         return "|" + "".join(f" {self.value(cell)} |" for cell in cells)
+
+    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
+        """Where each value begins and ends between its bars."""
+        return placed(["| ", *(" | " for _ in cells[1:])], map(self.value, cells))
 
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
         """The row up to its feature number `first_asked`, with the bar before it."""

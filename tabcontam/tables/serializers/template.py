@@ -32,6 +32,14 @@ class Template(Serializer):
         """The row as one line of text."""
         return self.feature_separator.join(self._features(columns, cells))
 
+    def places(self, columns: Sequence[str], cells: Sequence[Cell]) -> list[tuple[int, int]]:
+        """Where each value begins and ends in the row's text, as it is written there."""
+        found, end = [], 0
+        for start, feature in zip(_around(self, tuple(columns))[0], self._features(columns, cells), strict=True):
+            found.append((end + len(start), end + len(feature)))
+            end += len(feature) + len(self.feature_separator)
+        return found
+
     def prefix(self, columns: Sequence[str], cells: Sequence[Cell], first_asked: int) -> str:
         """The row up to its feature number `first_asked`, whose value is the natural continuation."""
         shown = self._features(columns, cells)[:first_asked]

@@ -1,9 +1,11 @@
 """Models in this process: batches change nothing, nothing is lost from a text, and no code of a repository is run."""
 
 import asyncio
+import math
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -16,11 +18,12 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, State
+from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, Scores, State
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
 from tabcontam.subjects.hf import decoding as hf_decoding
+from tabcontam.subjects.hf import scores as hf_scores
 from tabcontam.subjects.hf.batches import Batcher
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.provider import HFModel
@@ -251,8 +254,9 @@ def test_a_batch_is_of_prompts_that_go_well_together() -> None:
     rows = [row(cell, length) for cell, length in ((1, 400), (2, 110), (1, 395), (1, 100), (2, 112), (1, 402))]
 
     async def all_at_once() -> list[Reply]:
-        batcher = Batcher(answer, 4)
-        return await asyncio.gather(*(batcher.ask(each) for each in rows))
+        with ThreadPoolExecutor(1) as thread:
+            batcher = Batcher(answer, thread, 4, hf_decoding.cost, hf_decoding.band)
+            return await asyncio.gather(*(batcher.ask(each) for each in rows))
 
     assert [reply.text for reply in asyncio.run(all_at_once())] == ["400", "110", "395", "100", "112", "402"]
     assert [sorted(batch) for batch in asked] == [[(1, 395), (1, 400), (1, 402)], [(2, 110), (2, 112)], [(1, 100)]]
@@ -496,24 +500,114 @@ def test_closing_ends_what_is_under_way(llama: Path) -> None:
     assert reply.tokens is not None
     assert reply.tokens < 600
     assert replies(model, [request("a")])[0].detail.endswith("was asked before it was connected")
+    assert scores(model, ["a"])[0].detail.endswith("was asked before it was connected")
 
 
 # Scores
 
 
+def scores(model: HFModel, texts: Sequence[str]) -> list[Scores]:
+    """Asked all at once."""
+
+    async def asked() -> list[Scores]:
+        return await asyncio.gather(*(model.score(Request(Passage(text))) for text in texts))
+
+    return asyncio.run(asked())
+
+
+def naive(model: HFModel, reader: Any, text: str) -> Iterator[tuple[float, float, float]]:
+    """The moments of each token but the first, with a pass for every one, in double precision."""
+    ids = reader(text)["input_ids"]
+    for place in range(1, len(ids)):
+        chances = torch.log_softmax(generated(model)(torch.tensor([ids[:place]])).logits[0, -1].double(), -1)
+        mean = (chances.exp() * chances).sum()
+        deviation = ((chances.exp() * chances**2).sum() - mean**2).sqrt()
+        yield chances[ids[place]].item(), mean.item(), deviation.item()
+
+
+def moments(scored: Scores) -> list[tuple[float | None, ...]]:
+    return [token[1:] for token in scored.tokens]
+
+
 @pytest.mark.parametrize("kind", ["llama", "gpt2"])
-def test_scores_are_those_of_a_naive_loop(kind: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("batch_size", [1, 3, 16])
+def test_scores_are_those_of_a_naive_loop(kind: str, batch_size: int, tmp_path: Path) -> None:
     reader = tiny.tokenizer([HEAD, *ROWS])
-    model = opened(tiny.saved(tiny.causal(kind=kind), reader, tmp_path), batch_size=2)
-    texts = [ROWS[0], "", "Zürich € 1.50 ,  is ?,\n", ROWS[1][:20]]
-    for text, scored in zip(texts, model.score_many(texts), strict=True):
-        assert "".join(token for token, _ in scored) == text
-        ids = reader(text)["input_ids"]
-        naive = []
-        for place in range(1, len(ids)):
-            logits = generated(model)(torch.tensor([ids[:place]])).logits[0, -1]
-            naive.append(torch.log_softmax(logits, -1)[ids[place]].item())
-        assert [score for _, score in scored] == pytest.approx(naive, abs=1e-4)
+    model = opened(tiny.saved(tiny.causal(kind=kind), reader, tmp_path), batch_size=batch_size)
+    with torch.no_grad():
+        generated(model).get_output_embeddings().weight.mul_(20)  # else all tokens are about as likely
+    texts = [ROWS[0], "Z", "Zürich € 1.50 ,  is ?,\n", ROWS[1][:20], *ROWS[2:6]]
+    for text, scored in zip(texts, scores(model, texts), strict=True):
+        assert (scored.state, scored.text) == (State.OK, text)
+        for own, wanted in zip(moments(scored), naive(model, reader, text), strict=True):
+            assert own == pytest.approx(wanted, abs=1e-3)
+
+
+def test_moments_do_not_depend_on_how_many_positions_are_held(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(llama)
+    whole = scores(model, ROWS)
+    monkeypatch.setattr(hf_scores, "POSITIONS", 7)
+    for one, other in zip(whole, scores(model, ROWS), strict=True):
+        for own, wanted in zip(moments(one), moments(other), strict=True):
+            assert own == pytest.approx(wanted, abs=1e-5)
+
+
+def test_where_nothing_stands_before_a_text_its_first_token_is_uniform(tmp_path: Path) -> None:
+    reader = tiny.tokenizer([HEAD, *ROWS], begin=False)
+    reader.bos_token = reader.eos_token = None
+    (scored,) = scores(opened(tiny.saved(tiny.causal(), reader, tmp_path)), [ROWS[0]])
+    first, *rest = scored.tokens
+    assert first.log_probability == first.mean == pytest.approx(-math.log(tiny.VOCABULARY))
+    assert first.deviation == 0
+    assert rest[0].mean != first.mean
+
+
+def test_passages_that_wait_are_scored_in_few_passes(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(llama, batch_size=4)
+    passes = passes_of(model, monkeypatch)
+    texts = [row[:length] for row, length in zip(ROWS, (60, 9, 61, 9, 59, 10, 60, 9), strict=False)]
+    assert [scored.text for scored in scores(model, texts)] == texts
+    assert sorted(len(given) for given in passes) == [4, 4]
+    assert max(map(max, passes)) > 2 * min(map(max, passes))  # short ones with short ones
+
+
+def test_out_of_memory_halves_a_batch_of_passages(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = scores(opened(llama), ROWS[:8])
+    model = opened(llama)
+    passes = passes_of(model, monkeypatch, most=2)
+    for one, other in zip(scores(model, ROWS[:8]), wanted, strict=True):
+        assert one.text == other.text
+        assert moments(one)[-1] == pytest.approx(moments(other)[-1], abs=1e-4)
+    assert [len(given) for given in passes] == [8, 4, 2, 2, 2, 2]
+
+
+def test_a_passage_that_memory_does_not_hold_fails_alone(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = opened(llama)
+    passes_of(model, monkeypatch, most=0)
+    (scored,) = scores(model, ["a"])
+    assert (scored.state, scored.detail) == (State.FAILED, "out of memory with a single text of 2 tokens")
+
+
+def test_a_model_that_overflows_fails_the_passage(llama: Path) -> None:
+    model = opened(llama)
+    with torch.no_grad():
+        generated(model).get_output_embeddings().weight.fill_(math.nan)
+    (scored,) = scores(model, ["a"])
+    assert (scored.state, scored.detail) == (State.FAILED, "the model's log-probabilities are not numbers")
+
+
+def passes_of(model: HFModel, monkeypatch: pytest.MonkeyPatch, most: int | None = None) -> list[list[int]]:
+    """The lengths of the texts of each forward pass; more than `most` at a time are too many for memory."""
+    passes, own = [], generated(model).forward
+
+    def forward(**given: Any) -> Any:
+        passes.append(given["attention_mask"].sum(1).tolist())
+        if most is not None and len(passes[-1]) > most:
+            raise torch.OutOfMemoryError("CUDA out of memory.")
+        return own(**given)
+
+    monkeypatch.setattr(generated(model), "forward", forward)
+    return passes
 
 
 def test_learned_rows_score_higher(knowing: Path) -> None:
@@ -525,10 +619,15 @@ def test_learned_rows_score_higher(knowing: Path) -> None:
     assert own > other + 10
 
 
-def test_a_text_beyond_the_context_has_no_score(llama: Path) -> None:
-    unscored = asyncio.run(opened(llama).score(Request(Passage("ship " * tiny.CONTEXT))))
-    assert unscored.state is State.FAILED
+def test_a_text_beyond_the_context_has_no_score_and_keeps_no_other_from_its_own(llama: Path) -> None:
+    short, unscored, other = scores(opened(llama), ["ship", "ship " * tiny.CONTEXT, ROWS[0]])
+    assert (unscored.state, unscored.tokens) == (State.FAILED, ())
     assert f"the model takes {tiny.CONTEXT}" in unscored.detail
+    assert (short.state, other.state) == (State.OK, State.OK)
+
+
+def test_of_nothing_there_are_no_scores(llama: Path) -> None:
+    assert scores(opened(llama), [""]) == [Scores((), State.EMPTY, "no text")]
 
 
 # What cannot be loaded

@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Reply, State, Usage
+from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Reply, Scores, State, Usage
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
 from tabcontam.subjects.openai import connection
 from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
+from tabcontam.subjects.openai.connection import NoAnswer
+from tabcontam.subjects.openai.errors import Problem
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.subjects.openai.replies import chat_answer, completion_answer
 from tests.loopback import LoopbackServer, Response, completion, error, reply
@@ -982,14 +984,69 @@ class TestScore:
             lambda body: Response(raw=b"["),
         ],
     )
-    def test_is_not_offered_by_every_server(
-        self, answer: Callable[[dict[str, Any]], Response], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr("tabcontam.subjects.openai.provider.LONGEST_PROBE_WAIT", 0.0)
+    def test_is_not_offered_by_every_server(self, answer: Callable[[dict[str, Any]], Response]) -> None:
         with LoopbackServer(answer) as server:
             model = self.scoring(server)
             connect(model)
         assert Capability.SCORE not in model.capabilities
+        assert len(server.asked) == 2
+
+    @pytest.mark.parametrize("response", [Response(hang=True), error(429, "slow", {"Retry-After": "60"})])
+    def test_is_not_waited_for(self, response: Response) -> None:
+        with LoopbackServer(lambda body: response) as server:
+            model = self.scoring(server)
+            start = time.monotonic()
+            connect(model)
+            assert time.monotonic() - start < 2
+        assert Capability.SCORE not in model.capabilities
+        assert len(server.asked) == 1
+
+    def test_a_refused_key_ends_the_probe_and_not_the_run(self) -> None:
+        with LoopbackServer(lambda body: error(401, "Incorrect API key provided")) as server:
+            model = self.scoring(server)
+            connect(model)
+        assert Capability.SCORE not in model.capabilities
+        assert len(server.asked) == 1
+
+    def test_is_not_asked_of_a_model_that_chats_at_openai(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        asked = []
+
+        async def post(clients: object, path: str, body: dict[str, Any]) -> object:
+            asked.append(body["model"])
+            raise NoAnswer(Problem(400))
+
+        async def listing(clients: object) -> object:
+            return {"data": [{"id": "gpt-4o"}, {"id": "davinci-002"}]}
+
+        monkeypatch.setattr("tabcontam.subjects.openai.provider.post", post)
+        monkeypatch.setattr("tabcontam.subjects.openai.provider.listing", listing)
+        for name in ("gpt-4o", "davinci-002"):
+            connect(OpenAIModel(name, None, needs=frozenset({Capability.SCORE})))
+        assert asked == ["davinci-002", "davinci-002"]
+
+    def test_says_what_the_server_charged_and_never_the_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("TABCONTAM_API_KEY", "sk-secret-of-mine")
+        usage = {"prompt_tokens": 2, "completion_tokens": 1}
+
+        def answer(body: dict[str, Any]) -> Response:
+            if body["prompt"] == "no":
+                return error(400, "sk-secret-of-mine may not do this")
+            echoed = self.echo(body).body
+            assert isinstance(echoed, dict)
+            return Response({**echoed, "usage": usage})
+
+        with LoopbackServer(answer) as server:
+            model = self.scoring(server)
+
+            async def work() -> list[Scores]:
+                await model.connect()
+                return [await model.score(Request(Passage(text))) for text in ("ab", "no")]
+
+            scored, refused = within(model, work)
+        assert scored.usage == Usage(2, 1)
+        assert refused.state is State.FAILED
+        assert "sk-secret" not in refused.detail
 
     def test_is_found_out_only_if_it_is_needed(self) -> None:
         with LoopbackServer(self.echo) as server:

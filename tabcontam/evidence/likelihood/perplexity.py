@@ -1,0 +1,153 @@
+"""Perplexity: how many bits does the LLM need for the values of the table's rows, and for those of a twin's rows?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isfinite, log
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Query, Reading, Scores, State, Test, Trial
+from tabcontam.evidence.questions import Passage, Token
+from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.exact import t_interval
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.twins import twin_rows
+
+ROWS = 100
+SALT = "perplexity"  # of the twin: neither the decoys' nor the one that a control has read
+STATISTIC = "bits a character"
+OF = "bits a character that the twin's rows take more"
+
+
+@dataclass(frozen=True)
+class Perplexity(Test):
+    """The LLM is asked nothing: the log-probabilities that it gives to rows are compared with those of made-up rows.
+
+    Measures: how likely the values of the table's rows are to the LLM, in bits a character, beside values of the same
+    features that make no row of the table. A score without a verdict.
+
+    Queries: 100 random rows, each alone in the words of the serializer with nothing before it, and for each one the row
+    of a shuffled twin that stands in its place: the values of every feature are dealt out anew within the classes of
+    the target. The twin has a seed of its own, so it is not the one that `control:unexposed` has read.
+
+    Null: none. What is counted are the bits of the characters of values, not those of the features' names and of what
+    stands between; a token that lies partly in a value counts with that share of its bits and of its characters. The
+    first token is left out, since many servers do not score it. Stated are the mean over the rows, that over the
+    twin's rows, and the mean difference of a pair with a 95% interval (Student's t). The score is the share of rows
+    that take fewer bits than their twin: a half where nothing tells them apart.
+
+    Published rule: none. The source compares mean perplexities without a threshold.
+
+    Needs: log-probabilities of given text, which models on this machine, the controls and some servers give; a table
+    that has a twin, so not one that lists all combinations of its features' values.
+
+    Cannot show: that rows were seen. Real rows are likelier than shuffled ones for whoever knows how the features hang
+    together in the world; and what is likely to one LLM is not to another, so compare a table with its twin and not
+    one LLM's bits with another's.
+
+    Source: after the contamination test of LatestEval (Li, Guerin and Lin 2024, section Experiments), which sets the
+    perplexity of a benchmark beside those of texts that were surely seen and surely not. The twin in their place is
+    ours.
+
+    Example: `The age is 39, The workclass is State-gov, ...` takes 1.1 bits a character, its twin's row 2.3.
+    """
+
+    id: ClassVar[str] = "perplexity"
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    decides: ClassVar[bool] = False
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
+        pairs = [pair for pair in twin_rows(table, SALT) if any(table.rows[pair[0]]) and any(pair[1])]
+
+        def query(name: str, cells: Sequence[Cell], rows: tuple[int, ...], decoy_of: str) -> Query:
+            write = partial(_passage, serializer, table.columns, cells)
+            return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
+
+        found = []
+        for number, (place, cells) in enumerate(rng.sample(pairs, min(ROWS, len(pairs)))):
+            name = f"{self.id}-{number}"
+            found += [query(name, table.rows[place], (place,), ""), query(f"{name}-twin", cells, (), name)]
+        return found
+
+    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The bits a character of the row's values; unreadable where what was scored is not the row."""
+        bits = _bits(query, reply, serializer)
+        parsed = None if bits is None else f"{bits:.6f} {STATISTIC}"
+        return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The mean difference of the pairs in which both rows were scored; no p-value."""
+        bits = {trial.query.id: found for trial in trials if (found := _found(trial)) is not None}
+        of_twin = {trial.query.decoy_of: bits.get(trial.query.id) for trial in trials if trial.query.decoy_of}
+        asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
+        pairs = [(bits[name], twin) for name in asked if name in bits and (twin := of_twin.get(name)) is not None]
+        hits = sum(own < twin for own, twin in pairs)
+        own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
+        interval = t_interval([other - one for one, other in pairs]) if len(pairs) > 1 else None
+        between = f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""
+        unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
+        took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {twin - own:+.2f}{between}"
+        return Evidence(
+            statistic=STATISTIC,
+            value=own,
+            expected=twin if pairs else None,
+            null="a shuffled twin's row in the place of each row",
+            sentence=f"{took}; {hits} of {len(pairs)} rows take fewer than their twin's{unread}",
+            hits=hits,
+            asked=len(asked),
+            answered=len(pairs),
+            expected_hits=len(pairs) / 2,
+            interval=interval,
+            interval_of=OF,
+            score=hits / len(pairs) if pairs else None,
+        )
+
+
+def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell]) -> Passage:
+    return Passage(serializer.row(columns, cells))
+
+
+def _found(trial: Trial) -> float | None:
+    """The bits a character that were read, if any."""
+    parsed = trial.reading.parsed if trial.reading else None
+    return float(parsed.removesuffix(STATISTIC)) if isinstance(parsed, str) else None
+
+
+def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:
+    """The bits a character of the values; None where they were not scored."""
+    row = serializer.row(query.asked, query.expected)
+    if scores.state is not State.OK or scores.text != row:
+        return None
+    in_value = bytearray(len(row))
+    for (start, end), cell in zip(serializer.places(query.asked, query.expected), query.expected, strict=True):
+        if cell is not None:
+            in_value[start:end] = b"\1" * (end - start)
+    tokens = _whole(scores.tokens)
+    place, bits, characters = 0, 0.0, 0
+    for number, token in enumerate(tokens):
+        end = place + len(token.text)
+        valued = sum(in_value[place:end])
+        if number and valued:
+            bits -= token.log_probability / log(2) * valued / len(token.text)
+            characters += valued
+        place = end
+    return bits / characters if characters and isfinite(bits) else None
+
+
+def _whole(tokens: Sequence[Token]) -> list[Token]:
+    """The tokens that have characters; what is told of one without belongs to the one before, as of a split letter."""
+    whole: list[Token] = []
+    for token in tokens:
+        if token.text or not whole:
+            whole.append(token)
+        else:
+            last = whole[-1]
+            whole[-1] = last._replace(log_probability=last.log_probability + token.log_probability)
+    return whole
