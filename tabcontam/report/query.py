@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import isfinite, log
 from typing import Any
 
-from tabcontam.asking.trials import PASSAGE
+from tabcontam.asking.trials import LOOKUP, PASSAGE
 from tabcontam.evidence.base import State
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.reading.reading import declines, is_mark, same_value
@@ -137,8 +137,8 @@ def shown(trial: Trial) -> dict[str, Any]:
         "paper": trial.get("paper") is True and not trial.get("decoy_of"),
         "line": trial.get("line"),
         "prompt": prompt_of(trial),
-        **({} if is_passage(trial) else {"answer": marked(answer, _marks(trial, row, answer))}),
-        "cut": 0 if is_passage(trial) else max(0, len(reply) - LONGEST_ANSWER),
+        **({"answer": marked(answer, _marks(trial, row, answer))} if _is_prompt(trial) else {}),
+        "cut": max(0, len(reply) - LONGEST_ANSWER) if _is_prompt(trial) else 0,
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
         **_asked(trial, row),
     }
@@ -149,9 +149,26 @@ def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
     """What was expected and what was read."""
     if is_passage(trial):
         return {"passage": {"read": one_line(text(trial.get("parsed"))), "tokens": _costly(trial)}}
+    if trial.get("question") == LOOKUP:
+        return {"lookup": {"documents": text(trial.get("documents")), "found": _found(trial)}}
     if isinstance(trial.get("expected"), Mapping):
         return {"row": [_cell_shown(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
+
+
+def _is_prompt(trial: Trial) -> bool:
+    """Whether something was asked in words."""
+    return trial.get("question") not in (PASSAGE, LOOKUP)
+
+
+def _found(trial: Trial) -> list[list[str]]:
+    """The places that a lookup found: which document, where in it, and what stands there."""
+    told = trial.get("found")
+    matches = [match for match in told if isinstance(match, list) and len(match) == 3] if isinstance(told, list) else []
+    return [
+        [one_line(text(source)), text(offset), visible(text(quote)[:LONGEST_VALUE])]
+        for source, offset, quote in matches
+    ]
 
 
 def is_passage(trial: Trial) -> bool:

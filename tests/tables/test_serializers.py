@@ -92,6 +92,24 @@ def test_every_row_comes_back(serializer: Serializer, data: st.DataObject) -> No
     assert serializer.parse(text, columns) == tuple(cells)
 
 
+@pytest.mark.parametrize("serializer", SERIALIZERS, ids=lambda item: item.name)
+@given(data=st.data())
+def test_between_the_values_of_a_row_stands_what_stands_there_in_every_row(
+    serializer: Serializer, data: st.DataObject
+) -> None:
+    columns = data.draw(NAMES)
+    cells = st.lists(CELLS, min_size=len(columns), max_size=len(columns))
+
+    def between(row: list[Cell]) -> list[str]:
+        text = serializer.row(columns, row)
+        places = serializer.places(columns, row)
+        ends = [0, *(end for _, end in places)]
+        starts = [*(start for start, _ in places), len(text)]
+        return [text[end:start] for end, start in zip(ends, starts, strict=True)]
+
+    assert between(data.draw(cells)) == between(data.draw(cells))
+
+
 @given(cells=st.lists(CELLS, min_size=2, max_size=5))
 def test_a_csv_row_is_that_of_the_csv_module_where_no_cell_has_a_line_break_or_a_backslash(cells: list[Cell]) -> None:
     plain = ["".join((cell or "").replace("\\", "/").splitlines()) or None for cell in cells]

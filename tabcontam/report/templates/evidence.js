@@ -86,6 +86,12 @@
       if (query.passage.read) fact("Took", query.passage.read);
       const costly = query.passage.tokens.map(([token, bits]) => make("li", "", make("q", "", token), ` ${bits} bits`));
       if (costly.length) fact("Costliest", make("ul", "words", ...costly));
+    } else if (query.lookup) {
+      fact("Looked for", ...messages.flat());
+      const places = query.lookup.found.map(([source, offset, quote]) =>
+        make("li", "", `${source}, from character ${offset}: `, make("q", "", quote)));
+      const counted = make("p", "", `in ${query.lookup.documents} documents`);
+      fact("Found", counted, ...(places.length ? [make("ul", "words", ...places)] : []));
     } else {
       fact(query.kind === "decoy" ? "Prompt, where it differs" : "Prompt", ...messages.flat());
       fact("Answer", ...answer(query));
