@@ -68,12 +68,12 @@ class Results:
 
     @property
     def cells(self) -> tuple[Result, ...]:
-        """What was found in each (LLM, dataset, serializer, test), controls among them."""
+        """What was found in each (LLM, dataset, serializer, prompt set, test), controls among them."""
         return self.run_results.cells
 
     @property
     def tables(self) -> tuple[TableVerdict, ...]:
-        """What the row tests say together of each (LLM, dataset, serializer)."""
+        """What the row tests say together of each (LLM, dataset, serializer, prompt set)."""
         return self.run_results.tables_in_order
 
     @property
@@ -131,6 +131,7 @@ def run(
     dataset: Dataset | Sequence[Dataset] = (),
     *,
     serializer: str | Sequence[str] = (),
+    prompts: str | Sequence[str] = (),
     tests: str | None = None,
     marks: str | None = None,
     target: str | None = None,
@@ -172,6 +173,7 @@ def run(
         "llm": _several(llm),
         "dataset": _datasets(dataset),
         "serializer": _several(serializer),
+        "prompts": _several(prompts),
         "rules": _one_of("rules", rules, RULES),
         "form": _one_of("form", form, FORMS),
         "seed": _whole("seed", seed),

@@ -127,6 +127,12 @@ def test_a_name_that_means_several_tables_is_an_error() -> None:
     assert results.verdict("simulated:guesser", "iris equals") is tabcontam.Verdict.NOT_DETECTED
 
 
+def test_prompt_sets_are_told_apart_by_their_names() -> None:
+    results = tabcontam.run("simulated:guesser", "iris", prompts=["default", "paper"], **QUICK)  # type: ignore[arg-type]
+    assert results.verdict("simulated:guesser", "iris paper") is tabcontam.Verdict.NOT_DETECTED
+    assert set(results.to_frame("tables")["prompts"]) == {"default", "paper"}
+
+
 class TestFrame:
     def test_one_row_a_cell_with_types(self, made: tabcontam.Results) -> None:
         frame = made.to_frame()

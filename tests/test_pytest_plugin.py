@@ -455,11 +455,14 @@ def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytest
         def test_few(): ...
         @pytest.mark.uncontaminated("{CLEAN}", "iris", serializer="colon", queries=4)
         def test_more(): ...
+        @pytest.mark.uncontaminated("{CLEAN}", "iris", serializer="colon", prompts="paper", queries=5)
+        def test_other_words(): ...
         """
     )
     session(pytester)
     cells = [[cell for cell in document(folder)["cells"] if cell["llm"] == CLEAN] for folder in kept(pytester)]
-    assert sorted(max(cell["queries"] for cell in run) for run in cells) == [3, 4]
+    assert sorted(max(cell["queries"] for cell in run) for run in cells) == [3, 4, 5]
+    assert sorted({cell["prompts"] for cell in run}.pop() for run in cells) == ["default", "default", "paper"]
     assert {cell["serializer"] for run in cells for cell in run} == {"colon"}
 
 
@@ -578,6 +581,15 @@ def test_a_run_in_another_serializer_is_not_the_one_that_a_mark_names(pytester: 
     result, _ = session(pytester, reported(runs))
     result.assert_outcomes(passed=1, skipped=1)
     result.stdout.fnmatch_lines(["*its rows were not written as serializer colon writes them*"])
+
+
+def test_a_run_in_other_words_is_not_the_one_that_a_mark_names(pytester: pytest.Pytester, runs: Path) -> None:
+    pytester.makepyfile(
+        test_it=gated(CLEAN, "iris", more="prompts='paper'"), test_is=gated(CLEAN, "iris", more="prompts='default'")
+    )
+    result, _ = session(pytester, reported(runs))
+    result.assert_outcomes(passed=1, skipped=1)
+    result.stdout.fnmatch_lines(["*its queries were not worded as prompt set paper words them*"])
 
 
 def test_what_a_result_holds_cannot_drive_the_terminal(pytester: pytest.Pytester, runs: Path) -> None:

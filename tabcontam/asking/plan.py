@@ -2,12 +2,13 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Query, Test
+from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.subjects.base import Model
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import Serializer
@@ -50,6 +51,7 @@ class Sheet:
     written: tuple[Query, ...] = ()
     unfit: str | None = None
     beyond: int = 0
+    prompts: PromptSet = field(default_factory=default_prompts)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class PlannedCell(Sheet):
     def name(self) -> CellName:
         """What tells this cell from the others of the run."""
         spec, table = self.subject.model.spec, self.table
-        return CellName(spec, table.name, table.edition, self.serializer.name, self.test.id)
+        return CellName(spec, table.name, table.edition, self.serializer.name, self.test.id, self.prompts.name)
 
     @property
     def lacks(self) -> str | None:
@@ -116,24 +118,27 @@ def plan(
     options: Options,
     tell: Callable[[int, int], None] = lambda written, of: None,
     ready: Callable[[Test, Table], None] = lambda test, table: None,
+    prompts: Sequence[PromptSet] = (),
 ) -> list[PlannedCell]:
     """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
 
-    Tests that show no rows are planned once, under the first serializer. `tell` is told for how many of how many
-    combinations of a test, a table and a serializer the queries are written; `ready` is called before each.
+    Tests that show no rows are planned once, under the first serializer, and those that word their own queries under
+    the first of `prompts` (the default set, where none is given). `tell` is told for how many of how many combinations
+    of a test, a table, a serializer and a prompt set the queries are written; `ready` is called before each.
     """
     places = [
-        (test, table, serializer)
+        (test, table, serializer, words)
         for table in tables
         for number, serializer in enumerate(serializers)
+        for other, words in enumerate(prompts or (default_prompts(),))
         for test in tests
-        if test.shows_rows or not number
+        if (test.shows_rows or not number) and (test.worded or not other)
     ]
     sheets: list[Sheet] = []
     for place in places:
         tell(len(sheets), len(places))
         ready(*place[:2])
-        sheets.append(sheet_of(*place, options))
+        sheets.append(sheet_of(*place[:3], options, place[3]))
     # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM and a family that get a verdict.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
     at = {sheet.test.family: level(options.alpha, deciding[sheet.test.family]) for sheet in sheets}
@@ -145,18 +150,21 @@ def plan(
     ]
 
 
-def sheet_of(test: Test, table: Table, serializer: Serializer, options: Options) -> Sheet:
-    """The queries of a test about a table. The same seed writes the same ones."""
-    rng = seeded(table, options.seed, test.id)
+def sheet_of(
+    test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
+) -> Sheet:
+    """The queries of a test about a table. The same seed asks the same rows, whatever the serializer and the words."""
+    rng, prompts = seeded(table, options.seed, test.id), prompts or default_prompts()
     try:
         if options.queries == PAPER:
-            queries = test.as_published().planned(table, serializer, rng)
+            queries = test.as_published().worded_by(prompts).planned(table, serializer, rng)
             own = tuple(query for query in queries if query.paper)
             unfit = None if own else NONE_OF_PAPER
-            return Sheet(test, table, serializer, own, unfit, beyond=len(queries) - len(own))
-        return Sheet(test, table, serializer, tuple(test.planned(table, serializer, rng))[: options.queries])
+            return Sheet(test, table, serializer, own, unfit, len(queries) - len(own), prompts)
+        asked = test.worded_by(prompts).planned(table, serializer, rng)[: options.queries]
+        return Sheet(test, table, serializer, tuple(asked), prompts=prompts)
     except Skip as skip:
-        return Sheet(test, table, serializer, (), str(skip))
+        return Sheet(test, table, serializer, (), str(skip), prompts=prompts)
 
 
 def has_papers(test: Test) -> bool:

@@ -29,6 +29,7 @@ from tabcontam.evidence.questions import (
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
 from tabcontam.subjects.base import Form
+from tabcontam.verdicts.cells import PROMPTS, CellName
 
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
@@ -77,6 +78,8 @@ class Journal:
                     line = json.loads(text)
                 except (ValueError, RecursionError):
                     continue  # cut off by a crash, or none of ours
+                if isinstance(line, dict):
+                    line.setdefault("prompts", PROMPTS)  # older runs had one wording and did not name it
                 if is_trial(line):
                     yield number, line
 
@@ -125,9 +128,9 @@ class Journal:
 
 
 FIELDS: dict[str, tuple[type, ...]] = {
-    "llm": (str,), "dataset": (str,), "edition": (str,), "serializer": (str,), "test": (str,), "query": (str,),
-    "paper": (bool,), "prompt": (str, list), "asked": (list,), "expected": (list, dict), "reply": (str,),
-    "state": (str,),
+    "llm": (str,), "dataset": (str,), "edition": (str,), "serializer": (str,), "prompts": (str,), "test": (str,),
+    "query": (str,), "paper": (bool,), "prompt": (str, list), "asked": (list,), "expected": (list, dict),
+    "reply": (str,), "state": (str,),
 }  # fmt: skip
 
 
@@ -164,7 +167,7 @@ def as_lines(lines: Iterable[Mapping[str, Any]]) -> str:
 
 def line_key(line: Mapping[str, Any]) -> Key:
     """What tells one trial of a folder from another."""
-    return tuple(str(line.get(name)) for name in ("llm", "dataset", "edition", "serializer", "test", "query"))
+    return tuple(str(line.get(name)) for name in (*CellName._fields, "query"))
 
 
 def sent(question: Question, form: Form) -> str | list[dict[str, str]]:

@@ -16,6 +16,8 @@ from time import perf_counter
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
+from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
+from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.reading.words import english
@@ -81,10 +83,18 @@ class Planned:
         return self.readings[key]
 
 
-def planned(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> Planned:
-    """The plan of a run. Its prompts are written once for all answerers."""
+def planned(
+    table: Table,
+    tests: Sequence[Test],
+    serializer: Serializer,
+    seed: int,
+    alpha: float,
+    prompts: PromptSet | None = None,
+) -> Planned:
+    """The plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
     subject = Subject(SimulatedModel("oracle", seed))
-    cells = plan([subject], [table], [serializer], tests, Options(seed=seed, alpha=alpha))
+    options, words = Options(seed=seed, alpha=alpha), () if prompts is None else (prompts,)
+    cells = plan([subject], [table], [serializer], tests, options, prompts=words)
     return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
 
 
@@ -133,6 +143,7 @@ class Study:
 
     datasets: tuple[str, ...]
     serializer: str = DEFAULT
+    prompts: str = DEFAULT_PROMPTS
     expression: str | None = None
     marks: str | None = None
     alpha: float = ALPHA
@@ -157,8 +168,9 @@ RunNumber = tuple[int, int]  # the number of the table, and that of the run on i
 def measure(study: Study, tell: Tell) -> dict[str, object]:
     """The measured rates as JSON holds them; `tell` is given the runs done and all runs. Raises `UsageError`."""
     tests, serializer, tables = study.tests(), load_serializer(study.serializer), study.tables()
+    prompts = load_prompt_set(study.prompts)
     runs: dict[RunNumber, ByAnswerer] = {}
-    for place, run in _runs(study, tables, tests, serializer):
+    for place, run in _runs(study, tables, tests, serializer, prompts):
         runs[place] = run
         tell(len(runs), len(tables) * study.runs)
     ordered = [[runs[place, number] for number in range(study.runs)] for place in range(len(tables))]
@@ -168,20 +180,21 @@ def measure(study: Study, tell: Tell) -> dict[str, object]:
         "runs": study.runs,
         "seed": study.seed,
         "serializer": serializer.name,
+        "prompts": prompts.name,
         "answerers": list(ANSWERERS),
         "datasets": [_dataset(table, tests, own) for table, own in zip(tables, ordered, strict=True)],
     }
 
 
 def _runs(
-    study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer
+    study: Study, tables: Sequence[Table], tests: Sequence[Test], serializer: Serializer, prompts: PromptSet
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
     """Every run with its place; side by side where that pays."""
     places = list(product(range(len(tables)), range(study.runs)))
     while places:
         place, number = places.pop(0)
         began = perf_counter()
-        run = run_once(tables[place], tests, serializer, study.seed * APART + number, study.alpha)
+        run = run_once(tables[place], tests, serializer, study.seed * APART + number, study.alpha, prompts)
         took = perf_counter() - began
         yield (place, number), run
         # The first run of a table also finds out what all of its runs share.
@@ -190,9 +203,16 @@ def _runs(
             return
 
 
-def run_once(table: Table, tests: Sequence[Test], serializer: Serializer, seed: int, alpha: float) -> ByAnswerer:
+def run_once(
+    table: Table,
+    tests: Sequence[Test],
+    serializer: Serializer,
+    seed: int,
+    alpha: float,
+    prompts: PromptSet | None = None,
+) -> ByAnswerer:
     """What comes of one plan for every answerer."""
-    plan_of_all = planned(table, tests, serializer, seed, alpha)
+    plan_of_all = planned(table, tests, serializer, seed, alpha, prompts)
     return {answerer: judge(plan_of_all, ask(plan_of_all, answerer, seed), alpha) for answerer in ANSWERERS}
 
 
@@ -219,7 +239,8 @@ _tables_of = cache(Study.tables)  # in a process of its own, which has its own c
 
 def _run_elsewhere(study: Study, tests: Sequence[Test], place: int, number: int) -> ByAnswerer:
     table, serializer = _tables_of(study)[place], load_serializer(study.serializer)
-    return run_once(table, tests, serializer, study.seed * APART + number, study.alpha)
+    prompts = load_prompt_set(study.prompts)
+    return run_once(table, tests, serializer, study.seed * APART + number, study.alpha, prompts)
 
 
 def rate_of(found: int, runs: int) -> dict[str, float | int | None]:

@@ -14,10 +14,11 @@ from tabcontam.version import __version__
 BATCH_SIZE = 16
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
 COLORS = ("auto", "always", "never")
-LISTED = ("datasets", "llms", "tests", "serializers")
+LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 DATASET = "NAME|NAME@EDITION|FILE"
 DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
+PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
 MARKS_HELP = (
     "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, score), paper, "
@@ -142,6 +143,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
+    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     what.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
@@ -254,8 +256,9 @@ def _add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> N
 
 def _add_list(command: argparse.ArgumentParser) -> None:
     command.description = (
-        "What there is to name behind --dataset, --llm, -k, -m and --serializer. Dataset cards and serializers of your "
-        "own are shown where TABCONTAM_PATH names their folders, and so are tests and providers of other packages."
+        "What there is to name behind --dataset, --llm, -k, -m, --serializer and --prompts. Dataset cards, serializers "
+        "and prompt sets of your own are shown where TABCONTAM_PATH names their folders, and so are tests and "
+        "providers of other packages."
     )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
     command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
@@ -366,6 +369,7 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     command.add_argument("--serializer", metavar="NAME|FILE", help=SERIALIZER_HELP)
+    command.add_argument("--prompts", metavar="NAME|FILE", help=PROMPTS_HELP)
     command.add_argument("-k", dest="expression", metavar="EXPR", help=EXPRESSION_HELP)
     command.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     command.add_argument(

@@ -97,6 +97,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         llms=tuple(words["llm"]),
         datasets=tuple(words["dataset"]),
         serializers=tuple(words["serializer"]),
+        prompts=tuple(words["prompts"]),
         expression=words["tests"],
         marks=words["marks"],
         options=Options(
@@ -341,6 +342,7 @@ def _replay(options: argparse.Namespace) -> None:
 
 def _power(options: argparse.Namespace) -> int:
     from tabcontam.calibration.power import Study, measure
+    from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress import progress
     from tabcontam.runs.run import DATASETS
@@ -350,6 +352,7 @@ def _power(options: argparse.Namespace) -> int:
     study = Study(
         datasets=tuple(options.dataset) or DATASETS,
         serializer=options.serializer or DEFAULT,
+        prompts=options.prompts or DEFAULT_PROMPTS,
         expression=options.expression,
         marks=options.marks,
         alpha=options.alpha,

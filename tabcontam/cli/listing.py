@@ -1,4 +1,4 @@
-"""`list datasets|llms|tests|serializers`: what there is to name, read from TOML and docstrings alone."""
+"""`list datasets|llms|tests|serializers|prompts`: what there is to name, read from TOML and docstrings alone."""
 
 import inspect
 from collections.abc import Sequence
@@ -37,6 +37,16 @@ def serializers() -> list[Item]:
         text = item.row(["age", "sex"], ["39", "Male"])
         items.append({"name": item.name, "about": _with_source(item.about, item.source), "text": text})
     return items
+
+
+def prompts() -> list[Item]:
+    """Every shipped prompt set with the text of its file, and the user's own that TABCONTAM_PATH offers."""
+    from tabcontam.evidence.prompts import all_prompts
+
+    return [
+        {"name": item.name, "about": _with_source(item.about, item.source), "text": item.file.read_text("utf-8")}
+        for item in all_prompts().values()
+    ]
 
 
 def llms() -> list[Item]:
@@ -148,4 +158,4 @@ def as_text(items: Sequence[Item], verbose: bool) -> str:
 
 
 # The things of each kind: `name`, `about` in a line, `text` with what is known, for datasets the whole `card`.
-LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers}
+LISTED = {"datasets": datasets, "llms": llms, "tests": tests, "serializers": serializers, "prompts": prompts}

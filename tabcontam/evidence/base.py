@@ -6,12 +6,14 @@ What a query can ask, and what comes back, stands in `questions`, whose names ar
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, fields, replace
 from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from tabcontam.evidence.answering import Answering
+from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
 from tabcontam.evidence.questions import Capability as Capability
@@ -194,6 +196,7 @@ class Test(ABC):
     measure: ClassVar[str] = ""  # the column of the ranking that its score goes into, if any
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
     shows_rows: ClassVar[bool] = True  # whether the serializer matters
+    worded: ClassVar[bool] = False  # whether its queries are worded by `prompts`, so that the prompt set matters
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
@@ -232,6 +235,18 @@ class Test(ABC):
         shown, of_paper = OF_ROWS if self.row_test else "", OF_A_PAPER if self.published else ""
         marks = (self.family.value, shown, of_paper, self.source, *needed, *sorted(self.own_marks))
         return tuple(dict.fromkeys(filter(None, marks)))
+
+    @property
+    def prompts(self) -> PromptSet:
+        """The prompt set that words its queries: that of the cell which is planned, else the default one."""
+        given: PromptSet | None = vars(self).get("_prompts")
+        return given or default_prompts()
+
+    def worded_by(self, prompts: PromptSet) -> Self:
+        """The same test with its queries in the words of this set; it is equal to the one with other words."""
+        test = copy(self)
+        vars(test)["_prompts"] = prompts  # past a frozen dataclass, and for a class that is none
+        return test
 
     @property
     def facts(self) -> "Facts":

@@ -1,102 +1,293 @@
-"""The wording of queries: one template per family, each in three renderings.
+"""The wording of queries: prompt sets, which are TOML files, and the prompts that are written from them.
 
-Chat messages and the sequence-to-sequence text ask a question; the completion text is for base models and ends where
-the answer is its natural continuation. It closes with one of the labels below.
+A set has a template for each kind of query, and a template two texts. Its `question` is the chat message and the
+sequence-to-sequence text. Its `completion` is for base models and ends where the answer is its natural continuation:
+with the beginning of a row, or with a label as the web has it (`Features:`). Both hold placeholders such as `{title}`.
+What stands in for these is put in as it is, once: a cell that reads `{title}` stays what it is.
 
 What all queries of a cell begin with is computed once, by a server or a model in this process. So where a cell has a
-hundred queries, the question stands before the rows, and the last of these ends with the answer's label.
+hundred queries, the shipped sets ask before the rows, and the last of these ends with the answer's label.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple, get_type_hints
 
-from tabcontam.evidence.base import Message, Prompt
+from tabcontam.errors import UsageError, unknown
+from tabcontam.evidence.questions import Message, Prompt
+from tabcontam.paths import shipped
+from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
 
-SYSTEM = (
-    "You are tested on what you remember of published datasets. Answer from memory, with your best guess where you are "
-    "unsure. Write only the answer, in exactly the form asked for, without introduction or explanation."
-)
-TASK = "Answer the question with one of the answers given, and write nothing else."
-FEATURES = "Features:"
-DATASET = "Dataset:"
-PART = "Part of the dataset:"
-ANSWER = "Answer:"
-
-
-def ask(context: str, question: str, continuation: str, stop: Sequence[str] = ("\n",), system: str = SYSTEM) -> Prompt:
-    """The three renderings of one query; only `continuation` is shaped by what a base model would go on with."""
-    instruction = f"{context}\n\n{question}"
-    chat = (Message("system", system), Message("user", instruction))
-    return Prompt(chat=chat, completion=continuation, seq2seq=instruction, stop=tuple(stop))
+KIND = "prompts"
+DEFAULT = "default"
+PLACEHOLDER = re.compile(r"\{([\w -]+)\}")  # any other brace is a brace
+STOP = ("\n",)
 
 
-def started_list(label: str, items: Sequence[str]) -> str:
-    """A list behind its label up to where its next item stands."""
-    return f"{label} {', '.join(items)}," if items else label
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """How a kind of query is worded. `system` is the system text where it is not the set's."""
+
+    question: str
+    completion: str
+    system: str | None = None
 
 
-def feature_list(title: str, shown: Sequence[str]) -> Prompt:
-    """Tests 1 and 2: which features does the dataset have?"""
-    context = f"{DATASET} {title}" + (f"\nSome of its features: {', '.join(shown)}" if shown else "")
-    which = "all its other features" if shown else "all its features"
-    question = f"Name {which}, spelled as in the dataset, on one line and separated by commas."
-    return ask(context, question, f"{DATASET} {title}\n{started_list(FEATURES, shown)}")
+@dataclass(frozen=True, kw_only=True)
+class LabelledTemplate(Template):
+    """How rows are worded that have an answer each, of which the last one's is asked: that ends before its answer."""
+
+    row: str
 
 
-def recognition(shown: str) -> Prompt:
-    """Tests 3 and 4: which dataset do these features or rows come from?"""
-    question = "Which dataset is this? Write its name alone."
-    return ask(shown, question, f"{shown}\n{DATASET}")
+@dataclass(frozen=True, kw_only=True)
+class ChoiceTemplate(LabelledTemplate):
+    """How a question is worded that has these answers alone; `two` and `more` say which, by their number."""
+
+    completion_row: str
+    two: str
+    more: str
 
 
-def feature_values(title: str, feature: str, rows: Sequence[str], shown: Sequence[str]) -> Prompt:
-    """Tests 5 and 6: which values does a feature take?"""
-    context = "\n".join([f"{DATASET} {title}", *([f"{len(rows)} of its rows:", *rows] if rows else [])])
-    besides = ", those in these rows and all others" if rows else ""
-    question = f"Write all values of the feature {feature}{besides}, on one line and separated by commas."
-    return ask(context, question, f"{context}\n{started_list(f'Values of {feature}:', shown)}")
+class Holds(NamedTuple):
+    """The placeholders that a text must have, those that it may have, and the one that it must end with, if any.
+
+    Of `shown|prefix` it must have one.
+    """
+
+    needed: str
+    allowed: str = ""
+    end: str = ""
 
 
-def incomplete_row(title: str, rows: Sequence[str], shown: str, asked: Sequence[str], prefix: str) -> Prompt:
-    """Test 7: how does this row go on?"""
-    head = "\n".join([f"Rows of the dataset {title}:", *rows])
-    question = (
-        f"The last row lacks its last {len(asked)} features: {', '.join(asked)}. Write these with the values that the "
-        "row has in the dataset, on one line and in the form of the rows."
-    )
-    return ask(f"{head}\n{shown}", question, f"{head}\n{prefix}")
+TITLE = Holds("title")
+# For each template, what its texts hold. Where both texts hold the same, it stands under "question".
+TEXTS: Mapping[str, Mapping[str, Holds]] = {
+    "feature_list_informed": {"question": Holds("title features")},
+    "feature_list_uninformed": {"question": TITLE},
+    "recognition_features": {"question": Holds("features")},
+    "recognition_examples": {"question": Holds("rows")},
+    "feature_values_informed": {"question": Holds("title feature rows", "count values")},
+    "feature_values_uninformed": {"question": Holds("title feature")},
+    "incomplete_completion": {
+        "question": Holds("rows shown|prefix", "title asked count"),
+        "completion": Holds("rows prefix", "title asked count", end="prefix"),
+    },
+    "full_completion": {"question": Holds("rows", "title features")},
+    "feature_completion": {
+        "question": Holds("rows shown asked", "title features"),
+        "completion": Holds("rows prefix", "title features asked", end="prefix"),
+    },
+    "membership": {
+        "question": Holds("rows", "title"),
+        "completion": Holds("rows", "title", end="rows"),
+        "row": Holds("row answer", end="answer"),
+    },
+    "classification": {
+        "question": Holds("question choice rows"),
+        "completion": Holds("rows", end="rows"),
+        "row": Holds("row answer", end="answer"),
+        "completion_row": Holds("row question answer", "choice", end="answer"),
+        "two": Holds("answers"),
+        "more": Holds("answers"),
+    },
+}
 
 
-def next_row(title: str, features: Sequence[str], rows: Sequence[str]) -> Prompt:
-    """Test 8: which row comes next?"""
-    head = f"{DATASET} {title}\nIts features: {', '.join(features)}\nIts rows, in the order of the file:"
-    context = "\n".join([head, *rows])
-    question = "Write the row that follows in the file, on one line and in the form of these rows."
-    return ask(context, question, context + "\n")
+@dataclass(frozen=True, kw_only=True)
+class PromptSet:
+    """One wording of all queries, with a method for each kind of them that writes the prompt.
+
+    `source` is the user's own file that it is from, "" for a shipped one. An empty `system` sends no system message.
+    """
+
+    name: str
+    about: str
+    system: str
+    feature_list_informed: Template
+    feature_list_uninformed: Template
+    recognition_features: Template
+    recognition_examples: Template
+    feature_values_informed: Template
+    feature_values_uninformed: Template
+    incomplete_completion: Template
+    full_completion: Template
+    feature_completion: Template
+    membership: LabelledTemplate
+    classification: ChoiceTemplate
+    source: str = field(default="", compare=False)
+
+    @property
+    def file(self) -> Path:
+        """The file that the set is from."""
+        return Path(self.source) if self.source else shipped(KIND) / f"{self.name}{SUFFIX}"
+
+    def feature_list(self, title: str, shown: Sequence[str]) -> Prompt:
+        """Tests 1 and 2: which features does the dataset have, beside those that are shown?"""
+        template = self.feature_list_informed if shown else self.feature_list_uninformed
+        return self._prompt(template, title=title, features=", ".join(shown))
+
+    def dataset_of_features(self, features: Sequence[str]) -> Prompt:
+        """Test 3: which dataset has these features?"""
+        return self._prompt(self.recognition_features, features=", ".join(features))
+
+    def dataset_of_rows(self, rows: Sequence[str]) -> Prompt:
+        """Test 4: which dataset has these rows?"""
+        return self._prompt(self.recognition_examples, rows="\n".join(rows))
+
+    def feature_values(self, title: str, feature: str, rows: Sequence[str], shown: Sequence[str]) -> Prompt:
+        """Tests 5 and 6: which values does a feature take, beside those that the rows show?"""
+        template = self.feature_values_informed if rows else self.feature_values_uninformed
+        count, values = str(len(rows)), ", ".join(shown)
+        return self._prompt(template, title=title, feature=feature, rows="\n".join(rows), count=count, values=values)
+
+    def incomplete_row(self, title: str, rows: Sequence[str], shown: str, asked: Sequence[str], prefix: str) -> Prompt:
+        """Test 7: how does this row go on? `prefix` is the row up to where the first asked value stands."""
+        words = {"title": title, "rows": "\n".join(rows), "shown": shown, "prefix": prefix}
+        return self._prompt(self.incomplete_completion, **words, asked=", ".join(asked), count=str(len(asked)))
+
+    def next_row(self, title: str, features: Sequence[str], rows: Sequence[str]) -> Prompt:
+        """Test 8: which row comes next? What a base model goes on with stands on a line of its own."""
+        words = {"title": title, "features": ", ".join(features), "rows": "\n".join(rows)}
+        written = self._prompt(self.full_completion, **words)
+        return replace(written, completion=written.completion + "\n")
+
+    def missing_feature(
+        self, title: str, features: Sequence[str], rows: Sequence[str], shown: str, asked: str, prefix: str
+    ) -> Prompt:
+        """Test 9: which value does this row have? `prefix` is the row up to where the asked value stands."""
+        words = {"title": title, "features": ", ".join(features), "rows": "\n".join(rows), "asked": asked}
+        return self._prompt(self.feature_completion, **words, shown=shown, prefix=prefix)
+
+    def is_member(self, title: str, examples: Sequence[tuple[str, str]], row: str) -> Prompt:
+        """Is this row part of the dataset, or was it changed? The examples have their answers, Yes or No."""
+        rows = _labelled(self.membership.row, examples, row, {})
+        return self._prompt(self.membership, title=title, rows=rows)
+
+    def class_of(self, shots: Sequence[tuple[str, str]], row: str, question: str, answers: Sequence[str]) -> Prompt:
+        """0- and 1-shot classification of one row (after TabLLM, Hegselmann et al. 2023)."""
+        template = self.classification
+        several = " or ".join(filter(None, (", ".join(answers[:-1]), *answers[-1:])))
+        choice = _filled(template.two if len(answers) <= 2 else template.more, {"answers": several})
+        asked = {"question": question, "choice": choice}
+        rows, continued = (_labelled(text, shots, row, asked) for text in (template.row, template.completion_row))
+        written = self._prompt(template, **asked, rows=rows)
+        return replace(written, completion=_filled(template.completion, {"rows": continued}))
+
+    def _prompt(self, template: Template, **words: str) -> Prompt:
+        system = self.system if template.system is None else template.system
+        question, completion = (_filled(text, words) for text in (template.question, template.completion))
+        return _renderings(system, question, completion, STOP)
 
 
-def missing_feature(
-    title: str, features: Sequence[str], rows: Sequence[str], shown: str, asked: str, prefix: str
+def _renderings(system: str, question: str, completion: str, stop: Sequence[str]) -> Prompt:
+    first = (Message("system", system),) if system else ()
+    return Prompt(chat=(*first, Message("user", question)), completion=completion, seq2seq=question, stop=tuple(stop))
+
+
+def _filled(text: str, words: Mapping[str, str]) -> str:
+    """A text with what stands in for its placeholders; what is put in is not looked at again."""
+    return PLACEHOLDER.sub(lambda found: words[found[1]], text)
+
+
+def _labelled(text: str, examples: Sequence[tuple[str, str]], row: str, words: Mapping[str, str]) -> str:
+    """The examples with their answers, and the asked row up to where its own stands."""
+    asked = text.removesuffix("{answer}").rstrip()
+    shown = [_filled(text, {**words, "row": example, "answer": answer}) for example, answer in examples]
+    return "\n\n".join([*shown, _filled(asked, {**words, "row": row})])
+
+
+def ask(
+    context: str, question: str, continuation: str, stop: Sequence[str] = STOP, system: str | None = None
 ) -> Prompt:
-    """Test 9: which value does this row have?"""
-    head = "\n".join([f"{DATASET} {title}\nIts features: {', '.join(features)}\nSome of its rows:", *rows])
-    context = f"{head}\nAnother row, without its feature {asked}:\n{shown}"
-    question = f"Which value of {asked} does this row have in the dataset? Write the value alone."
-    return ask(context, question, f"{head}\n{prefix}")
+    """The three renderings of one query of a test that writes its own; `continuation` is for base models.
+
+    The system text is that of the default set, where none is given.
+    """
+    system = default_prompts().system if system is None else system
+    return _renderings(system, f"{context}\n\n{question}", continuation, stop)
 
 
-def membership(title: str, examples: Sequence[tuple[str, str]], row: str) -> Prompt:
-    """Is this row part of the dataset, or was it changed? The examples have their answers, Yes or No."""
-    dataset = f"{DATASET} {title}"
-    question = "Is the last of the rows below part of the dataset, with exactly these values? Answer Yes or No."
-    shown = "".join(f"Row: {text}\n{PART} {answer}\n\n" for text, answer in examples)
-    rows = f"{shown}Row: {row}\n{PART}"
-    return ask(f"{dataset}\n\n{question}", rows, f"{dataset}\n\n{rows}")
+@cache
+def load_prompts() -> Mapping[str, PromptSet]:
+    """The shipped prompt sets by name, the default first."""
+    found = map(from_file, shipped_files(KIND))
+    return {item.name: item for item in sorted(found, key=lambda item: (item.name != DEFAULT, item.name))}
 
 
-def classification(shots: Sequence[tuple[str, str]], row: str, question: str, answers: Sequence[str]) -> Prompt:
-    """0- and 1-shot classification of one row (after TabLLM, Hegselmann et al. 2023)."""
-    ends = [*((text, f"{ANSWER} {answer}") for text, answer in shots), (row, ANSWER)]
-    choices = ", ".join(answers[:-1]) + f" or {answers[-1]}"
-    rows = "\n\n".join(f"{text}\n{end}" for text, end in ends)
-    continued = "\n\n".join(f"{text}\n{question}\n{end}" for text, end in ends)
-    return ask(f"{question} Answer with one of: {choices}.", rows, continued, system=TASK)
+def default_prompts() -> PromptSet:
+    """The set that words queries where no other is named."""
+    return load_prompts()[DEFAULT]
+
+
+def all_prompts() -> dict[str, PromptSet]:
+    """The shipped sets and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
+    return with_own(KIND, load_prompts(), _own)
+
+
+def load_prompt_set(spec: str) -> PromptSet:
+    """A prompt set by name, or a user's own TOML file. Raises `UsageError`."""
+    if spec.endswith(SUFFIX) or "/" in spec:
+        return _own(Path(spec).expanduser())
+    known = all_prompts()
+    if spec not in known:
+        raise unknown("prompt set", spec, known)
+    return known[spec]
+
+
+def _own(path: Path) -> PromptSet:
+    """The set in a user's own file, or the shipped one, where the file says the same under its name."""
+    own = from_file(path)
+    other = load_prompts().get(own.name)
+    if other is not None and replace(other, about=own.about) != own:
+        raise name_taken(KIND, path, own.name, other.name)
+    return other or replace(own, source=str(path.resolve()))
+
+
+def from_file(path: Path) -> PromptSet:
+    """The prompt set in a TOML file. Raises `UsageError` where it is none, with the file and the key."""
+    raw = {"name": path.stem, "about": "", **read_toml(path, KIND)}
+    where = f"prompt set {path}"
+    try:
+        templates = {name: _template(f"{where}: {name}", name, raw.pop(name, None)) for name in TEXTS}
+        stated = checked(PromptSet, {**raw, **templates}, where, given=("source",), blank=True)
+        _check(f"{where}: system", stated["system"], Holds(""))
+        if len(stated["name"].strip().splitlines()) != 1:
+            raise ValueError(f"{where}: name must be a text of one line")
+    except ValueError as error:
+        raise UsageError(str(error)) from error
+    return PromptSet(**stated)
+
+
+def _template(where: str, name: str, raw: object) -> Any:
+    """A template of a file. Raises ValueError with what is wrong in it."""
+    if not isinstance(raw, Mapping):
+        raise ValueError(f"{where} {'is lacking' if raw is None else f'cannot be {raw!r}'}; write it as [{name}]")
+    kind = _kinds()[name]
+    texts: dict[str, str] = {key: text.strip() for key, text in checked(kind, raw, where, blank=True).items()}
+    rules = TEXTS[name]
+    for key in (item.name for item in fields(kind) if item.name in texts):
+        holds = Holds("") if key == "system" else rules.get(key, rules["question"])
+        _check(f"{where} {key}", texts[key], holds)
+    return kind(**texts)
+
+
+@cache
+def _kinds() -> Mapping[str, type]:
+    return {name: kind for name, kind in get_type_hints(PromptSet).items() if name in TEXTS}
+
+
+def _check(where: str, text: str, holds: Holds) -> None:
+    needed = [names.split("|") for names in holds.needed.split()]
+    known, found = [*chain.from_iterable(needed), *holds.allowed.split()], PLACEHOLDER.findall(text)
+    if strange := [name for name in found if name not in known]:
+        listed = ", ".join(f"{{{name}}}" for name in known) or "none"
+        raise ValueError(f"{where} has the unknown placeholder {{{strange[0]}}}; known: {listed}")
+    if lacking := [names for names in needed if not set(names) & set(found)]:
+        raise ValueError(f"{where} lacks the placeholder {' or '.join(f'{{{name}}}' for name in lacking[0])}")
+    if holds.end and not text.endswith(f"{{{holds.end}}}"):
+        raise ValueError(f"{where} must end with {{{holds.end}}}, where the answer follows")

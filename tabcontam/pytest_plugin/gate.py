@@ -17,6 +17,7 @@ from tabcontam.api import Results, load_results, run
 from tabcontam.asking.trials import RESULTS
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import State
+from tabcontam.evidence.prompts import load_prompt_set
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
@@ -81,8 +82,9 @@ class Gate:
         Raises `UsageError` where a run cannot be made.
         """
         runs, dataset = self.past or [self._run(condition.asking)], self._file(condition.dataset)
-        serializer = condition.asking.serializer and self._file(condition.asking.serializer)
-        answers = [_answer(condition, dataset, serializer, run) for run in runs]
+        named = (condition.asking.serializer, condition.asking.prompts)
+        serializer, prompts = (name and self._file(name) for name in named)
+        answers = [_answer(condition, dataset, serializer, prompts, run) for run in runs]
         return min(answers, key=lambda answer: (not answer.tested, list(Conclusion).index(answer.conclusion)))
 
     def results(self) -> tuple[Results, ...]:
@@ -126,6 +128,7 @@ class Gate:
                 [self._file(dataset) for dataset in datasets],
                 out=folder,
                 serializer=self._file(asking.serializer) if asking.serializer else (),
+                prompts=self._file(asking.prompts) if asking.prompts else (),
                 target=asking.target,
                 queries=asking.queries,
                 send_rows=asking.send_rows,
@@ -133,7 +136,7 @@ class Gate:
             )
 
     def _file(self, name: str) -> str:
-        """A FILE, a card or a serializer is looked for from pytest's root folder, too."""
+        """A FILE, a card, a serializer or a prompt set is looked for from pytest's root folder, too."""
         file, edition = split_edition(name)
         for base, behind in ((name, ""), (file, f"@{edition}")):
             path = self.config.rootpath / base
@@ -145,7 +148,8 @@ class Gate:
         """A folder of pytest's cache, named by what determines the results. Raises `UsageError` without a cache."""
         facts = [__version__, *vars(asking).values(), *datasets]
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
-        paths = (asking.llm.partition(":")[2], serializer, *map(_source, datasets))
+        prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
+        paths = (asking.llm.partition(":")[2], serializer, prompts, *map(_source, datasets))
         files = [_state(Path(path)) for path in paths]
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
         digest = hashlib.sha256(json.dumps([facts, files]).encode()).hexdigest()[:12]
@@ -173,12 +177,16 @@ class Gate:
             yield True
 
 
-def _answer(condition: Condition, dataset: str, serializer: str | None, results: Results) -> Answer:
-    """What a run says of a condition, whose dataset and serializer are found."""
+def _answer(
+    condition: Condition, dataset: str, serializer: str | None, prompts: str | None, results: Results
+) -> Answer:
+    """What a run says of a condition, whose dataset, serializer and prompt set are found."""
     llm = condition.asking.llm
     try:
         if serializer is not None and load_serializer(serializer).name not in {one.serializer for one in results.cells}:
             raise UsageError(f"its rows were not written as serializer {serializer} writes them")
+        if prompts is not None and load_prompt_set(prompts).name not in {one.prompts for one in results.cells}:
+            raise UsageError(f"its queries were not worded as prompt set {prompts} words them")
         found = results.gate(llm=llm, dataset=dataset, fail_on=condition.fail_on, min_power=condition.min_power)
     except UsageError as error:
         untested = f"{llm} on {condition.dataset}: not tested in {results.folder}: {error}"

@@ -20,6 +20,7 @@ class Asking:
 
     llm: str
     serializer: str | None
+    prompts: str | None
     target: str | None
     queries: Queries
     send_rows: bool
@@ -66,6 +67,7 @@ def uncontaminated(
     fail_on: str | Sequence[str] = (),
     min_power: float | None = None,
     serializer: str | None = None,
+    prompts: str | None = None,
     target: str | None = None,
     queries: Queries = None,
     send_rows: bool = False,
@@ -83,8 +85,9 @@ def uncontaminated(
     _check("llm", llm, isinstance(llm, str) and llm.strip(), "the name of an LLM")
     _check("dataset", dataset, isinstance(dataset, str | Path) and str(dataset).strip(), "a dataset's name or a file")
     _check("serializer", serializer, serializer is None or isinstance(serializer, str), "a serializer's name")
+    _check("prompts", prompts, prompts is None or isinstance(prompts, str), "a prompt set's name")
     _check("target", target, target is None or isinstance(target, str), "a column's name")
-    asking = Asking(llm, serializer, target, queries, bool(send_rows))
+    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows))
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power)
 
 

@@ -90,6 +90,7 @@ def _judged(cell: Result, asked: RecordedCell | str, at: float) -> Result:
         found,
         edition=None,
         serializer=cell.serializer,
+        prompts=cell.prompts,
         source=cell.source,
         kind=cell.kind,
         paper_verdict=cell.paper_verdict,

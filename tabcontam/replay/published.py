@@ -63,7 +63,7 @@ def _line(record: Record) -> str:
 
 def published_cell(group: Sequence[Record], dictionary: Dictionary) -> Result:
     """A cell under the published rules."""
-    cell = Result(**group[0].place, kind=known_tests()[group[0].test].kind)
+    cell = Result(**group[0].place, prompts=None, kind=known_tests()[group[0].test].kind)
     if cell.test == MEMBERSHIP:
         return _membership(cell, group)
     rule, trials = _rule(cell.test), [_trial(record, detected(record, dictionary)) for record in group]

@@ -1,4 +1,4 @@
-"""Versions of a family, serializers and runs side by side: what appeared, what vanished, and is it more than chance."""
+"""Versions of a family, serializers, prompt sets and runs side by side: what changed, and is it more than chance?"""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.squares import SIGNS, css_class
 from tabcontam.verdicts.cells import SCORE, outcome_of
-from tabcontam.verdicts.comparison import CompareBy, Comparison
+from tabcontam.verdicts.comparison import WAYS, CompareBy, Comparison
 from tabcontam.verdicts.facts import in_order
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import phrase, rounded
@@ -17,6 +17,7 @@ from tabcontam.verdicts.wording import phrase, rounded
 KINDS: Mapping[CompareBy, tuple[str, str]] = {
     "versions": ("Versions side by side", "Each version of a family of LLMs beside the next."),
     "serializers": ("Serializers side by side", "The same rows, written in two ways, asked of the same LLM."),
+    "prompts": ("Prompt sets side by side", "The same queries, worded in two ways, asked of the same LLM."),
     "runs": ("Runs side by side", "The cells that two runs both have, each with the verdict that its own run gave it."),
 }
 CHANGED = ("appeared", "vanished")
@@ -41,7 +42,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Group:
-    """The comparisons of two versions, or of two serializers or runs of one LLM."""
+    """The comparisons of two versions, or of two serializers, prompt sets or runs of one LLM."""
 
     llm: str
     first: str
@@ -126,15 +127,15 @@ def _name(view: RunResults, kind: str, name: str) -> str:
 
 
 def _labels(found: Sequence[Comparison]) -> list[str]:
-    """Each one's dataset, and what tells it from another one of the group: edition, serializer."""
+    """Each one's dataset, and what tells it from another one of the group: edition, serializer, prompt set."""
     editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
-    many = len({one.serializer for one in found}) > 1
-    return [
-        one.dataset
-        + (f"@{one.edition}" if editions[one.dataset] > 1 and one.edition else "")
-        + (f" {one.serializer}" if many and one.serializer else "")
-        for one in found
-    ]
+    several = [way for way in WAYS.values() if len({getattr(one, way) for one in found}) > 1]
+    return [_label(one, editions[one.dataset] > 1, several) for one in found]
+
+
+def _label(one: Comparison, with_edition: bool, ways: Sequence[str]) -> str:
+    table = one.dataset + (f"@{one.edition}" if with_edition and one.edition else "")
+    return " ".join([table, *filter(None, (getattr(one, way) for way in ways))])
 
 
 def _half(verdict: Verdict | None, share: float | None) -> tuple[str, str]:

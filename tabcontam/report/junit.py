@@ -90,8 +90,7 @@ def _facts(view: RunResults, first: Result) -> dict[str, str]:
     llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
     named = (first.dataset, first.edition)
     known = [dataset.sha256 for dataset in view.run.datasets if (dataset.name, dataset.edition) == named]
-    own = (first.llm, *named, first.serializer)
-    tables = [one for one in view.tables if (one.llm, one.dataset, one.edition, one.serializer) == own]
+    tables = [one for one in view.tables if (one.llm, one.table) == (first.llm, first.table)]
     facts = {
         **{fact: text(getattr(view.run, fact)) for fact in FACTS},
         "llm": first.llm,
@@ -101,6 +100,7 @@ def _facts(view: RunResults, first: Result) -> dict[str, str]:
         "edition": text(first.edition),
         "sha256": known[0] if known else "",
         "serializer": text(first.serializer),
+        "prompts": text(first.prompts),
         "table_verdict": tables[0].outcome if tables else "",
         "table_reason": tables[0].why if tables else "",
         "control": "true" if first.control else "false",

@@ -12,7 +12,7 @@ from tabcontam.groups import grouped
 from tabcontam.report.comparisons import CHANGED, KINDS, counted, figures
 from tabcontam.report.ranking import about, correlation_sentences, shown
 from tabcontam.report.sentences import Sentence, scope, sentences
-from tabcontam.verdicts.cells import LETTERS, Result, outcome_of
+from tabcontam.verdicts.cells import LETTERS, PROMPTS, Result, outcome_of
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import Block, RunResults
@@ -211,12 +211,13 @@ def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
     table = one.dataset + (f"@{one.edition}" if one.edition else "")
+    words = one.prompts if one.prompts != PROMPTS else ""  # most runs have the one set that need not be named
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     return (
         code(one.first.strip()),
         code(one.second.strip()),
         code(one.llm),
-        code(f"{table} {one.serializer}".strip()),
+        code(" ".join(filter(None, (table, one.serializer, words)))),
         code(one.test),
         f"**{one.change}**" if one.change in CHANGED else f"{outcome} and {other}",
         prose(figures(one, recorded)),

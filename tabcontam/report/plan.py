@@ -60,7 +60,7 @@ def _cell(cell: PlannedCell) -> str:
         what = f"skipped: {cell.skip}"
     elif cell.uninformative:
         what = f"uninformative: {cell.uninformative}"
-    return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.test}  {what}"
+    return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.prompts}  {name.test}  {what}"
 
 
 def _llm(estimate: Estimate) -> list[str]:

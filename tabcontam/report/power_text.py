@@ -27,7 +27,8 @@ def print_power(console: "Console", document: Document) -> None:
     paper = Paper(console)
     for dataset in document["datasets"]:
         paper.line(f"power of the tests on {dataset['dataset']}@{dataset['edition']}", "bold")
-        paper.line(f"{dataset['rows']:,} rows, {dataset['columns']} columns, serializer {document['serializer']}")
+        asked = f"serializer {document['serializer']}, prompts {document['prompts']}"
+        paper.line(f"{dataset['rows']:,} rows, {dataset['columns']} columns, {asked}")
         runs = f"{document['runs']:,} {'run' if document['runs'] == 1 else 'runs'} of each answerer"
         paper.line(f"{runs}, seed {document['seed']}, alpha {document['alpha']:g}")
         paper.line()

@@ -78,7 +78,7 @@ def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:
     """How often each source and the run agree on each LLM, where both have decided a cell; LLMs as on the page.
 
-    A cell that a run has twice, of two editions or serializers, counts twice.
+    A cell that a run has twice, of two editions, serializers or prompt sets, counts twice.
     """
     found: dict[Source, list[Agreement]] = {}
     for source in sources():

@@ -18,7 +18,7 @@ from tabcontam.verdicts.wording import phrase, rounded
 
 NAMES_SHOWN = 8  # in a clause
 SHARES_SHOWN = 3
-WAYS_NAMED = 2  # serializers of a table that are named; more are counted
+WAYS_NAMED = 2  # serializers and prompt sets of a table that are named; more are counted
 UNDECIDED_BECAUSE = {
     Verdict.UNINFORMATIVE: "asking could not have told memory from guessing",
     Verdict.NO_ANSWER: "too few readable answers",
@@ -53,10 +53,11 @@ def scope(view: RunResults) -> str:
     subjects = view.subjects
     llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
     tables = {(cell.dataset, cell.edition) for cell in subjects}
-    serializers = {cell.serializer for cell in subjects}
+    serializers, prompts = ({getattr(cell, way) for cell in subjects} for way in ("serializer", "prompts"))
     queries = sum(cell.queries for cell in subjects)
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
+    counts += [_count(len(prompts), "prompt set")] * (len(prompts) > 1)
     # Where the run ended early, not all queries were asked.
     names = ("planned query", "planned queries") if view.run.ended_early else ("query", "queries")
     counts += [_count(queries, *names)] * bool(queries)

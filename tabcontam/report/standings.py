@@ -75,7 +75,7 @@ class Titles:
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
-        """What tells the table from another one of the dataset: edition, serializer, source."""
+        """What tells the table from another one of the dataset: edition, serializer, prompt set, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property

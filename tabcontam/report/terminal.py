@@ -260,7 +260,7 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
 
 
 def _print_comparisons(paper: Paper, view: RunResults, verbosity: int) -> None:
-    """What changed between versions, serializers or runs, and whether by more than chance."""
+    """What changed between versions, serializers, prompt sets or runs, and whether by more than chance."""
     for section in comparisons.context(view)["compared"]:
         paper.rule(section.title.lower())
         paper.line(section.counted)

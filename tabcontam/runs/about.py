@@ -9,7 +9,7 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
-from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, RunFacts, SerializerFacts, catalogued
+from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, PromptFacts, RunFacts, SerializerFacts, catalogued
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.wording import phrase
@@ -56,6 +56,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
             SerializerFacts(**{fact.name: getattr(item, fact.name, "") for fact in fields(SerializerFacts)})
             for item in run.serializers
         ),
+        prompts=tuple(PromptFacts(name=item.name, about=item.about) for item in run.prompts),
         notes=(Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else (),
     )
 

@@ -213,6 +213,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
         datasets=_last((one for run in runs for one in run.datasets), lambda one: (one.name, one.edition)),
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
+        prompts=_last((one for run in runs for one in run.prompts), lambda one: one.name),
         tests=in_order(test for run in runs for test in run.tests),
         seed=", ".join(dict.fromkeys(str(run.seed) for run in runs)) if len(runs) > 1 else runs[0].seed,
         queries=runs[0].queries if len({run.queries for run in runs}) == 1 else None,

@@ -23,6 +23,8 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import NothingSelected, Unavailable, UsageError
 from tabcontam.evidence.base import Test
+from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
+from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
@@ -52,6 +54,7 @@ class RunOrder:
     llms: tuple[str, ...] = ()
     datasets: tuple[str | Table, ...] = ()
     serializers: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
     expression: str | None = None
     marks: str | None = None
     options: Options = field(default_factory=Options)
@@ -79,6 +82,7 @@ class Run:
     subjects: tuple[Subject, ...]
     tables: tuple[Table, ...]
     serializers: tuple[Serializer, ...]
+    prompts: tuple[PromptSet, ...]
     cells: tuple[PlannedCell, ...]
     dictionary: Dictionary
     prices: Mapping[str, Price]
@@ -107,6 +111,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asking: bool = Tr
     progress = progress or Progress()
     tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
+    prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
     prices = load_prices(order.prices)
     settings = Settings(
         order.options.connections or CEILING,
@@ -124,12 +129,12 @@ def prepare(order: RunOrder, progress: Progress | None = None, asking: bool = Tr
     if order.options.most_dollars is not None:
         _check_prices(subjects, prices)
     tables = _tables(order, progress)
-    _tell_apart(tables, serializers)
+    _tell_apart(tables, serializers, prompts)
     preparing = prepared_meanwhile(tables, serializers[0], tests, order.options)
     with progress.doing("preparing guesses") as tell, preparing as ready:
-        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell, ready))
+        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell, ready, prompts))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    return Run(order, subjects, tables, serializers, cells, english(), prices, found, left_out)
+    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out)
 
 
 def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:
@@ -175,10 +180,11 @@ def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> N
             raise UsageError(f"--max-cost: no price is known for {model.spec}; give it in a file behind --prices")
 
 
-def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer]) -> None:
+def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prompts: Sequence[PromptSet]) -> None:
     for kind, names in (
         ("datasets", [f"{table.name}@{table.edition}" for table in tables]),
         ("serializers", [serializer.name for serializer in serializers]),
+        ("prompt sets", [words.name for words in prompts]),
     ):
         if twice := {name for name in names if names.count(name) > 1}:
             raise UsageError(f"two {kind} of one run are both named {min(twice)}; leave one out or rename it")

@@ -1,4 +1,4 @@
-"""TOML files: dataset cards and serializers of the user's own, and the fields of any such file, checked."""
+"""TOML files: cards, serializers and prompt sets of the user's own, and the fields of any such file, checked."""
 
 import os
 import tomllib
@@ -28,14 +28,15 @@ class Kind(NamedTuple):
 KINDS = {
     "datasets": Kind("dataset card", "--dataset", frozenset({"editions", "released"})),
     "serializers": Kind("serializer", "--serializer", frozenset({"form", "value_separator", "feature_separator"})),
+    "prompts": Kind("prompt set", "--prompts", frozenset({"system", "classification"})),
 }
 
 
-Item = TypeVar("Item")  # a `Card` or a `Serializer`
+Item = TypeVar("Item")  # a `Card`, a `Serializer` or a `PromptSet`
 
 
 def shipped_files(kind: str) -> list[Path]:
-    """The shipped files of a kind ("datasets" or "serializers"), by name."""
+    """The shipped files of a kind ("datasets", "serializers" or "prompts"), by name."""
     return sorted(shipped(kind).glob(f"*{SUFFIX}"))
 
 

@@ -10,6 +10,7 @@ from tabcontam.evidence.base import UNDECIDED, Family, Kind, Verdict
 from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
 from tabcontam.verdicts.wording import shorten, text
 
+PROMPTS = "default"  # the prompt set of results that name none: they were made before there were several
 LETTERS = {
     Verdict.CONTAMINATED: "C",
     Verdict.NOT_DETECTED: ".",
@@ -22,7 +23,7 @@ OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
 SCORE_LETTER = "%"
 LONGEST_SENTENCE = 600
 
-PLACE = ("llm", "dataset", "edition", "serializer", "source", "test")  # of a cell, and of its trials
+PLACE = ("llm", "dataset", "edition", "serializer", "prompts", "source", "test")  # of a cell, and of its trials
 NUMBERS = (
     "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "bound", "recalled_bits",
     "detectable_share", "exposure",
@@ -30,8 +31,9 @@ NUMBERS = (
 
 
 def place_of(fields: Mapping[str, Any]) -> tuple[str, ...]:
-    """The place of a cell, or of what is said of one, from its fields."""
-    return tuple(text(fields.get(name)) for name in PLACE)
+    """The place of a cell, or of what is said of one, from its fields; older trials do not name their prompt set."""
+    named = {"prompts": PROMPTS, **fields}
+    return tuple(text(named.get(name)) for name in PLACE)
 
 
 def outcome_of(verdict: Verdict | None) -> str:
@@ -58,11 +60,12 @@ class Statistic:
 
 
 class TableName(NamedTuple):
-    """A table as it was asked about: an edition of a dataset, written in a serializer."""
+    """A table as it was asked about: an edition of a dataset, written in a serializer, in the words of a prompt set."""
 
     dataset: str
     edition: str | None
     serializer: str | None
+    prompts: str | None = PROMPTS
 
 
 class CellName(NamedTuple):
@@ -73,6 +76,7 @@ class CellName(NamedTuple):
     edition: str
     serializer: str
     test: str
+    prompts: str = PROMPTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,11 +91,13 @@ class InTable:
     """The edition of the dataset; null in recorded answers."""
     serializer: str | None = None
     """How rows are written as text. In recorded answers the template of a serializer study, null for main runs."""
+    prompts: str | None = PROMPTS
+    """The prompt set that the queries are worded by; null in recorded answers."""
 
     @property
     def table(self) -> TableName:
         """The table, whichever LLM was asked."""
-        return TableName(self.dataset, self.edition, self.serializer)
+        return TableName(self.dataset, self.edition, self.serializer, self.prompts)
 
     @cached_property
     def numbers(self) -> Mapping[str, float]:
@@ -109,12 +115,13 @@ class InCell(InTable):
     @property
     def key(self) -> CellName:
         """The name of the cell."""
-        return CellName(self.llm, self.dataset, self.edition or "", self.serializer or "", self.test)
+        edition, serializer, prompts = (one or "" for one in (self.edition, self.serializer, self.prompts))
+        return CellName(self.llm, self.dataset, edition, serializer, self.test, prompts)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result(InCell):
-    """One judged (LLM, dataset, serializer, test)."""
+    """One judged (LLM, dataset, serializer, prompt set, test)."""
 
     source: str | None = None
     """The file that recorded answers come from."""
@@ -224,7 +231,7 @@ class FamilyEvidence:
 
 @dataclass(frozen=True, kw_only=True)
 class TableVerdict(InTable):
-    """What the row tests say together of one (LLM, dataset, serializer): only they can show that rows were seen."""
+    """What the row tests say together of an LLM and a table as asked about: only they can show that rows were seen."""
 
     verdict: Verdict
     """Under the rules of this run."""

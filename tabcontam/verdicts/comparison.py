@@ -1,5 +1,5 @@
-"""Cells that differ in one thing, side by side: versions of a family, serializers, runs; what changed, and is it more
-than chance?
+"""Cells that differ in one thing, side by side: versions of a family, serializers, prompt sets, runs; what changed, and
+is it more than chance?
 
 A verdict says that one cell cannot be explained by guessing, a comparison that two cells differ. The one does not
 follow from the other: a verdict appears where a p-value crosses its level, and may do so by a single answer more; and
@@ -9,7 +9,7 @@ not be memory: the verdicts weigh what guessing explains, the comparison does no
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations, pairwise
 from math import isclose
@@ -24,11 +24,13 @@ from tabcontam.verdicts.facts import RunFacts, asked_queries
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.rules import ALPHA
 
-CompareBy = Literal["versions", "serializers", "runs"]
+CompareBy = Literal["versions", "serializers", "prompts", "runs"]
 Change = Literal["appeared", "vanished", "same", "unknown"]
 VERSIONS: CompareBy = "versions"
 SERIALIZERS: CompareBy = "serializers"
+PROMPTS: CompareBy = "prompts"
 RUNS: CompareBy = "runs"
+WAYS: Mapping[CompareBy, str] = {SERIALIZERS: "serializer", PROMPTS: "prompts"}  # of asking one LLM the same
 MOST_APART = 0.5  # of the queries: with fewer in common, two cells count as asked different ones
 ROUNDED = 1e-4  # how exactly a score is recorded
 Line = Mapping[str, object]
@@ -40,13 +42,13 @@ UNTESTED: Differing = (None, None, 0, None)
 class Comparison(InCell):
     """One test of two cells that differ in one thing, and whether they differ by more than chance.
 
-    The LLM or the serializer is empty where that is what differs.
+    The LLM, the serializer or the prompt set is empty where that is what differs.
     """
 
     kind: CompareBy
-    """In what they differ: versions of a family of LLMs, serializers, or runs that were merged."""
+    """In what they differ: versions of a family of LLMs, serializers, prompt sets, or runs that were merged."""
     first: str
-    """The one LLM, serializer or run's folder."""
+    """The one LLM, serializer, prompt set or run's folder."""
     second: str
     """The other one."""
     first_verdict: Verdict | None = None
@@ -95,17 +97,17 @@ class Pair:
 def comparisons(
     run: RunFacts, cells: Iterable[Result], lines: Iterable[Line], runs: Sequence[Pair] = ()
 ) -> tuple[Comparison, ...]:
-    """The comparisons of a run: versions, serializers, and the pairs of cells that two of the merged runs have.
+    """The comparisons of a run: versions, serializers, prompt sets, and the cells that two of the merged runs have.
 
     `lines` are its trials. Benjamini and Hochberg's q-value is over all comparisons of a kind that could be tested;
     `beyond_chance` where it is at most the run's alpha. Controls that joined are not compared.
     """
     # Where all cells, or merged runs, were planned alike, equal ids are the same queries.
     sides, by_id = _sides(cells, lines), len({(part.seed, part.version) for part in run.runs}) <= 1
-    pairs = [*_versions(run, sides, by_id), *_serializers(sides, by_id), *runs]
+    pairs = [*_versions(run, sides, by_id), *_ways(sides, by_id), *runs]
     alpha = ALPHA if run.alpha is None else run.alpha
     found: list[Comparison] = []
-    for kind in (VERSIONS, SERIALIZERS, RUNS):
+    for kind in (VERSIONS, SERIALIZERS, PROMPTS, RUNS):
         own = [_compared(pair) for pair in pairs if pair.kind == kind]
         q_values = iter(benjamini_hochberg([one.p_value for one in own if one.p_value is not None]))
         for one in own:
@@ -197,14 +199,24 @@ def _versions(run: RunFacts, sides: Mapping[CellName, Side], by_id: bool) -> lis
     ]
 
 
-def _serializers(sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
-    """Each two serializers that asked an LLM the same; a main run of recorded answers names none."""
-    alike = grouped((key for key in sides if key.serializer), lambda key: key._replace(serializer=""))
-    return [
-        Pair(SERIALIZERS, one.serializer, other.serializer, (sides[one], sides[other]), by_id)
-        for keys in alike.values()
-        for one, other in combinations(keys, 2)
-    ]
+def _ways(sides: Mapping[CellName, Side], by_id: bool) -> list[Pair]:
+    """Each two serializers, and each two prompt sets, that asked an LLM the same.
+
+    A main run of recorded answers names none of either.
+    """
+    pairs = []
+    for kind, way in WAYS.items():
+        place = CellName._fields.index(way)
+        for one, other in _alike_but(sides, place):
+            pairs.append(Pair(kind, one[place], other[place], (sides[one], sides[other]), by_id))
+    return pairs
+
+
+def _alike_but(sides: Iterable[CellName], place: int) -> Iterator[tuple[CellName, CellName]]:
+    """Each two cells that differ in one field of their names, and have something there."""
+    named = (key for key in sides if key[place])
+    for keys in grouped(named, lambda key: (*key[:place], *key[place + 1 :])).values():
+        yield from combinations(keys, 2)
 
 
 def _compared(pair: Pair) -> Comparison:
@@ -219,6 +231,7 @@ def _compared(pair: Pair) -> Comparison:
         dataset=first.dataset,
         edition=first.edition,
         serializer="" if pair.kind == SERIALIZERS else first.serializer,
+        prompts="" if pair.kind == PROMPTS else first.prompts,
         test=first.test,
         first_verdict=first.verdict,
         second_verdict=second.verdict,

@@ -159,6 +159,16 @@ class SerializerFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class PromptFacts:
+    """A wording of the queries."""
+
+    name: str
+    """Its name."""
+    about: str = ""
+    """What its file says of it."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class MergedRun:
     """A run that was merged with others."""
 
@@ -223,6 +233,8 @@ class RunFacts:
     """The contamination tests of the cells, in the order of a report."""
     serializers: tuple[SerializerFacts, ...] = ()
     """The serializers of the run."""
+    prompts: tuple[PromptFacts, ...] = ()
+    """The prompt sets of the run; empty in results that were made before there were several."""
     runs: tuple[MergedRun, ...] = ()
     """What was merged, in order."""
     notes: tuple[Note, ...] = ()

@@ -188,13 +188,14 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
 
 
 def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
-    """One line for each (LLM, dataset, serializer): what its row tests say together, whatever their dependence.
+    """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend.
 
     Each family tests the table by itself, at `alpha` over all tables of the LLM. The table is contaminated where one of
     them finds it, so that with several families it is called so by mistake with at most the sum of their levels.
     """
     known = tests or known_tests()
-    by_table = grouped((cell for cell in cells if known[cell.test].row_test), lambda cell: cell.key[:-1])
+    of_rows = (cell for cell in cells if known[cell.test].row_test)
+    by_table = grouped(of_rows, lambda cell: (cell.llm, cell.table))
     p_values = {
         (table, family): any_dependence(found)
         for table, own in by_table.items()
@@ -242,6 +243,7 @@ def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha:
         dataset=cells[0].dataset,
         edition=cells[0].edition,
         serializer=cells[0].serializer,
+        prompts=cells[0].prompts,
         verdict=verdict,
         p_value=first.p_value if first else None,
         q_value=first.q_value if first else None,

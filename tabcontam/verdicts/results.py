@@ -17,6 +17,7 @@ from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.wording import phrase
 
 SCHEMA: Literal[2] = 2
+DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
 NAMED = 4  # LLMs in a line that is said of all that lack something
 
 
@@ -71,7 +72,7 @@ class RunResults:
     cells: tuple[Result, ...]
     """Every judged cell."""
     tables: tuple[TableVerdict, ...] = ()
-    """A line for each (LLM, dataset, serializer); empty for recorded answers."""
+    """A line for each (LLM, dataset, serializer, prompt set); empty for recorded answers."""
     ranking: tuple[Rank, ...] = ()
     """The LLMs under test by their score, as in the paper's Table 2."""
     correlations: tuple[Correlation, ...] = ()
@@ -206,8 +207,8 @@ class RunResults:
         )
 
     def label(self, of: Result | TableVerdict) -> str:
-        """The dataset, and what tells it from another column: edition, serializer, source."""
-        told_apart = [getattr(of, name) for name in ("serializer", "source") if len(self._differing[name]) > 1]
+        """The dataset, and what tells it from another column: edition, serializer, prompt set, source."""
+        told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
         return " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
 
     def edition(self, of: Result | TableVerdict) -> str:
@@ -221,7 +222,7 @@ class RunResults:
 
     @cached_property
     def _differing(self) -> dict[str, set[str | None]]:
-        return {name: {getattr(cell, name) for cell in self.cells} for name in ("serializer", "source")}
+        return {name: {getattr(cell, name) for cell in self.cells} for name in DIMENSIONS}
 
     @cached_property
     def subjects(self) -> list[Result]:

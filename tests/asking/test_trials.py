@@ -9,7 +9,8 @@ from tabcontam.asking.trials import NUMBER, Journal, Line, as_lines, trial_line,
 from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.subjects.base import Form
 
-CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "test": "feature_completion"}
+CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "prompts": "default"}
+CELL |= {"test": "feature_completion"}
 
 
 def line(chance: object = None) -> Line:

@@ -309,7 +309,7 @@ def test_a_hostile_reason_cannot_drive_the_terminal() -> None:
     line = {"test": "t", "not_asked": "skipped", "asked": 0, "reason": "\x1b[31mred"}
     dataset = {"dataset": "d", "edition": "e", "rows": 2, "columns": 2, "tests": [line], "table": None}
     out = io.StringIO()
-    about = {"serializer": "is", "runs": 1, "seed": 0, "alpha": 0.01}
+    about = {"serializer": "is", "prompts": "default", "runs": 1, "seed": 0, "alpha": 0.01}
     print_power(Console(file=out, width=80), {**about, "datasets": [dataset]})
     assert "\x1b" not in out.getvalue()
     assert "[31mred" in out.getvalue()
@@ -366,6 +366,7 @@ def test_an_interrupted_study_promises_nothing(
         (["--dataset", "irsi"], 4, "unknown dataset 'irsi'"),
         (["--dataset", "nowhere.csv"], 4, "nowhere.csv"),
         (["--serializer", "equal"], 4, "did you mean equals"),
+        (["--prompts", "papr"], 4, "did you mean paper"),
         (["-k", "a and"], 4, "cannot be read"),
         (["-k", "zzz"], 5, "no test matches -k 'zzz'"),
         (["--target", "species"], 4, "--target applies to files alone"),

@@ -101,7 +101,11 @@ def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
         ),
         ("report here --formt csv", "report takes no '--formt'; did you mean --format?; see tabcontam report --help"),
         ("cache --xyzzy", "cache takes no '--xyzzy'; see tabcontam cache --help"),
-        ("list", "the following arguments are required: {datasets,llms,tests,serializers}; see tabcontam list --help"),
+        (
+            "list",
+            "the following arguments are required: {datasets,llms,tests,serializers,prompts}; "
+            "see tabcontam list --help",
+        ),
     ],
 )
 def test_a_misspelt_option_names_the_nearest_one_of_its_command(
@@ -115,7 +119,7 @@ def test_a_misspelt_option_names_the_nearest_one_of_its_command(
 @pytest.mark.parametrize(
     ("commands", "heavy"),
     [
-        (["list datasets -v", "list llms -v", "list serializers -v", "--help"], HEAVY),
+        (["list datasets -v", "list llms -v", "list serializers -v", "list prompts -v", "--help"], HEAVY),
         (["list tests -v"], [name for name in HEAVY if name not in ARITHMETIC]),
     ],
 )
@@ -133,7 +137,7 @@ def test_help_and_list_import_nothing_heavy(commands: list[str], heavy: Sequence
     assert done.stdout.splitlines()[-1] == "[]"
 
 
-@pytest.mark.parametrize("what", ["datasets", "llms", "tests", "serializers"])
+@pytest.mark.parametrize("what", ["datasets", "llms", "tests", "serializers", "prompts"])
 def test_list_as_text_and_as_json(what: str) -> None:
     names = [item["name"] for item in json.loads(tabcontam("list", what, "--json").stdout)]
     lines = tabcontam("list", what).stdout.splitlines()
@@ -154,6 +158,11 @@ def test_list_tests_prints_every_docstring() -> None:
         (["run", "--dataset", "irsi"], "unknown dataset 'irsi'; did you mean iris"),
         (["run", "--dataset", "iris@uic"], "edition"),
         (["run", "--serializer", "equal"], "unknown serializer 'equal'; did you mean equals"),
+        (["run", "--prompts", "papr"], "unknown prompt set 'papr'; did you mean paper"),
+        (
+            ["gate", "--llm", "t0", "--dataset", "iris", "--prompts", "nowhere.toml"],
+            "prompt set nowhere.toml cannot be read",
+        ),
         (["run", "--llm", "opnai:x"], "unknown provider 'opnai'; did you mean openai"),
         (["run", "--llm", "llama3"], "Llama"),
         (["run", "--llm", "lama3"], "unknown LLM 'lama3'; did you mean llama-3"),

@@ -113,6 +113,7 @@ def _facts(test: Test) -> Mapping[str, str]:
         "decoys": f"at most {decoys}" if decoys else "none",
         "length of an answer": f"at most {asked[0].max_tokens} tokens",
         "the serializer": "matters: rows are shown" if test.shows_rows else "does not matter: no row is shown",
+        "the prompt set": "words its queries" if test.worded else "does not matter: its queries are not worded by it",
         "run it alone": f"`python -m tabcontam run -k {shlex.quote(expression)}`",
     }
 

@@ -46,7 +46,7 @@ TABCONTAM = ["python", "-m", "tabcontam"]
 # Commands that cannot be run in a test. What can be seen of them without running is checked.
 NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve")
 SHELL = ("sha256sum", "wc", "cp")
-CHANGED = ("tabcontam", "datasets", "serializers")  # of the project, what a page may change: it gets a copy
+CHANGED = ("tabcontam", "datasets", "serializers", "prompts")  # of the project, what a page may change: it gets a copy
 
 
 class Absent(Exception):

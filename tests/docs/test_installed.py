@@ -77,10 +77,10 @@ def write(block: Block, folder: Path) -> None:
 
 @pytest.fixture
 def mine(tmp_path: Path) -> Path:
-    """A folder with the docs' card, its file and their serializer."""
+    """A folder with the docs' card, its file, their serializer and their prompt set."""
     folder = tmp_path / "mine"
     folder.mkdir()
-    for name in ("tides.toml", "arrow.toml"):
+    for name in ("tides.toml", "arrow.toml", "plain.toml"):
         write(EXTEND[name], folder)
     (made,) = [
         block for block in blocks(DOCS / "extend.md") if "tides.csv" in block.text and block.language == "python"
@@ -94,31 +94,36 @@ def test_all_of_them_work_together_and_change_no_file_of_the_package(
     installed: Installation, mine: Path, tmp_path: Path, by_name: bool
 ) -> None:
     before = installed.files()
-    named = ("tides", "arrow") if by_name else (str(mine / "tides.toml"), str(mine / "arrow.toml"))
+    names = ("tides", "arrow", "plain")
+    named = names if by_name else [str(mine / f"{name}.toml") for name in names]
     asked = ["--llm", "echo:me", "--no-controls", "--dataset", named[0], "--serializer", named[1]]
+    asked += ["--prompts", named[2]]
     where = {"TABCONTAM_PATH": str(mine), "XDG_CACHE_HOME": str(tmp_path / "cache")}
     installed.tabcontam("run", *asked, "-k", "feature_completion", "--out", "run", cwd=tmp_path, **where)
     document = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
     (cell,) = document["cells"]
-    assert (cell["llm"], cell["dataset"], cell["serializer"]) == ("echo:me", "tides", "arrow")
+    place = [cell[name] for name in ("llm", "dataset", "serializer", "prompts")]
+    assert place == ["echo:me", "tides", "arrow", "plain"]
     assert document["run"]["datasets"][0]["title"] == "Tides of Port Zand"
     prompts = (tmp_path / "run" / "trials.jsonl").read_text("utf-8")
     assert "moon -> " in prompts
+    assert "of the last row." in prompts
     assert installed.files() == before
 
 
 def test_list_shows_them(installed: Installation, mine: Path, tmp_path: Path) -> None:
     listed = {
         what: installed.tabcontam("list", what, cwd=tmp_path, TABCONTAM_PATH=str(mine))
-        for what in ("datasets", "llms", "serializers")
+        for what in ("datasets", "llms", "serializers", "prompts")
     }
     assert f"Tides of Port Zand (2026); from {mine / 'tides.toml'}" in listed["datasets"]
     assert f"age -> 39; workclass -> Private; from {mine / 'arrow.toml'}" in listed["serializers"]
+    assert f"in as few words as possible; from {mine / 'plain.toml'}" in listed["prompts"]
     assert "echo:MODEL" in listed["llms"]
     assert "from the package tabcontam-echo" in listed["llms"]
 
 
-def test_the_shipped_cards_and_serializers_are_in_the_wheel(installed: Installation, tmp_path: Path) -> None:
-    for what in ("datasets", "serializers"):
+def test_all_shipped_files_are_in_the_wheel(installed: Installation, tmp_path: Path) -> None:
+    for what in ("datasets", "serializers", "prompts"):
         names = [item["name"] for item in json.loads(installed.tabcontam("list", what, "--json", cwd=tmp_path))]
         assert sorted(names) == sorted(path.stem for path in (ROOT / what).glob("*.toml"))

@@ -13,6 +13,7 @@ from tabcontam.cli.arguments import FORMATS, parser
 from tabcontam.cli.commands import main
 from tabcontam.errors import Exit
 from tabcontam.evidence.base import State, Verdict
+from tabcontam.evidence.prompts import load_prompts
 from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.catalogue import load_catalogue
 from tabcontam.subjects.known.simulated import KINDS
@@ -49,8 +50,8 @@ def test_every_command_is_shown() -> None:
     assert [name for name in commands() if not re.search(rf"tabcontam {name}\b|`{name} ", BY_HAND)] == []
 
 
-def test_every_dataset_serializer_and_simulated_kind_is_named() -> None:
-    names = [*load_cards(), *load_serializers(), *KINDS, *(test.id for test in all_tests()), *FORMATS]
+def test_every_dataset_serializer_prompt_set_and_simulated_kind_is_named() -> None:
+    names = [*load_cards(), *load_serializers(), *load_prompts(), *KINDS, *(test.id for test in all_tests()), *FORMATS]
     assert [name for name in names if f"`{name}`" not in BY_HAND and not whole(name, BY_HAND)] == []
 
 

@@ -15,6 +15,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Query, Question
 from tabcontam.evidence.checks import given_away, rendered
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
+from tabcontam.evidence.prompts import PromptSet, default_prompts, load_prompts
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.membership import Membership
 from tabcontam.reading.words import pieces
@@ -44,9 +45,12 @@ SMALL = st.builds(
 )
 
 
-def queries(test: str, table: Table, serializer: Serializer = IS, seed: str = "0") -> Sequence[Query]:
+def queries(
+    test: str, table: Table, serializer: Serializer = IS, seed: str = "0", prompts: PromptSet | None = None
+) -> Sequence[Query]:
+    worded = by_id()[test].worded_by(prompts or default_prompts())
     try:
-        return by_id()[test].queries(table, serializer, Random(seed))
+        return worded.queries(table, serializer, Random(seed))
     except Skip:
         return ()
 
@@ -190,7 +194,11 @@ def test_a_planned_query_takes_no_room_for_its_prompt(test: str) -> None:
 
 
 def golden() -> dict[str, object]:
-    """The first two prompts of every test on iris, in all three renderings."""
+    """The first two prompts of every test on iris, in the words of each set and in all three renderings."""
+    return {prompts.name: golden_of(prompts) for prompts in load_prompts().values()}
+
+
+def golden_of(prompts: PromptSet) -> dict[str, object]:
     table = load_table("iris")
     return {
         query.id: {
@@ -201,7 +209,7 @@ def golden() -> dict[str, object]:
             "expected": list(query.expected),
         }
         for test in map(by_id().__getitem__, ANSWERED)
-        for query in queries(test.id, table, seed=f"0 {table.sha256} {test.id}")[:2]
+        for query in queries(test.id, table, seed=f"0 {table.sha256} {test.id}", prompts=prompts)[:2]
     }
 
 

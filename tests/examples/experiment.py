@@ -9,7 +9,7 @@ from random import Random
 
 from tabcontam.evidence.answering import ChoiceAnswers
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.prompts import classification
+from tabcontam.evidence.prompts import default_prompts
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.reading import chosen
 from tabcontam.statistics.exact import clopper_pearson
@@ -64,7 +64,7 @@ def questions(table: Table, shots: int, serializer: str) -> list[Query]:
     shown, asked = drawn[:shots], drawn[shots:]
     ((largest, _),) = Counter(label for _, label in asked).most_common(1)
     guess = {"majority": Guess({largest: 1.0}, 0.0)}  # what a simulated LLM says that guesses
-    written = [partial(classification, shown, text, question.text, answers) for text, _ in asked]
+    written = [partial(default_prompts().class_of, shown, text, question.text, answers) for text, _ in asked]
     return [
         Query(f"experiment-{number}", write, answers, (label,), max_tokens=8, chance=guess, answering=ChoiceAnswers())
         for number, (write, (_, label)) in enumerate(zip(written, asked, strict=True))

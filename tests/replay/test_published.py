@@ -22,9 +22,9 @@ from tests.replay.made import record, row_record, written
 ENGLISH = english()
 
 CELL = """
-llm dataset edition serializer test kind control verdict otherwise paper_verdict score hits expected_hits answered
-queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence source
-cut_short lacks exposure not_averaged
+llm dataset edition serializer prompts test kind control verdict otherwise paper_verdict score hits expected_hits
+answered queries statistic null p_value q_value interval interval_of recalled_bits detectable_share reason sentence
+source cut_short lacks exposure not_averaged
 """
 
 
@@ -45,7 +45,7 @@ class TestCells:
         assert sorted(vars(cell)) == sorted(CELL.split())
         assert cell.verdict == cell.paper_verdict == "contaminated"
         assert (cell.hits, cell.answered, cell.queries, cell.score) == (1, 1, 1, 1.0)
-        assert (cell.source, cell.serializer, cell.kind) == ("a.txt", None, "memorization")
+        assert (cell.source, cell.serializer, cell.prompts, cell.kind) == ("a.txt", None, None, "memorization")
 
     def test_one_a_file_and_serializer(self, judged: Any) -> None:
         cells = judged(record(), record(file="b.txt"), record(serialization="{feature_name}: "), record())

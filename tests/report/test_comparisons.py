@@ -60,9 +60,9 @@ def test_a_kind_without_comparisons_has_no_section() -> None:
 
 
 def test_each_kind_has_a_section() -> None:
-    kinds = ("runs", "serializers", "versions")
+    kinds = ("runs", "prompts", "serializers", "versions")
     found = sections(*(comparison(kind=kind) for kind in kinds))
-    assert [section.title.split()[0] for section in found] == ["Versions", "Serializers", "Runs"]
+    assert [section.title.split()[0] for section in found] == ["Versions", "Serializers", "Prompt", "Runs"]
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,12 @@ def test_two_editions_and_serializers_have_columns_of_their_own() -> None:
     lines = [comparison(), comparison(edition="openml"), comparison(serializer="colon")]
     (section,) = sections(*lines)
     assert section.others[0].columns == ("iris@uci is", "iris@openml is", "iris@uci colon")
+
+
+def test_two_prompt_sets_have_columns_of_their_own() -> None:
+    lines = [comparison(), comparison(prompts="paper")]
+    (section,) = sections(*lines)
+    assert section.others[0].columns == ("iris default", "iris paper")
 
 
 def test_groups_that_changed_come_first_and_the_rest_waits() -> None:

@@ -43,7 +43,7 @@ def lines(*estimates: Estimate) -> list[str]:
 
 def test_a_line_a_cell() -> None:
     first, second = lines(PAID)[:2]
-    assert first.startswith("openai:a  ships@made-up  is  full_completion  ")
+    assert first.startswith("openai:a  ships@made-up  is  default  full_completion  ")
     assert first.endswith(" to ask")
     assert second == "openai:a  skipped: 1 test needs an LLM that understands a question: membership"
 

@@ -339,6 +339,12 @@ def test_tables_of_one_dataset_are_told_apart_by_serializer_and_edition() -> Non
     assert str(sentences(typed(document(cells)))[0]) == "m recalls rows of The iris data (@uci and @r)."
 
 
+def test_tables_of_one_dataset_are_told_apart_by_prompt_set() -> None:
+    cells = [cell("m", "iris", ROW, C, prompts=name) for name in ("default", "paper")]
+    assert str(sentences(typed(document(cells)))[0]) == "m recalls rows of The iris data (default and paper)."
+    assert scope(typed(document(cells))).startswith("1 LLM, 1 table, 1 test, 2 prompt sets, 50 queries; ")
+
+
 def test_an_llm_is_called_by_the_catalogues_title() -> None:
     def named(*llms: str) -> list[str]:
         entry = {"name": "llama3", "title": "Llama 3", "family": "llama", "order": 3}

@@ -10,6 +10,8 @@ import pytest
 from tabcontam.asking.plan import Options
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.trials import NUMBER, TRIALS, as_lines
+from tabcontam.errors import UsageError
+from tabcontam.paths import shipped
 from tabcontam.runs.folder import last_lines, merge, rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.document import typed
@@ -50,6 +52,78 @@ def test_serializers_of_a_run_are_compared_and_returned_as_written(tmp_path: Pat
         ("is", "colon", "classification_0shot", 100),
     ]
     assert {line.p_value for line in document.comparisons} == {1.0}  # it remembers rows, however they are written
+
+
+def test_prompt_sets_of_a_run_are_compared_by_the_same_queries(tmp_path: Path) -> None:
+    document = ran(tmp_path, prompts=("default", "paper"))
+    assert document == on_disk(tmp_path)
+    assert [
+        (line.kind, line.first, line.second, line.test, line.queries, line.prompts) for line in document.comparisons
+    ] == [
+        ("prompts", "default", "paper", "full_completion", 30, ""),
+        ("prompts", "default", "paper", "classification_0shot", 100, ""),
+    ]
+    assert {line.p_value for line in document.comparisons} == {1.0}  # it remembers rows, however it is asked
+    assert [part.name for part in document.run.prompts] == ["default", "paper"]
+    assert [document.label(table) for table in document.tables] == ["iris default", "iris paper"]
+    assert rescore(tmp_path, None).cells == document.cells
+    judged = judge(document, datasets=("iris paper",))
+    assert [finding.dataset for finding in judged.findings] == ["iris paper"]
+
+
+def test_runs_in_two_prompt_sets_are_merged_and_compared(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("default", "paper")]
+    for folder in folders:
+        ran(folder, prompts=(folder.name,))
+    merged = merge(folders, tmp_path / "both")
+    assert [cell.prompts for cell in merged.cells] == ["default", "default", "paper", "paper"]
+    assert {(line.kind, line.queries) for line in merged.comparisons} == {("prompts", 30), ("prompts", 100)}
+    assert [part.name for part in merged.run.prompts] == ["default", "paper"]
+
+
+def test_the_sets_and_serializers_of_a_run_are_compared_each_with_the_other_held(tmp_path: Path) -> None:
+    document = ran(tmp_path, serializers=("is", "colon"), prompts=("default", "paper"), expression="full")
+    found = [(line.kind, line.first, line.second, line.serializer, line.prompts) for line in document.comparisons]
+    assert found == [
+        ("serializers", "is", "colon", "", "default"),
+        ("serializers", "is", "colon", "", "paper"),
+        ("prompts", "default", "paper", "is", ""),
+        ("prompts", "default", "paper", "colon", ""),
+    ]
+
+
+def test_two_sets_of_one_name_are_refused(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        text = (shipped("prompts") / "default.toml").read_text("utf-8")
+        text = text.replace('name = "default"', 'name = "mine"').replace("List", name.title())
+        (tmp_path / f"{name}.toml").write_text(text, "utf-8")
+    with pytest.raises(UsageError, match="two prompt sets of one run are both named mine"):
+        ran(tmp_path / "run", prompts=(str(tmp_path / "one.toml"), str(tmp_path / "two.toml")))
+
+
+def test_a_folder_from_before_there_were_prompt_sets_is_read_rescored_merged_and_gated(tmp_path: Path) -> None:
+    document = ran(tmp_path / "old")
+    path = tmp_path / "old" / "results.json"
+    older = json.loads(path.read_text("utf-8"))
+    del older["run"]["prompts"]
+    for part in (*older["cells"], *older["tables"], *older["comparisons"], *older["run"]["durations"]):
+        assert part.pop("prompts") == "default"
+    path.write_text(json.dumps(older), "utf-8")
+    trials = tmp_path / "old" / TRIALS
+    lines = [json.loads(line) for line in trials.read_text("utf-8").splitlines()]
+    assert {line.pop("prompts") for line in lines} == {"default"}
+    trials.write_text(as_lines(lines), "utf-8")
+    on_disk.cache_clear()
+    read = on_disk(tmp_path / "old")
+    assert read.cells == document.cells
+    assert read.run.prompts == ()
+    assert judge(read) == judge(document)
+    assert rescore(tmp_path / "old", None).cells == document.cells
+    newer = ran(tmp_path / "new", prompts=("paper",))
+    merged = merge([tmp_path / "old", tmp_path / "new"], tmp_path / "both")
+    assert [cell.prompts for cell in merged.cells] == ["default", "default", "paper", "paper"]
+    assert {line.queries for line in merged.comparisons if line.kind == "prompts"} == {30, 100}
+    assert newer.cells[0].prompts == "paper"
 
 
 def test_runs_of_two_seeds_are_compared_by_other_queries_and_that_is_said(seeds: list[Path], tmp_path: Path) -> None:

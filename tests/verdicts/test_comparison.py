@@ -14,7 +14,7 @@ from tabcontam.reading.words import english
 from tabcontam.statistics.exact import fisher
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Comparison, Pair, change, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.facts import CatalogueFacts, DatasetFacts, MergedRun, RunFacts
 from tests.answerers import reply_of
@@ -39,7 +39,7 @@ def verdict(word: str | None) -> Verdict | None:
 
 def lines(cell: Result, right: Sequence[bool], **changes: Any) -> list[Line]:
     """One trial a query; the same queries for each cell."""
-    place = {key: getattr(cell, key) for key in ("llm", "dataset", "edition", "serializer", "test")}
+    place = {key: getattr(cell, key) for key in CellName._fields}
     known = {"asked": ["x"], "state": "ok", "decoy_of": ""}
     return [
         {**place, **known, "query": f"q-{n}", "prompt": f"row {n}", "expected": {"x": f"{n}"}, "hit": hit} | changes
@@ -163,6 +163,19 @@ class TestSerializers:
 
     def test_the_main_runs_of_recorded_answers_have_none(self) -> None:
         assert of(document([cell("m", serializer=None), cell("m", serializer="x")]), ()) == []
+
+
+class TestPromptSets:
+    def test_each_two_are_compared_and_those_of_recorded_answers_are_not(self) -> None:
+        cells = [cell("m", prompts=name) for name in ("default", "paper", "mine")]
+        asked = [line for n, one in enumerate(cells) for line in lines(one, [n == 0] * 10, prompt=f"worded {n}")]
+        found = of(document(cells), asked)
+        assert [(line.kind, line.first, line.second) for line in found] == [
+            ("prompts", "default", "paper"), ("prompts", "default", "mine"), ("prompts", "paper", "mine"),
+        ]  # fmt: skip
+        assert {(line.llm, line.prompts, line.serializer, line.queries) for line in found} == {("m", "", "is", 10)}
+        assert [line.beyond_chance for line in found] == [True, True, False]
+        assert of(document([cell("m", prompts=None), cell("m", prompts="paper")]), ()) == []
 
 
 class TestRuns:

@@ -6,7 +6,6 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence import prompts
 from tabcontam.evidence.base import RONVAL, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles
@@ -52,6 +51,7 @@ class FeatureListInformed(WordTest):
     id: ClassVar[str] = "feature_list_informed"
     title: ClassVar[str] = "Feature list, informed"
     published = PublishedRule("answers name features of the table that the prompt does not", 1, source=RONVAL)
+    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     repeats: int = 3
     shown: int = 5
@@ -65,7 +65,7 @@ class FeatureListInformed(WordTest):
 
         def draw() -> tuple[Query, list[str]] | None:
             shown = rng.sample(sorted(table.columns), count)
-            write = partial(prompts.feature_list, table.title, shown)
+            write = partial(self.prompts.feature_list, table.title, shown)
             expected = hidden((name for name in table.columns if name not in shown), rendered(write()))
             return None if len(expected) < FEWEST else (Query("", write, (), expected, MAX_TOKENS), shown)
 
@@ -77,7 +77,7 @@ class FeatureListInformed(WordTest):
             for card in listed_cards(table, self.decoys - len(titles), rng):
                 names = features_of(card)
                 lists.append((card.title, rng.sample(names, min(len(shown), len(names)))))
-            drafts: list[Draft] = [(partial(prompts.feature_list, title, names), ()) for title, names in lists]
+            drafts: list[Draft] = [(partial(self.prompts.feature_list, title, names), ()) for title, names in lists]
             asked += beside_decoys(table, replace(true, id=f"{self.id}-{number}"), drafts)
         return asked
 
@@ -110,15 +110,16 @@ class FeatureListUninformed(WordTest):
     id: ClassVar[str] = "feature_list_uninformed"
     title: ClassVar[str] = "Feature list, uninformed"
     published = PublishedRule("answers name features of the table", 2, source=RONVAL)
+    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     decoys: int = 6
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query and its decoys. Raises `Skip` where the dataset's name gives every feature away."""
-        write = partial(prompts.feature_list, table.title, ())
+        write = partial(self.prompts.feature_list, table.title, ())
         expected = hidden(table.columns, rendered(write()))
         if not expected:
             raise Skip("the dataset's name gives the names of all features away")
         true = Query(f"{self.id}-0", write, (), expected, MAX_TOKENS)
         titles = other_titles(table, self.decoys, rng)
-        return beside_decoys(table, true, [(partial(prompts.feature_list, title, ()), ()) for title in titles])
+        return beside_decoys(table, true, [(partial(self.prompts.feature_list, title, ()), ()) for title in titles])

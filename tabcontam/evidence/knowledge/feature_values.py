@@ -8,7 +8,6 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence import prompts
 from tabcontam.evidence.answering import USUAL_VALUES, WordAnswers
 from tabcontam.evidence.base import RONVAL, Kind, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
@@ -67,6 +66,7 @@ class FeatureValuesInformed(WordTest):
     published = PublishedRule("answers name values that the rows shown do not", 5, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
+    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
 
@@ -80,7 +80,7 @@ class FeatureValuesInformed(WordTest):
             except Skip as skip:
                 reasons.append(str(skip))
             else:
-                queries += beside_decoys(table, true, _altered(table, serializer, true, rng))
+                queries += beside_decoys(table, true, self._altered(table, serializer, true, rng))
         if not queries:
             raise Skip(reasons[0])
         return queries
@@ -97,7 +97,7 @@ class FeatureValuesInformed(WordTest):
                 return None
             rows = tuple(rng.sample(candidates, EXAMPLES))
             seen = tuple(dict.fromkeys(str(cells[index]) for index in rows))
-            write = partial(_prompt, table, serializer, feature, rows, seen)
+            write = partial(self._prompt, table, serializer, feature, rows, seen)
             expected = hidden((value for value in values if value not in seen), rendered(write()))
             if len(expected) < 2:
                 return None
@@ -105,20 +105,25 @@ class FeatureValuesInformed(WordTest):
 
         return drawn(draw, f"four rows give away all values of {feature}, or all but one")
 
+    def _prompt(
+        self, table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]
+    ) -> Prompt:
+        texts = serializer.rows(table.columns, [table.rows[index] for index in rows])
+        return self.prompts.feature_values(table.title, feature, texts, seen)
 
-def _altered(table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Draft]:
-    """Decoys of test 5: half with the asked feature's cells, half with made-up ones, each under another title."""
-    (feature,), cells = true.asked, table.column(true.asked[0])
-    known = [str(cells[row]) for row in true.rows]
-    renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
-    made_up = [renamed[value] for value in known]
-    decoys: list[Draft] = []
-    for number, title in enumerate(other_titles(table, DECOYS, rng)):
-        values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
-        texts = serializer.rows((feature,), [(value,) for value in values])
-        write = partial(prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
-        decoys.append((write, rows))
-    return decoys
+    def _altered(self, table: Table, serializer: Serializer, true: Query, rng: Random) -> list[Draft]:
+        """Decoys of test 5: half with the asked feature's cells, half with made-up ones, each under another title."""
+        (feature,), cells = true.asked, table.column(true.asked[0])
+        known = [str(cells[row]) for row in true.rows]
+        renamed = dict(zip(dict.fromkeys(known), MADE_UP, strict=False))
+        made_up = [renamed[value] for value in known]
+        decoys: list[Draft] = []
+        for number, title in enumerate(other_titles(table, DECOYS, rng)):
+            values, rows = (known, true.rows) if number < DECOYS // 2 else (made_up, ())
+            texts = serializer.rows((feature,), [(value,) for value in values])
+            write = partial(self.prompts.feature_values, title, feature, texts, tuple(dict.fromkeys(values)))
+            decoys.append((write, rows))
+        return decoys
 
 
 @dataclass(frozen=True)
@@ -150,6 +155,7 @@ class FeatureValuesUninformed(WordTest):
     title: ClassVar[str] = "Feature values, uninformed"
     published = PublishedRule("answers name values of the feature", 6, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
+    worded: ClassVar[bool] = True
     unit: ClassVar[str] = UNIT
     answering = VALUES
 
@@ -157,20 +163,15 @@ class FeatureValuesUninformed(WordTest):
         """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""
         queries: list[Query] = []
         for number, feature in enumerate(_features(table, fewest=2)):
-            write = partial(prompts.feature_values, table.title, feature, (), ())
+            write = partial(self.prompts.feature_values, table.title, feature, (), ())
             if expected := hidden(sorted(table.distinct(feature)), rendered(write())):
                 true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS)
                 titles = other_titles(table, DECOYS, rng)
-                decoys = [partial(prompts.feature_values, title, feature, (), ()) for title in titles]
+                decoys = [partial(self.prompts.feature_values, title, feature, (), ()) for title in titles]
                 queries += beside_decoys(table, true, [(write, ()) for write in decoys])
         if not queries:
             raise Skip("the prompt gives away the values of every categorical feature")
         return queries
-
-
-def _prompt(table: Table, serializer: Serializer, feature: str, rows: Sequence[int], seen: Sequence[str]) -> Prompt:
-    texts = serializer.rows(table.columns, [table.rows[index] for index in rows])
-    return prompts.feature_values(table.title, feature, texts, seen)
 
 
 def _features(table: Table, fewest: int) -> list[str]:

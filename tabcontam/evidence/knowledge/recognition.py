@@ -8,7 +8,6 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence import prompts
 from tabcontam.evidence.answering import NameAnswers
 from tabcontam.evidence.base import READ, RONVAL, Evidence, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn, given_away, rendered
@@ -39,6 +38,7 @@ class RecognitionTest(WordTest):
     (Fisher's exact test, one-sided). An answer that declines names nothing, and counts on both sides.
     """
 
+    worded: ClassVar[bool] = True
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
 
@@ -139,14 +139,31 @@ class RecognitionFeatures(RecognitionTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight lists, with their decoys. Raises `Skip` where fewer than two features do not hold the name."""
         features = sorted(nameless_features(table))
-        if _shows_name(table, _list_prompt(features)):
+        if _shows_name(table, self.prompts.dataset_of_features(features)):
             raise Skip("the features' names together give the dataset's name away")
         count = max(2, round(len(features) * LISTED))
         lists = [rng.sample(features, len(features)), *(rng.sample(features, count) for _ in range(TRUE - 1))]
         # Of few features there are few lists: none is asked twice.
-        writers = [partial(_list_prompt, names) for names in dict.fromkeys(map(tuple, lists))]
-        decoys = [partial(_list_prompt, names) for names in _other_lists(table, features, count, rng)]
+        writers = [partial(self.prompts.dataset_of_features, names) for names in dict.fromkeys(map(tuple, lists))]
+        others = self._other_lists(table, features, count, rng)
+        decoys = [partial(self.prompts.dataset_of_features, names) for names in others]
         return _paired(self.id, table, [(write, ()) for write in writers], [(write, ()) for write in decoys])
+
+    def _other_lists(self, table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
+        """Lists that are not the table's: other cards' features, then some of its own among those."""
+        strangers = other_features(table)
+        lists = [
+            rng.sample(names, min(count, len(names)))
+            for card in listed_cards(table, DECOYS // 2, rng)
+            if (names := [name for name in features_of(card) if name in strangers])
+        ]
+        for _ in range(DECOYS - len(lists)):
+            plain_first = sorted(rng.sample(features, len(features)), key=lambda name: not is_english(name))
+            kept = plain_first[: round(count * KEPT)]
+            mixed = [*kept, *rng.sample(strangers, min(count - len(kept), len(strangers)))]
+            lists.append(rng.sample(mixed, len(mixed)))
+        hidden_name = (names for names in lists if not _shows_name(table, self.prompts.dataset_of_features(names)))
+        return list(dict.fromkeys(map(tuple, hidden_name)))
 
 
 @dataclass(frozen=True)
@@ -194,7 +211,7 @@ class RecognitionExamples(RecognitionTest):
 
         def draw(rows: Rows) -> Draft | None:
             shown = rng.sample(rows, min(EXAMPLES, len(rows)))
-            write = partial(_prompt, table, serializer, features, [row for _, row in shown])
+            write = partial(self._prompt, table, serializer, features, [row for _, row in shown])
             return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
 
         true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
@@ -202,6 +219,14 @@ class RecognitionExamples(RecognitionTest):
         # Of a small table there are few draws: none is asked twice.
         asked, compared = ({write(): (write, rows) for write, rows in drafts} for drafts in (true, decoys))
         return _paired(self.id, table, list(asked.values()), list(compared.values()))
+
+    def _prompt(
+        self, table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]
+    ) -> Prompt:
+        places = [table.columns.index(name) for name in features]
+        return self.prompts.dataset_of_rows(
+            serializer.rows(features, [[row[place] for place in places] for row in rows])
+        )
 
 
 Rows = Sequence[tuple[int, tuple[Cell, ...]]]
@@ -215,32 +240,6 @@ def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Dra
         shared = decoys[number :: len(true)]
         queries += [query, *(decoy(query, place, other, shown) for place, (other, shown) in enumerate(shared))]
     return queries
-
-
-def _list_prompt(features: Sequence[str]) -> Prompt:
-    return prompts.recognition(f"A dataset has these features: {', '.join(features)}")
-
-
-def _other_lists(table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
-    """Lists that are not the table's: other cards' features, then some of its own among those."""
-    strangers = other_features(table)
-    lists = [
-        rng.sample(names, min(count, len(names)))
-        for card in listed_cards(table, DECOYS // 2, rng)
-        if (names := [name for name in features_of(card) if name in strangers])
-    ]
-    for _ in range(DECOYS - len(lists)):
-        kept = sorted(rng.sample(features, len(features)), key=lambda name: not is_english(name))[: round(count * KEPT)]
-        mixed = [*kept, *rng.sample(strangers, min(count - len(kept), len(strangers)))]
-        lists.append(rng.sample(mixed, len(mixed)))
-    hidden_name = (names for names in lists if not _shows_name(table, _list_prompt(names)))
-    return list(dict.fromkeys(map(tuple, hidden_name)))
-
-
-def _prompt(table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]) -> Prompt:
-    places = [table.columns.index(name) for name in features]
-    text = "\n".join(serializer.rows(features, [[row[place] for place in places] for row in rows]))
-    return prompts.recognition(f"Rows of a dataset:\n{text}")
 
 
 def _shows_name(table: Table, prompt: Prompt) -> bool:

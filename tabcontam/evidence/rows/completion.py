@@ -12,7 +12,6 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
-from tabcontam.evidence import prompts
 from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
 from tabcontam.evidence.checks import alone_rows, determined_rows
 from tabcontam.evidence.rows.hidden_cells import (
@@ -71,6 +70,7 @@ class IncompleteCompletion(RowTest):
     id: ClassVar[str] = "incomplete_completion"
     recorded_forms: ClassVar[Mapping[str, str]] = {"incomplete_completion_single": "Incomplete completion, single"}
     published = PublishedRule("cut rows were completed with the values of the file", 7, share=0.5, source=RONVAL)
+    worded: ClassVar[bool] = True
     part: ClassVar[int] = 0  # of the rows
     further: ClassVar[int] = 40  # queries besides the paper's
     whole: ClassVar[str] = "cut rows are right"
@@ -88,7 +88,7 @@ class IncompleteCompletion(RowTest):
 
         def prompt(row: int, examples: Sequence[int]) -> Prompt:
             cells = table.rows[row]
-            return prompts.incomplete_row(
+            return self.prompts.incomplete_row(
                 title=table.title,
                 rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),
                 shown=serializer.row(table.columns[:first], cells[:first]),
@@ -132,6 +132,7 @@ class FullCompletion(RowTest):
 
     id: ClassVar[str] = "full_completion"
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
+    worded: ClassVar[bool] = True
     part: ClassVar[int] = 1  # of the rows
     further: ClassVar[int] = 29  # queries besides the paper's
     whole: ClassVar[str] = "next rows are right in all that counts"
@@ -154,7 +155,7 @@ class FullCompletion(RowTest):
 
         def prompt(shown: Sequence[int]) -> Prompt:
             rows = serializer.rows(table.columns, [table.rows[index] for index in shown])
-            return prompts.next_row(table.title, table.columns, rows)
+            return self.prompts.next_row(table.title, table.columns, rows)
 
         def query(last: int) -> Query:
             shown = tuple(range(last - EXAMPLES, last))
@@ -208,6 +209,7 @@ class FeatureCompletion(OneCellTest):
 
     id: ClassVar[str] = "feature_completion"
     published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
+    worded: ClassVar[bool] = True
     part: ClassVar[int] = 2  # of the rows
     further: ClassVar[int] = 60  # queries besides the paper's
     whole: ClassVar[str] = "removed values are right"
@@ -222,7 +224,7 @@ class FeatureCompletion(OneCellTest):
         def prompt(place: int, row: int, examples: Sequence[int]) -> Prompt:
             cells = table.rows[row]
             others = [index for index in range(len(table.columns)) if index != place]
-            return prompts.missing_feature(
+            return self.prompts.missing_feature(
                 title=table.title,
                 features=table.columns,
                 rows=serializer.rows(table.columns, [table.rows[index] for index in examples]),

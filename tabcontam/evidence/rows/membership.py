@@ -7,7 +7,6 @@ from random import Random
 from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
-from tabcontam.evidence import prompts
 from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
@@ -35,6 +34,7 @@ class Swap(NamedTuple):
 class MembershipTest(ChoiceTest):
     """Shows a row and its altered copy with their labels, and asks whether another row is original."""
 
+    worded: ClassVar[bool] = True
     max_tokens: ClassVar[int] = 4
 
     def query(
@@ -58,9 +58,16 @@ class MembershipTest(ChoiceTest):
             return None if same else copy
 
         copy = drawn(draw, "every row that could be shown is the asked one")
-        write = partial(written, table, serializer, copy, asked, label[1])
+        write = partial(self._prompt, table, serializer, copy, asked, label[1])
         rows = (copy.row, copy.donor, asked.donor, asked.row)
         return Query(f"{self.id}-{number}", write, ("Yes", "No"), label[:1], self.max_tokens, rows=rows)
+
+    def _prompt(self, table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
+        """The asked row behind another one, as it is and altered."""
+        rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
+        original, altered, last = (serializer.alone(table.columns, row) for row in rows)
+        examples = [(original, "Yes"), (altered, "No")]
+        return self.prompts.is_member(table.title, examples if yes_first else examples[::-1], last)
 
 
 @dataclass(frozen=True)
@@ -128,14 +135,6 @@ def balanced(count: int, rng: Random) -> list[tuple[str, bool]]:
         rng.shuffle(block)
         labels += block
     return labels
-
-
-def written(table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
-    """The asked row behind another one, as it is and altered."""
-    rows = (table.rows[copy.row], copy.cells(table), asked.cells(table))
-    original, altered, last = (serializer.alone(table.columns, row) for row in rows)
-    examples = [(original, "Yes"), (altered, "No")]
-    return prompts.membership(table.title, examples if yes_first else examples[::-1], last)
 
 
 def perturbed(table: Table, index: int, rng: Random) -> Swap:

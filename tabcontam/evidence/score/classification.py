@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
-from tabcontam.evidence import prompts
 from tabcontam.evidence.base import RONVAL, Evidence, Family, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given
@@ -41,6 +40,7 @@ class ClassificationTest(ChoiceTest):
 
     family: ClassVar[Family] = Family.SCORE
     kind: ClassVar[Kind] = Kind.CLASSIFICATION
+    worded: ClassVar[bool] = True
     shots: ClassVar[int]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
@@ -54,7 +54,7 @@ class ClassificationTest(ChoiceTest):
         answers = _answers(question)
         labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
         classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
-        write = partial(_prompt, table, serializer, question, labels)
+        write = partial(self._prompt, table, serializer, question, labels)
         candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
         guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
         majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
@@ -118,6 +118,21 @@ class ClassificationTest(ChoiceTest):
             return row if table.rows[row] != table.rows[asked] else None
 
         return drawn(draw, "no other row of the asked row's class could be shown")
+
+    def _prompt(
+        self,
+        table: Table,
+        serializer: Serializer,
+        question: Question,
+        labels: Mapping[int, str],
+        rows: Sequence[int],
+    ) -> Prompt:
+        """The last row as a question, behind the others with their answers."""
+        shown = [index for index, name in enumerate(table.columns) if name != table.target]
+        columns = [table.columns[index] for index in shown]
+        texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
+        shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
+        return self.prompts.class_of(shots, texts[-1], question.text, _answers(question))
 
 
 def _answers(question: Question) -> tuple[str, ...]:
@@ -204,17 +219,6 @@ def _described(table: Table, target: str, rows: Sequence[int]) -> NDArray[np.flo
             usual = sorted((value for value in counts if counts[value] > 1), key=lambda value: (-counts[value], value))
             columns += [np.array([float(cell == value) for cell in known]) for value in usual[:USUAL]]
     return np.column_stack(columns) if columns else np.zeros((len(rows), 1))
-
-
-def _prompt(
-    table: Table, serializer: Serializer, question: Question, labels: Mapping[int, str], rows: Sequence[int]
-) -> Prompt:
-    """The last row as a question, behind the others with their answers."""
-    shown = [index for index, name in enumerate(table.columns) if name != table.target]
-    columns = [table.columns[index] for index in shown]
-    texts = [serializer.alone(columns, [table.rows[row][index] for index in shown]) for row in rows]
-    shots = [(text, labels[row]) for text, row in zip(texts[:-1], rows[:-1], strict=True)]
-    return prompts.classification(shots, texts[-1], question.text, _answers(question))
 
 
 @dataclass(frozen=True)
