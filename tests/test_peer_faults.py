@@ -344,7 +344,7 @@ def test_a_plan_draws_from_its_seed_alone(tmp_path: Path, monkeypatch: pytest.Mo
         before = random.getstate()
         cells = planned(replace(ships(60)), all_tests(), IS, 0, ALPHA).cells
         assert random.getstate() == before
-        plans.append([(query, query.prompt) for cell in cells for query in cell.written])
+        plans.append([(query, query.question) for cell in cells for query in cell.written])
     assert plans[0] == plans[1]
 
 

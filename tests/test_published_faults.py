@@ -23,7 +23,7 @@ from hypothesis import strategies as st
 from tabcontam.asking.plan import Options, Subject, plan
 from tabcontam.calibration.power import Judged, Planned, ask, judge, planned
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Evidence, Query, Reading, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Capability, Evidence, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.evidence.checks import rendered
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed
 from tabcontam.evidence.registry import all_tests, by_id
@@ -95,7 +95,7 @@ def verdicts(outcomes: Judged) -> dict[str, Verdict | None]:
         "### Final answer\n",
     ],
 )
-@pytest.mark.parametrize("test", [test.id for test in all_tests()])
+@pytest.mark.parametrize("test", [test.id for test in all_tests() if Capability.GENERATE in test.needs])
 def test_a_preamble_does_not_hide_the_answer(test: str, before: str) -> None:
     """B1: the first line alone was kept, so that GPT-4 and GPT-4o got nothing in tests 7 and 9."""
     queries = [query for query in asked(test) if not query.decoy_of][:5]

@@ -68,7 +68,7 @@ def not_asked(run: "Run") -> str:
     cells = [cell for cell in run.cells if cell.subject is run.subjects[0]]
     beyond = sum(cell.beyond for cell in cells)
     undecided = sum(cell.uninformative is not None for cell in cells)
-    left_out = [f"{test.id} whole" for test in run.left_out]
+    left_out = [f"{phrase([test.id for test in run.left_out])} whole"] if run.left_out else []
     left_out += [f"{beyond:,} further queries to each LLM"] if beyond else []
     of_rules = (
         f"; {undecided} of {len(cells)} cells of an LLM are not asked at all, since the calibrated rules could tell "

@@ -404,7 +404,7 @@ def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) 
 def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
     asked = ("run", "--llm", "simulated:guesser", "--no-controls", "--dataset", "wine", "--queries", "paper")
     plan = tabcontam(*asked, "--dry-run", cwd=tmp_path).stdout
-    assert plan.count("the paper's own queries alone: left out are matched_membership whole and ") == 1
+    assert plan.count("the paper's own queries alone: left out are matched_membership and perplexity whole and ") == 1
     assert re.search(r"membership +100 to ask", plan)
     document_of_plan = json.loads(tabcontam(*asked, "--dry-run", "--json", cwd=tmp_path).stdout)
     assert document_of_plan["left_out"] in plan

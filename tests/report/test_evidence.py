@@ -185,7 +185,7 @@ def test_a_row_of_200_columns_is_whole(row: dict[str, str]) -> None:
 
 def test_the_script_is_small_and_writes_no_markup() -> None:
     script = asset("evidence.js")
-    assert len(script.encode()) < 8_000
+    assert len(script.encode()) < 9_000
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|\beval\b|Function\(|\.style\b", script)
     assert "</script" not in script
     assert "<!--" not in script
