@@ -74,11 +74,16 @@ class Scorer:
         found: list[Moments] = []
         for first in range(0, len(places), step):
             part = slice(first, first + step)
-            scores = torch.log_softmax(flat[self._tensor(places[part])].float(), dim=-1).clamp_(min=LEAST)
+            # Logits below the greatest: so is their mean near 0 where the chances are, and its square takes nothing off.
+            scores = flat[self._tensor(places[part])].float()
+            scores = scores.sub_(scores.amax(dim=-1, keepdim=True)).clamp_(min=LEAST)
             own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]
-            chances = scores.exp()
-            means = torch.linalg.vecdot(chances, scores)
-            deviations = torch.linalg.vecdot(chances, scores.sub_(means[:, None]).square_()).sqrt()
+            weights = scores.exp()
+            total = weights.sum(dim=-1)
+            means = torch.linalg.vecdot(weights, scores) / total
+            squares = torch.linalg.vecdot(weights.mul_(scores), scores) / total
+            deviations = (squares - means.square()).clamp_(min=0).sqrt()
+            own, means = own - total.log(), means - total.log()
             found.extend(zip(own.tolist(), means.tolist(), deviations.tolist(), strict=True))
         return found
 
