@@ -14,14 +14,13 @@ import asyncio
 import os
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from pathlib import Path
 from random import Random
 from statistics import median
-from time import perf_counter, process_time
-from typing import Any
+from time import perf_counter, process_time, sleep
+from typing import Any, TypeVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Message, Passage, Prompt, Scores
@@ -32,6 +31,7 @@ from tabcontam.tables.serializers import Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tests.subjects.hf import tiny
 
+Found = TypeVar("Found")
 TURN = 160  # prompts: each turn ends with batches that are not full
 SHORT, SHORT_TOKENS, SHORT_ANSWER = 128, 50, 64
 SIZES: dict[str, Any] = {
@@ -47,7 +47,7 @@ TINY: dict[str, Any] = {"vocab_size": tiny.VOCABULARY}
 SMALL = TINY | {"hidden_size": 128, "num_hidden_layers": 6, "intermediate_size": 512, "vocab_size": 2000}
 SCORERS: tuple[dict[str, Any], ...] = (TINY, SMALL, SIZES)
 SCORED = 480  # rows that are scored
-ROUND = 240  # of them, before the other side's turn
+TURNS = 3  # of each side
 LARGE = {"hidden_size": 2048, "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 8192}
 BATCHES = (1, 16, 64, 256)  # on a GPU, of which the best is the peer
 HEADER = """
@@ -157,16 +157,10 @@ def compared_scores(plain: Plain, model: Model, texts: Sequence[str]) -> str:
     """
     ratios: dict[str, list[float]] = {"peer": [], "its processor": [], "alone": [], "own processor": []}
     apart = 0.0
-    for first in range(0, len(texts), ROUND):
-        turn = texts[first : first + ROUND]
-        times = [(perf_counter(), process_time())]
-        wanted = [plain.scores(text) for text in turn]
-        times.append((perf_counter(), process_time()))
-        single = ours_scored(model, turn, at_once=1)
-        times.append((perf_counter(), process_time()))
-        found = ours_scored(model, turn, at_once=model.connections or 1)
-        times.append((perf_counter(), process_time()))
-        peer, alone, own = ([end - start for start, end in zip(*pair, strict=True)] for pair in pairwise(times))
+    for _ in range(TURNS):
+        wanted, peer = timed(lambda: [plain.scores(text) for text in texts])
+        single, alone = timed(lambda: ours_scored(model, texts, at_once=1))
+        found, own = timed(lambda: ours_scored(model, texts, at_once=model.connections or 1))
         for name, ratio in zip(ratios, (*_over(peer, own), *_over(alone, own)), strict=True):
             ratios[name].append(ratio)
         for scored, one, known in zip(found, single, wanted, strict=True):
@@ -175,6 +169,17 @@ def compared_scores(plain: Plain, model: Model, texts: Sequence[str]) -> str:
                 told = ((mine, its, peers) for mine, its, peers in numbers if mine is not None and its is not None)
                 apart = max(apart, *(max(abs(mine - its), abs(mine - peers)) for mine, its, peers in told))
     return "".join(f"{median(values):{len(name) + 1}.1f}" for name, values in ratios.items()) + f" {apart:13.0e}"
+
+
+def timed(work: Callable[[], list[Found]]) -> tuple[list[Found], tuple[float, float]]:
+    """What some work gives, and the seconds that it took: all, and the processor's.
+
+    The threads of the work before it spin for a while, and would slow this one.
+    """
+    sleep(0.5)
+    began = perf_counter(), process_time()
+    found = work()
+    return found, (perf_counter() - began[0], process_time() - began[1])
 
 
 def _over(first: Sequence[float], second: Sequence[float]) -> list[float]:
@@ -238,7 +243,7 @@ def scores(tables: Sequence[Table], serializer: Serializer, device: str) -> None
             tiny.saved(made, reader, folder)
             plain, model = Plain(folder, device), HFModel(name)
             asyncio.run(model.connect())
-            compared_scores(plain, model, texts[:ROUND])  # nothing is measured before it has run once
+            compared_scores(plain, model, texts[:48])  # nothing is measured before it has run once
             number = sum(weights.numel() for weights in made.parameters())
             print(f"{number:14,}{compared_scores(plain, model, texts)}", flush=True)
 
