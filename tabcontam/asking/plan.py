@@ -73,9 +73,15 @@ class PlannedCell(Sheet):
 
     @property
     def lacks(self) -> str | None:
-        """What the test needs and the subject, once it is connected, is found not to have; None where it has all."""
-        lacking = self.test.needs - self.subject.model.capabilities
+        """What the test needs and the subject does not have; None where it has all, or may turn out to have it."""
+        lacking = self.test.needs - self.subject.model.capabilities - self.subject.model.may_have
         return phrase([IN_WORDS[capability] for capability in Capability if capability in lacking]) or None
+
+    @property
+    def provided(self) -> str | None:
+        """What the test needs, and nobody knows yet whether the subject has it; None where that is known."""
+        open_yet = (self.test.needs - self.subject.model.capabilities) & self.subject.model.may_have
+        return phrase([IN_WORDS[capability] for capability in Capability if capability in open_yet]) or None
 
     @property
     def skip(self) -> str | None:

@@ -2,21 +2,21 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
 
-from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.asker import NOTHING, Asker, StoppedError
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
 from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, key
-from tabcontam.asking.trials import Journal, Key, Line, answer_of, asked_in, line_key, trial_line
+from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Prompt, Query, Question, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Answer, Prompt, Query, Reply, State, Trial, Verdict
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Form, Model
 from tabcontam.subjects.missing import MissingModel
@@ -27,6 +27,7 @@ from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.judge import LONGEST, conclude, read_trial, result, surely_found, unjudged
 from tabcontam.verdicts.rules import PAPER
 
+PROBE_TOKENS = 400  # that a request can have at most by which a model finds out what it has
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
 Slot = tuple[PlannedCell, Query]
 
@@ -88,7 +89,7 @@ class Session:
         for cell in self.cells:
             for query in cell.queries:
                 line = known.get(line_key({**cell.name._asdict(), "query": query.id}))
-                if line is not None and _answers(line, query):
+                if line is not None and answers(line, query):
                     trial = Trial(query, answer_of(line), cached=True)
                     if self._usable(trial):
                         self._keep(cell, trial)
@@ -109,7 +110,11 @@ class Session:
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
             limiter, price = self._limiter(model), self._price(model)
-            self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
+            probed = price.cost(model.probes * PROBE_TOKENS, model.probes) if price else NOTHING
+            self._budget.note(model.probes, probed)
+            asker = Asker(model.spec, limiter, self._budget, price, self.progress)
+            asker.requests, asker.dollars = model.probes, probed
+            self.askers[model.spec] = asker
         try:
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects))
         finally:
@@ -370,17 +375,6 @@ class Session:
             name = self.found_by[llm]
             return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"
         return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended before"
-
-
-def _answers(line: Line, query: Query) -> bool:
-    """Whether a line's question is this query's, in any form: which one a server takes shows only once it is asked."""
-    question = query.question
-    return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
-
-
-def _forms(question: Question) -> Iterable[Form]:
-    """The forms in which a question can be sent: what is no prompt has one alone."""
-    return Form if isinstance(question, Prompt) else (Form.COMPLETION,)
 
 
 def _asked_as(model: Model, query: Query) -> str | None:

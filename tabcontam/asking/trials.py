@@ -290,3 +290,14 @@ def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
     if not (guess.rest or may_be_nothing):
         raise ValueError("a guess rules a value out")
     return guess
+
+
+def answers(line: Line, query: Query) -> bool:
+    """Whether a line's question is this query's, in any form: which one a server takes shows only once it is asked."""
+    question = query.question
+    return any(asked_in(question, form).items() <= line.items() for form in _forms(question))
+
+
+def _forms(question: Question) -> Iterable[Form]:
+    """The forms in which a question can be sent: what is no prompt has one alone."""
+    return Form if isinstance(question, Prompt) else (Form.COMPLETION,)

@@ -13,14 +13,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
+from tabcontam.cli.console import console_of
 from tabcontam.errors import Exit, UsageError
 from tabcontam.verdicts.rules import ALPHA, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from rich.console import Console
 
     from tabcontam.asking.progress import Progress
     from tabcontam.runs.run import Outcome, Run, RunOrder
@@ -234,19 +233,6 @@ def _print_plan(options: argparse.Namespace) -> None:
         print(plan_text(run.cells, estimates, leaving, left_out))
 
 
-def _console(color: str = "auto") -> "Console":
-    from rich.console import Console
-
-    class ReportConsole(Console):
-        """A console whose reader may leave before the end, as `head` does."""
-
-        def on_broken_pipe(self) -> None:
-            raise BrokenPipeError
-
-    system: Any = {"auto": "auto", "always": "standard", "never": None}[color]
-    return ReportConsole(color_system=system, highlight=False, emoji=False, markup=False, soft_wrap=False)
-
-
 def _print_results(results: "RunResults", folder: "Path", options: argparse.Namespace) -> None:
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
@@ -256,7 +242,7 @@ def _print_results(results: "RunResults", folder: "Path", options: argparse.Name
     if options.json:
         print(as_json(results), end="", flush=True)
         return
-    console, verbosity = _console(options.color), options.verbose - options.quiet
+    console, verbosity = console_of(options.color), options.verbose - options.quiet
     with plain_log():
         print_header(console, results, verbosity)
         print_report(
@@ -370,7 +356,7 @@ def _power(options: argparse.Namespace) -> int:
     if options.json:
         print(as_json(document), end="")
     else:
-        print_power(_console(), document)
+        print_power(console_of(), document)
     return Exit.DONE
 
 

@@ -55,7 +55,7 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
 
 def _cell(cell: PlannedCell) -> str:
     name = cell.name
-    what = f"{len(cell.queries)} to ask"
+    what = f"{len(cell.queries)} to ask" + (f", if it has {cell.provided}" if cell.provided else "")
     if cell.skip:
         what = f"skipped: {cell.skip}"
     elif cell.uninformative:

@@ -118,7 +118,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asking: bool = Tr
         serializers,
         order.batch_size,
         order.form,
-        needs=frozenset().union(*(test.needs for test in tests if asking)),
+        needs=frozenset().union(*(test.needs for test in tests)),
+        finds_out=asking,
         seed=order.options.seed,
     )
     named = tuple(dict.fromkeys(order.llms or CONTROLS))

@@ -147,6 +147,8 @@ class Model(Protocol):
     version: str = ""  # what the server states: a version or digest; "" where it states none
     connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
+    may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, until `connect` has found out
+    probes: int = 0  # requests that `connect` sent to find out
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
 
     def __repr__(self) -> str:

@@ -254,6 +254,29 @@ def test_rows_of_a_file_that_would_leave_are_counted() -> None:
     assert rows_shown(planned(spy)) == {}
 
 
+def test_rows_that_may_leave_to_be_scored_are_counted_before_anybody_knows() -> None:
+    """A server is found to score texts when it is connected; by then it is too late to ask whether rows may leave."""
+    spy = Spy()
+    spy.local = False
+    tests = [by_id()["perplexity"]]
+    assert rows_shown(plan([Subject(spy)], [ships(private=True)], [IS], tests, Options())) == {}
+    spy.may_have = frozenset({Capability.SCORE})
+    (cell,) = plan([Subject(spy)], [ships(private=True)], [IS], tests, Options())
+    assert rows_shown([cell]) == {("spy:one", "ships"): 100}
+    assert (cell.skip, cell.provided) == (None, "log-probabilities")
+    spy.may_have = frozenset()
+    assert cell.skip == "spy:one cannot take part: the test needs log-probabilities"
+
+
+def test_what_a_model_asked_to_find_out_what_it_has_is_counted(tmp_path: Path) -> None:
+    spy = Spy()
+    spy.probes = 2
+    running = session(planned(spy), tmp_path, Options(most_requests=5))
+    answer(running)
+    assert len(spy.asked) == 3
+    assert running.used()["spy:one"].requests == 5
+
+
 def test_a_full_disk_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spy = Spy()
     running = session(planned(spy), tmp_path, few(connections=1))

@@ -48,6 +48,13 @@ def test_a_line_a_cell() -> None:
     assert second == "openai:a  skipped: 1 test needs an LLM that understands a question: membership"
 
 
+def test_what_nobody_knows_yet_of_a_server_is_counted_and_said() -> None:
+    unsure = Named()
+    unsure.may_have = frozenset({Capability.SCORE})
+    cells = plan([Subject(unsure)], [ships()], [load_serializers()["is"]], [by_id()["perplexity"]], Options())
+    assert plan_text(cells, [PAID], {}).splitlines()[0].endswith("perplexity  200 to ask, if it has log-probabilities")
+
+
 def test_a_cell_that_could_tell_nothing_is_not_zero_queries_without_a_reason() -> None:
     uninformative = [replace(cell, uninformative="too few rows") for cell in cells()[:1]]
     assert plan_text(uninformative, [PAID], {}).splitlines()[0].endswith("full_completion  uninformative: too few rows")

@@ -74,7 +74,7 @@ class Scorer:
         found: list[Moments] = []
         for first in range(0, len(places), step):
             part = slice(first, first + step)
-            # Logits below the greatest: so is their mean near 0 where the chances are, and its square takes nothing off.
+            # Logits below the greatest: their mean is near 0, so that its square takes no digits off.
             scores = flat[self._tensor(places[part])].float()
             scores = scores.sub_(scores.amax(dim=-1, keepdim=True)).clamp_(min=LEAST)
             own = scores.gather(1, self._tensor(targets[part])[:, None])[:, 0]

@@ -65,6 +65,7 @@ class OpenAIModel(ServedModel):
         max_connections: int | None = 8,
         spec: str = "",
         needs: frozenset[Capability] = frozenset(),
+        finds_out: bool = True,
     ) -> None:
         if form not in FORMS:
             raise unknown("form", form, FORMS)
@@ -72,7 +73,7 @@ class OpenAIModel(ServedModel):
         at = "" if base_url is None else f"@{base_url}"
         super().__init__(spec or f"openai:{model}{at}", model, address, OPENAI)
         self._max_connections = max_connections
-        self._needs = needs
+        self._finds_out = finds_out
         self._way = WAYS[0]
         self._habits = Habits()
         known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
@@ -80,6 +81,8 @@ class OpenAIModel(ServedModel):
         self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
         forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
+        # A model that chats at OpenAI scores no text that it is given.
+        self.may_have = needs & {Capability.SCORE} if not (self._own and self.form is Form.CHAT) else frozenset()
         self._clients: Clients | None = None
 
     def settle(self, form: Form) -> None:
@@ -98,8 +101,9 @@ class OpenAIModel(ServedModel):
                 raise self._mistake(self._turned_away(problem)) from None
         except TransientError as error:
             raise self._mistake(self._no_list(error)) from None
-        if Capability.SCORE in self._needs and not (self._own and self.form is Form.CHAT):
-            await self._try_scoring()  # a model that chats at OpenAI scores no text that it is given
+        if self.may_have and self._finds_out:
+            await self._try_scoring()
+            self.may_have = frozenset()
 
     async def generate(self, request: Request) -> Reply:
         """Ask once, and again only in words that the model takes, or in the other form where it seems to lack this one.
@@ -231,6 +235,7 @@ class OpenAIModel(ServedModel):
         with suppress(FatalError, TimeoutError):
             async with asyncio.timeout(LONGEST_PROBE):
                 for _ in WAYS:
+                    self.probes += 1
                     try:
                         body = await self._send(Form.COMPLETION, score_arguments(PROBE, ways[0]))
                         scored = read_scores(body, PROBE)
@@ -292,7 +297,15 @@ class OpenAIModel(ServedModel):
 
 def open_server(name: str, address: str | None, settings: Settings) -> OpenAIModel:
     """The LLM of this name behind an address, or at OpenAI."""
-    return OpenAIModel(name, address, settings.form, settings.connections, settings.spec, settings.needs)
+    return OpenAIModel(
+        name,
+        address,
+        settings.form,
+        settings.connections,
+        settings.spec,
+        settings.needs,
+        settings.finds_out,
+    )
 
 
 PROVIDER = Provider(

@@ -1052,8 +1052,19 @@ class TestScore:
         with LoopbackServer(self.echo) as server:
             connect(opened(server))
             assert server.asked == []
-            connect(self.scoring(server))
-            assert len(server.asked) == 1
+            model = self.scoring(server)
+            assert model.may_have == {Capability.SCORE}
+            connect(model)
+            assert len(server.asked) == model.probes == 1
+            assert model.may_have == frozenset()
+
+    def test_is_not_found_out_where_it_is_only_planned(self) -> None:
+        with LoopbackServer(self.echo) as server:
+            model = OpenAIModel("model", server.url, needs=frozenset({Capability.SCORE}), finds_out=False)
+            connect(model)
+        assert server.asked == []
+        assert model.may_have == {Capability.SCORE}
+        assert OpenAIModel("gpt-4o", None, needs=frozenset({Capability.SCORE})).may_have == frozenset()
 
     def test_is_found_on_a_busy_server(self) -> None:
         responses = [error(429, "slow", {"Retry-After": "0.01"})]
