@@ -127,6 +127,12 @@ class RunResults:
         return {kind: tests for kind, tests in by_kind.items() if tests}
 
     @cached_property
+    def families(self) -> dict[Family, tuple[str, ...]]:
+        """The tests that a report shows, by the family whose error budget they share."""
+        by_family = grouped(self.tests, lambda test: self.facts[test].family)
+        return {family: tuple(by_family[family]) for family in Family if family in by_family}
+
+    @cached_property
     def possible(self) -> tuple[Result, ...]:
         """The cells of tests that their LLM can take: those that a report shows one by one."""
         return tuple(cell for cell in self.cells if not cell.lacks)
