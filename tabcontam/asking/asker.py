@@ -16,7 +16,7 @@ from tabcontam.asking.limiter import Limiter
 from tabcontam.asking.progress import Progress
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Answer, Prompt, Question, State, without_answer
-from tabcontam.subjects.base import FatalError, Model, Request, SpentError, TransientError
+from tabcontam.subjects.base import FatalError, LackError, Model, Request, SpentError, TransientError
 from tabcontam.subjects.prices import Price
 
 TRIES = 10
@@ -78,6 +78,8 @@ class Asker:
             answer = await self._tried(model, query, unwanted)
         except TransientError as error:
             return self._gave_up(error, query)
+        except LackError as error:
+            raise StoppedError from error
         except (FatalError, SpentError) as error:
             self.spent |= isinstance(error, SpentError) and not self.ended
             self.end(str(error))
@@ -137,7 +139,7 @@ class Asker:
             if error.crowded:
                 self.limiter.crowded(began, error.kind)
             raise
-        except FatalError:
+        except (FatalError, LackError):
             spent = charge.before
             raise
         except SpentError:  # of a further request; those before it were sent

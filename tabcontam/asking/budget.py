@@ -58,11 +58,6 @@ class Budget:
         charge.before = charge.reserved
         charge.reserved += most
 
-    def note(self, requests: int, dollars: Decimal) -> None:
-        """Requests that were sent for no query, and cost so many dollars at most."""
-        self.requests += requests
-        self.dollars += dollars
-
     def settle(self, charge: Charge, spent: Decimal) -> None:
         """The query's requests cost so many dollars."""
         self._open.remove(charge)

@@ -19,6 +19,7 @@ from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER, Queries
 from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
+TOO_FEW = "so few queries that none has the one that it is to be compared with; raise --queries"
 IN_WORDS = {
     Capability.GENERATE: "an LLM that answers in words",
     Capability.CHAT: "a chat model",
@@ -167,10 +168,20 @@ def sheet_of(
             own = tuple(query for query in queries if query.paper)
             unfit = None if own else NONE_OF_PAPER
             return Sheet(test, table, serializer, own, unfit, len(queries) - len(own), prompts)
-        asked = test.worded_by(prompts).planned(table, serializer, rng)[: options.queries]
-        return Sheet(test, table, serializer, tuple(asked), prompts=prompts)
+        asked = _first(test.worded_by(prompts).planned(table, serializer, rng), options.queries, test.decides)
+        return Sheet(
+            test, table, serializer, asked, TOO_FEW if options.queries and not asked else None, prompts=prompts
+        )
     except Skip as skip:
         return Sheet(test, table, serializer, (), str(skip), prompts=prompts)
+
+
+def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
+    """The first queries. A score of pairs needs both: a query whose decoys are all cut off is not asked for one."""
+    asked = queries[:most]
+    kept = {query.decoy_of for query in asked}
+    cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
+    return tuple(query for query in asked if decides or query.id not in cut_off)
 
 
 def has_papers(test: Test) -> bool:

@@ -27,7 +27,7 @@ from tabcontam.asking.reply_file import (
     size_of,
     with_side_files,
 )
-from tabcontam.asking.trials import sent
+from tabcontam.asking.trials import sent, token_of
 from tabcontam.evidence.questions import (
     Answer,
     Lookup,
@@ -39,7 +39,6 @@ from tabcontam.evidence.questions import (
     Reply,
     Scores,
     State,
-    Token,
     Usage,
 )
 from tabcontam.subjects.base import Form
@@ -320,7 +319,7 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
         state, detail = State(fields["state"]), fields["detail"]
         usage = None if fields["usage"] is None else Usage(*fields["usage"])
         if "scores" in fields:
-            return Scores(tuple(Token(*token) for token in fields["scores"]), state, detail, usage)
+            return Scores(tuple(map(token_of, fields["scores"])), state, detail, usage)
         if "found" in fields:
             return Matches(tuple(Match(*match) for match in fields["found"]), fields["documents"], state, detail, usage)
         return Reply(fields["text"], state, detail, fields["tokens"], usage)

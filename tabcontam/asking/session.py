@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import fmean
 
-from tabcontam.asking.asker import NOTHING, Asker, StoppedError
+from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
@@ -27,7 +27,6 @@ from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.judge import LONGEST, conclude, read_trial, result, surely_found, unjudged
 from tabcontam.verdicts.rules import PAPER
 
-PROBE_TOKENS = 400  # that a request can have at most by which a model finds out what it has
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
 Slot = tuple[PlannedCell, Query]
 
@@ -87,12 +86,16 @@ class Session:
         """Take the answers that the run's folder holds to the same prompts, then those that the store holds."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for cell in self.cells:
-            for query in cell.queries:
+            for query in cell.written if cell.lacks else cell.queries:  # it may have had what it lacks now
                 line = known.get(line_key({**cell.name._asdict(), "query": query.id}))
-                if line is not None and answers(line, query):
+                if line is None or not answers(line, query):
+                    continue
+                try:
                     trial = Trial(query, answer_of(line), cached=True)
-                    if self._usable(trial):
-                        self._keep(cell, trial)
+                except (KeyError, TypeError, ValueError):
+                    continue  # damaged: it is asked again
+                if self._usable(trial):
+                    self._keep(cell, trial)
         del known
         for subject in self._reached():
             self._recall_stored(subject)
@@ -110,11 +113,7 @@ class Session:
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
             limiter, price = self._limiter(model), self._price(model)
-            probed = price.cost(model.probes * PROBE_TOKENS, model.probes) if price else NOTHING
-            self._budget.note(model.probes, probed)
-            asker = Asker(model.spec, limiter, self._budget, price, self.progress)
-            asker.requests, asker.dollars = model.probes, probed
-            self.askers[model.spec] = asker
+            self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
         try:
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects))
         finally:
@@ -287,7 +286,8 @@ class Session:
 
     def _over(self, cell: PlannedCell) -> bool:
         """Whether nothing more is to be asked for this cell."""
-        return self.stopping or cell.name.llm in self.found_by or cell.name in self.skips
+        lacks = bool(cell.lacks)  # which the first that is asked may find out
+        return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips
 
     async def _answer(self, asker: Asker, job: Job) -> None:
         cell, query = job.places[0]
@@ -343,7 +343,8 @@ class Session:
 
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
-        if skip := cell.skip or self.skips.get(cell.name):
+        skip = cell.skip or self.skips.get(cell.name)
+        if skip and not trials:
             return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip, lacks=cell.lacks)
         if cell.uninformative:
             return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
@@ -351,9 +352,9 @@ class Session:
             unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
             return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
-        asked = [trials[query.id] for query in cell.queries if query.id in trials]
-        ended = self._ended(cell.name.llm)
-        return result(cell.name, cell.test, asked, len(cell.queries), self.options.rules, cell.level, ended)
+        asked = [trials[query.id] for query in cell.written if query.id in trials]
+        ended = skip or self._ended(cell.name.llm)
+        return result(cell.name, cell.test, asked, len(cell.written), self.options.rules, cell.level, ended)
 
     def _exposure(self, cell: PlannedCell) -> float | None:
         """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""

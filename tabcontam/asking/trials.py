@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
@@ -271,11 +271,20 @@ def question_of(line: Mapping[str, Any]) -> Question:
     return Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
 
 
+def token_of(held: Sequence[Any]) -> Token:
+    """A token as it is held in JSON. Raises TypeError or ValueError for anything else."""
+    text, log_probability, mean, deviation = held
+    if not isinstance(text, str):
+        raise TypeError(f"no text: {text!r}"[:200])
+    moments = (None if number is None else float(number) for number in (mean, deviation))
+    return Token(text, float(log_probability), *moments)
+
+
 def answer_of(line: Mapping[str, Any]) -> Answer:
     """The answer that a line holds. Raises KeyError, TypeError or ValueError for a line that is none."""
     state, detail, kind = State(line["state"]), line.get("detail") or "", line.get("question")
     if kind == PASSAGE:
-        return Scores(tuple(Token(*token) for token in line["scores"]), state, detail)
+        return Scores(tuple(map(token_of, line["scores"])), state, detail)
     if kind == LOOKUP:
         return Matches(tuple(Match(*match) for match in line["found"]), line["documents"], state, detail)
     return Reply(line["reply"], state, detail, line.get("tokens"))

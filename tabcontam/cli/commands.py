@@ -133,7 +133,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
     try:
-        run = prepare(order_of(vars(options), _command_line()), shown, asking=not getattr(options, "dry_run", False))
+        run = prepare(order_of(vars(options), _command_line()), shown)
         gc.freeze()
     finally:
         gc.enable()

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, get_type_hints
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.questions import Message, Prompt
 from tabcontam.paths import shipped
-from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
+from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, plain_name, read_toml, shipped_files, with_own
 
 KIND = "prompts"
 DEFAULT = "default"
@@ -256,8 +256,7 @@ def from_file(path: Path) -> PromptSet:
         templates = {name: _template(f"{where}: {name}", name, raw.pop(name, None)) for name in TEXTS}
         stated = checked(PromptSet, {**raw, **templates}, where, given=("source",), blank=True)
         _check(f"{where}: system", stated["system"], Holds(""))
-        if len(stated["name"].strip().splitlines()) != 1:
-            raise ValueError(f"{where}: name must be a text of one line")
+        plain_name(f"{where}: name", stated["name"])
     except ValueError as error:
         raise UsageError(str(error)) from error
     return PromptSet(**stated)

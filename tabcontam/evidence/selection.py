@@ -53,12 +53,14 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
     """
     by_name, by_mark = _expression("-k", names), _expression("-m", marks)
     known = sorted({*Family, *NEEDED.values(), *(mark for test in tests for mark in test.marks)})
+    folded = {mark.casefold() for mark in known}
     for word in by_mark.words:
-        if word not in known:
+        if word not in folded:
             raise unknown("mark", word, known)
 
     def chosen(test: Test) -> bool:
-        return by_name.true(lambda word: word in test.id.casefold()) and by_mark.true(lambda word: word in test.marks)
+        marks = {mark.casefold() for mark in test.marks}
+        return by_name.true(lambda word: word in test.id.casefold()) and by_mark.true(lambda word: word in marks)
 
     found = [test for test in tests if chosen(test)]
     if not found:

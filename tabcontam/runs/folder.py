@@ -23,7 +23,6 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Family
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
@@ -222,7 +221,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         command="; ".join(run.command for run in runs),
         seconds=round(sum(run.seconds or 0.0 for run in runs), 2),
         level=min(run.level or 0.0 for run in runs),
-        levels={family: min(run.level_of(Family(family)) for run in runs) for run in runs for family in run.levels},
+        levels={family: min(run.level_of(family) for run in runs) for run in runs for family in run.levels},
         notes=_last(notes, lambda note: note),
         runs=tuple(merged),
     )

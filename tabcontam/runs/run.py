@@ -103,11 +103,8 @@ class Outcome:
     seconds: float
 
 
-def prepare(order: RunOrder, progress: Progress | None = None, asking: bool = True) -> Run:
-    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written.
-
-    Where it is for the plan alone, and not for `asking`, no server is asked to show what it can do.
-    """
+def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
+    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
     tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
@@ -119,7 +116,6 @@ def prepare(order: RunOrder, progress: Progress | None = None, asking: bool = Tr
         order.batch_size,
         order.form,
         needs=frozenset().union(*(test.needs for test in tests)),
-        finds_out=asking,
         seed=order.options.seed,
     )
     named = tuple(dict.fromkeys(order.llms or CONTROLS))

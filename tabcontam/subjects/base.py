@@ -8,6 +8,7 @@ decides what to do about it:
 TransientError      may pass: the request is sent again
 FatalError          nothing more will come of this LLM
 SpentError          the user's limit forbids another request
+LackError           this subject answers no question of this kind, as it turns out
 an answer of state `failed`     this request alone gets no answer
 """
 
@@ -57,6 +58,10 @@ class TransientError(Exception):
 
 class FatalError(Exception):
     """Nothing more will come of this LLM: a wrong key, an unknown model, an exhausted quota. Its text is one line."""
+
+
+class LackError(Exception):
+    """A subject turned out not to have what this kind of question needs. It goes on to be asked others."""
 
 
 class SpentError(Exception):
@@ -147,8 +152,7 @@ class Model(Protocol):
     version: str = ""  # what the server states: a version or digest; "" where it states none
     connections: int | None = None  # requests at a time, where it is the model that knows; else the limiter finds out
     allowance: int = 0  # tokens of thinking that may come on top of an answer's, as far as is known
-    may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, until `connect` has found out
-    probes: int = 0  # requests that `connect` sent to find out
+    may_have: frozenset[Capability] = frozenset()  # what it may turn out to have, once it is asked for it
     settled: bool = True  # whether its form is known; else it finds out by asking, unless an earlier run has
 
     def __repr__(self) -> str:
@@ -195,7 +199,7 @@ class Model(Protocol):
                 return await self.search(request)
 
     async def generate(self, request: Request) -> Reply:
-        """Answer a prompt. Raises `TransientError`, `FatalError` or `SpentError`; all else becomes the answer's state.
+        """Answer a prompt. Raises the four errors above; all else becomes the answer's state.
 
         So do `score` and `search`. What a model has no method for, it fails to answer.
         """

@@ -17,8 +17,7 @@ class Settings:
     serializers: tuple[Serializer, ...] = ()  # those besides the shipped ones
     batch_size: int = 16  # texts that a model which is loaded here computes at a time
     form: str = "auto"  # of a request: "auto", "chat" or "completion"
-    needs: frozenset[Capability] = frozenset()  # of the run's tests; a model finds out whether its server meets them
-    finds_out: bool = True  # by asking it; what is only planned is not asked
+    needs: frozenset[Capability] = frozenset()  # of the run's tests
     spec: str = ""  # how the user named the model, which is to be its `spec`
     seed: int = 0
 

@@ -131,6 +131,12 @@ def _value(where: str, value: Any, hint: Any, blank: bool) -> Any:
     return value
 
 
+def plain_name(where: str, name: str) -> None:
+    """Raises ValueError for a name that a terminal would not show as it is, or that only looks like another."""
+    if not name.isprintable() or name != name.strip() or not name:
+        raise ValueError(f"{where} cannot be {name!r}: write letters that can be seen, with no blank at its ends")
+
+
 def texts(where: str, value: object, *, blank: bool) -> tuple[str, ...]:
     """A list of texts. Raises ValueError for anything else."""
     if (

@@ -181,7 +181,7 @@ class Result(InCell):
 
     @property
     def exposed(self) -> bool:
-        """Whether the LLM is known to have read every row of the table, at least once on average."""
+        """Whether the LLM is known to have read a copy of each row of the table, or more, on average."""
         return self.exposure is not None and self.exposure >= 1
 
     @property

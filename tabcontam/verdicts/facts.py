@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from tabcontam.evidence.base import Facts, Family
+from tabcontam.evidence.base import Facts
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.subjects.catalogue import standing_for
@@ -248,7 +248,7 @@ class RunFacts:
     durations: tuple[Duration, ...] = ()
     """How long the answers of each cell took that were asked now."""
 
-    def level_of(self, family: Family) -> float:
+    def level_of(self, family: str) -> float:
         """The p-value at which a single cell of a family counts as found whatever the others show."""
         return self.levels.get(family, self.level or 0.0)
 

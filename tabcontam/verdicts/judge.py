@@ -132,7 +132,7 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
     q_values = _corrected(p_values, lambda number: (cells[number].llm, known[cells[number].test].family))
 
     def decided(cell: Result, finding: bool) -> Result:
-        if rules == PAPER and known[cell.test].number is not None:
+        if rules == PAPER and (known[cell.test].number is not None or cell.paper_verdict is not None):
             return cell
         # a smaller run, whose family this one is larger than, may have found it
         own = cell.otherwise or cell.verdict

@@ -2,7 +2,7 @@
 
 Schema 1 had no facts of the tests, and what its notes and reasons were about stood in their words alone. Here, and
 nowhere else, they are taken from these words. Neither it nor the first files of schema 2 said what a control has read,
-which the names of the two that there were tell.
+which the names of the two that there were tell, nor what an LLM lacks for a test, which the reason tells.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,6 +16,8 @@ ENDED = "the run ended after"  # how the reason began of a cell that was not ask
 UNASKED = (Verdict.SKIPPED, Verdict.NO_ANSWER)
 OF_NOTES = {"the runs have different seeds": NoteKind.SEEDS, "the runs have different versions": NoteKind.VERSIONS}
 KNOWING = (Kind.KNOWLEDGE, Kind.MEMORIZATION)
+CANNOT = " cannot take part: the test needs "  # how the reason went on of a cell that its LLM could not take
+NEEDED = {"instructions": "an LLM that understands a question", "score": "log-probabilities"}
 CONTROLS = {"control:exposed": 1, "control:unexposed": 0}  # with the copies that they have read, at the least
 
 
@@ -41,7 +43,9 @@ def with_controls(document: Mapping[str, Any]) -> Mapping[str, Any]:
         return document
 
     def read(cell: Mapping[str, Any]) -> dict[str, Any]:
-        return {"exposure": CONTROLS.get(str(cell.get("llm"))), **cell}
+        _, cannot, needed = str(cell.get("reason")).partition(CANNOT)
+        lacks = NEEDED.get(needed, needed) if cannot and cell.get("verdict") == Verdict.SKIPPED else None
+        return {"exposure": CONTROLS.get(str(cell.get("llm"))), "lacks": lacks, **cell}
 
     def checking(llm: Mapping[str, Any]) -> dict[str, Any]:
         return {"checks": llm.get("spec") in CONTROLS, **llm}

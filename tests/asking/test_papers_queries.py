@@ -11,12 +11,13 @@ from tabcontam.asking.plan import NONE_OF_PAPER, Options, PlannedCell, Subject, 
 from tabcontam.asking.progress import Progress
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.base import PublishedRule, Query
-from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.evidence.rows.membership import Membership
 from tabcontam.runs.about import not_asked
 from tabcontam.runs.folder import load, merge, rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
+from tabcontam.subjects.known.control import open_control
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
@@ -163,3 +164,18 @@ def test_what_is_left_out_whole_is_what_has_no_published_rule() -> None:
     left_out = {test.id for test in all_tests() if test.published is None}
     assert "matched_membership" in left_out
     assert not left_out & OF_PAPER.keys()
+
+
+@pytest.mark.parametrize(("most", "asked"), [(1, 0), (2, 2), (5, 4), (200, 200)])
+def test_a_score_of_pairs_asks_both_of_a_pair_or_none(most: int, asked: int) -> None:
+    (cell,) = plan(
+        [Subject(open_control("exposed"))],
+        [ships()],
+        [load_serializers()["is"]],
+        [by_id()["perplexity"]],
+        Options(queries=most),
+    )
+    assert len(cell.queries) == asked
+    assert bool(cell.skip) == (asked == 0)
+    own = {query.id for query in cell.queries if not query.decoy_of}
+    assert {query.decoy_of for query in cell.queries} - {""} == own

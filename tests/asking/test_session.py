@@ -19,10 +19,10 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import TRIALS, Journal
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Query, Reply, State, Usage
+from tabcontam.evidence.base import Capability, Passage, Prompt, Query, Reply, Scores, State, Token, Usage
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.reading.words import english
-from tabcontam.subjects.base import FatalError, Form, Model, Request, TransientError
+from tabcontam.subjects.base import FatalError, Form, LackError, Model, Request, TransientError
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.subjects.prices import Price
 from tabcontam.tables.serializers import load_serializers
@@ -268,13 +268,56 @@ def test_rows_that_may_leave_to_be_scored_are_counted_before_anybody_knows() -> 
     assert cell.skip == "spy:one cannot take part: the test needs log-probabilities"
 
 
-def test_what_a_model_asked_to_find_out_what_it_has_is_counted(tmp_path: Path) -> None:
-    spy = Spy()
-    spy.probes = 2
-    running = session(planned(spy), tmp_path, Options(most_requests=5))
+def test_what_an_llm_turns_out_to_lack_is_asked_no_more_and_ends_nothing_else(tmp_path: Path) -> None:
+    class Lacking(Spy):
+        may_have = frozenset({Capability.SCORE})
+
+        async def score(self, request: Request) -> Scores:
+            self.may_have = frozenset()
+            self.asked.append(request)
+            request.again()
+            raise LackError("it scores no given text")
+
+    spy = Lacking()
+    tests = [by_id()["perplexity"], by_id()["membership"]]
+    running = session(plan([Subject(spy)], [ships()], [IS], tests, few()), tmp_path)
     answer(running)
-    assert len(spy.asked) == 3
-    assert running.used()["spy:one"].requests == 5
+    found = {cell.test: cell for cell in running.results()}
+    assert (found["perplexity"].verdict, found["perplexity"].lacks) == ("skipped", "log-probabilities")
+    prompts = [asked for asked in spy.asked if isinstance(asked.question, Prompt)]
+    assert len(prompts) == found["membership"].queries > 0
+    assert len([asked for asked in spy.asked if isinstance(asked.question, Passage)]) == 1
+    assert running.used()["spy:one"].requests == len(spy.asked) + 1
+    assert running.used()["spy:one"].ended is None
+
+
+def test_what_was_scored_before_stays_where_a_server_lacks_it_now(tmp_path: Path) -> None:
+    class Scoring(Spy):
+        capabilities = Spy.capabilities | {Capability.SCORE}
+
+        async def score(self, request: Request) -> Scores:
+            tokens = tuple(Token(sign, -1.0) for sign in request.passage.text)
+            return Scores(tokens, State.OK)
+
+    tests = [by_id()["perplexity"]]
+    for model in (Scoring(), Spy()):
+        running = session(plan([Subject(model)], [ships()], [IS], tests, Options()), tmp_path)
+        answer(running)
+        (cell,) = running.results()
+        assert (cell.verdict, cell.answered) == (None, 100)
+
+
+def test_a_damaged_line_of_scores_is_asked_again(tmp_path: Path) -> None:
+    model = Spy()
+    model.capabilities = Spy.capabilities | {Capability.SCORE}
+    cells = plan([Subject(model)], [ships()], [IS], [by_id()["perplexity"]], Options(queries=2))
+    answer(session(cells, tmp_path))
+    file = tmp_path / "trials.jsonl"
+    lines = [json.loads(line) | {"scores": "x", "state": "ok"} for line in file.read_text("utf-8").splitlines()]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+    again = session(cells, tmp_path)
+    again.recall()
+    assert again.trials == {}
 
 
 def test_a_full_disk_loses_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,6 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import all_tests
 from tabcontam.runs.folder import new_folder
 from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.subjects.openai.scores import PROBE
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
 from tests.commands import environment, process, tabcontam
@@ -32,7 +31,8 @@ from tests.results_schema import checked
 HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
-PROBES = 2  # requests by which a server is asked whether it scores texts
+PASSAGES = 200  # that are scored where the server turns out to do so
+PROBES = 2  # requests of the first passage, which find out that a server scores no text
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
 
@@ -266,7 +266,8 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
         done = tabcontam("run", "--llm", spec, "--dataset", "iris", "--dry-run", cwd=tmp_path)
         assert [request.method for request in server.requests] == ["GET"]  # the version, which stored replies go by
     assert done.returncode == 0, done.stderr
-    assert f"{spec}: 0 of {to_ask()} queries are answered already, " in done.stdout
+    assert f"{spec}: 0 of {to_ask() + PASSAGES} queries are answered already, " in done.stdout
+    assert "perplexity  200 to ask, if it has log-probabilities" in done.stdout
     cells = 3 * len(all_tests())  # those of the model and of both controls
     assert f"requests in {cells} cells, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
@@ -614,7 +615,7 @@ def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
         again = started(server, folder)
         _, errors = again.communicate(timeout=PATIENCE)
         assert again.returncode == 0, errors
-        (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask()} answered already", errors))
+        (recalled,) = map(int, re.findall(rf"(\d+) of {to_ask() + PASSAGES} answered already", errors))
         assert kept <= recalled <= kept + 2  # of each connection a reply may be stored and not yet in the folder
         assert len(server.asked) - before == to_send() - recalled + PROBES
 
@@ -720,7 +721,7 @@ def test_never_more_requests_than_allowed(tmp_path: Path) -> None:
     with small() as server:
         arguments = ["run", "--llm", f"openai:small@{server.url}", "--dataset", "iris", "--no-controls"]
         done = tabcontam(*arguments, "--max-requests", "5", "--out", "run", cwd=tmp_path)
-        assert len(server.asked) == 5 + PROBES
+        assert len(server.asked) == 5
     assert done.returncode == 0, done.stderr
     assert "--max-requests 5 is reached" in done.stdout
     assert facts(tmp_path / "run")["limit"] == "--max-requests 5 is reached"
@@ -744,7 +745,7 @@ def test_never_more_dollars_than_allowed(tmp_path: Path, dollars: str, faulty: b
     asked: list[int] = []
 
     def answer(body: dict[str, Any]) -> Response:
-        if body.get("prompt") == PROBE:
+        if "prompt" in body:
             return error(400, "no log-probabilities")
         asked.append(1)
         return error(500, "broken", {"retry-after-ms": "1"}) if faulty and len(asked) % 3 == 0 else charged(10)

@@ -260,8 +260,8 @@ class TestAFileOfOnesOwn:
                 "classification system has the unknown placeholder {row}",
             ),
             ('system = "Answer from', 'sytem = "Answer from', "has the unknown key 'sytem'"),
-            ('name = "mine"', 'name = ""', "name must be a text of one line"),
-            ('name = "mine"', 'name = "a\\nb"', "name must be a text of one line"),
+            ('name = "mine"', 'name = ""', "name cannot be"),
+            ('name = "mine"', 'name = "a\\nb"', "name cannot be"),
             (
                 "[feature_list_informed]",
                 "feature_list_informed = 1\n[other]",

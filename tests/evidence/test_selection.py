@@ -4,6 +4,7 @@ import pytest
 
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.rows.completion import IncompleteCompletion
 from tabcontam.evidence.selection import selected
 
 
@@ -62,3 +63,10 @@ def test_a_mark_is_matched_whole_and_an_unknown_one_is_one_line() -> None:
 def test_a_selection_of_nothing_names_the_tests() -> None:
     with pytest.raises(NothingSelected, match=r"no test matches -k 'list' and -m 'rows'; known: feature_list_informed"):
         selected(all_tests(), "list", "rows")
+
+
+def test_a_mark_of_ones_own_is_matched_whatever_its_letters() -> None:
+    class Own(IncompleteCompletion):
+        own_marks = frozenset({"MyMark"})
+
+    assert [type(test) for test in selected([*all_tests(), Own()], None, "mymark")] == [Own]

@@ -249,3 +249,11 @@ def test_a_bad_file_is_one_line(tmp_path: Path, text: str, problem: str) -> None
 def test_an_unknown_name_suggests_the_nearest() -> None:
     with pytest.raises(UsageError, match="unknown serializer 'equal'; did you mean equals"):
         load_serializer("equal")
+
+
+@pytest.mark.parametrize("name", ["x\u001b[31mRED", " is", ""])
+def test_a_name_that_a_terminal_would_not_show_as_it_is_is_refused(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "own.toml"
+    file.write_text(f'name = {json.dumps(name)}\nvalue_separator = " = "\nfeature_separator = "; "\n')
+    with pytest.raises(UsageError, match="name cannot be"):
+        load_serializer(str(file))

@@ -12,6 +12,7 @@ from tabcontam.subjects.hf.text import Text
 
 POSITIONS = 256  # so many positions' log-probabilities over the vocabulary are held at a time
 CACHED = 2**19  # on a processor so many numbers at a time: more do not stay in its cache, and take several times longer
+LOGITS = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a system may end the process
 FEWEST = 8  # positions, however large the vocabulary is
 PASS = 400  # tokens that are computed in the time that a pass takes besides
 LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
@@ -38,6 +39,7 @@ class Scorer:
         self._model = decoder.model
         self._text: Text = decoder.text
         self._context = decoder.context
+        self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 0)
 
     async def score(self, text: str) -> Scores:
         """The tokens of a text, scored with the others that wait; `failed` where the text is beyond the context."""
@@ -52,6 +54,9 @@ class Scorer:
         import torch
 
         longest = max(len(row.ids) for row in rows)
+        if len(rows) > 1 and len(rows) * longest * self._vocabulary > LOGITS:
+            half = len(rows) // 2
+            return self._scored(rows[:half]) + self._scored(rows[half:])
         # A text reads what stands before it alone, so that padding goes behind it.
         padded = [(*row.ids, *[0] * (longest - len(row.ids))) for row in rows]
         mask = [[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows]

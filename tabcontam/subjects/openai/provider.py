@@ -8,13 +8,12 @@ without it. A key goes to one address only.
 import asyncio
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
-from tabcontam.subjects.base import FatalError, Form, Request, TransientError, as_reply
+from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
@@ -31,15 +30,15 @@ from tabcontam.subjects.openai.errors import (
 from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import usage as usage_of
-from tabcontam.subjects.openai.scores import PROBE, WAYS, read_scores, score_arguments
+from tabcontam.subjects.openai.scores import WAYS, read_scores, score_arguments
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
-LONGEST_PROBE = 1.0  # seconds, of all that is asked to see whether texts are scored
-PROBE_WAIT = 0.2
+MOST_FAULTS = 3  # of a server while it has not scored a text yet
+TOO_LONG = "the prompt is too long: "
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
@@ -48,8 +47,7 @@ COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babba
 class OpenAIModel(ServedModel):
     """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
-    With `SCORE` in `needs`, `connect` finds out whether the server scores given text, by a request or two. What it does
-    not tell within a second it is taken to lack.
+    With `SCORE` in `needs` it is asked to score texts, and the first one shows whether its server does.
     """
 
     provider = "openai"
@@ -65,7 +63,6 @@ class OpenAIModel(ServedModel):
         max_connections: int | None = 8,
         spec: str = "",
         needs: frozenset[Capability] = frozenset(),
-        finds_out: bool = True,
     ) -> None:
         if form not in FORMS:
             raise unknown("form", form, FORMS)
@@ -73,8 +70,9 @@ class OpenAIModel(ServedModel):
         at = "" if base_url is None else f"@{base_url}"
         super().__init__(spec or f"openai:{model}{at}", model, address, OPENAI)
         self._max_connections = max_connections
-        self._finds_out = finds_out
-        self._way = WAYS[0]
+        self._finding_out = asyncio.Lock()
+        self._faults = 0
+        self._way: Mapping[str, Any] | None = None
         self._habits = Habits()
         known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
         self.form = Form.COMPLETION if known or form == "completion" else Form.CHAT
@@ -101,9 +99,6 @@ class OpenAIModel(ServedModel):
                 raise self._mistake(self._turned_away(problem)) from None
         except TransientError as error:
             raise self._mistake(self._no_list(error)) from None
-        if self.may_have and self._finds_out:
-            await self._try_scoring()
-            self.may_have = frozenset()
 
     async def generate(self, request: Request) -> Reply:
         """Ask once, and again only in words that the model takes, or in the other form where it seems to lack this one.
@@ -144,21 +139,16 @@ class OpenAIModel(ServedModel):
     async def score(self, request: Request) -> Scores:
         """The tokens of a passage with their log-probabilities in nats, as far as the server tells.
 
-        Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token.
+        Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token. The
+        first passage finds out whether and how the server scores, by two requests at most, while the others wait.
         """
-        text = request.passage.text
-        if not text:
+        if not request.passage.text:
             return Scores((), State.EMPTY, "no text")
-        try:
-            body = await self._send(Form.COMPLETION, score_arguments(text, self._way))
-        except NoAnswer as error:
-            turned_down = self._turned_down(error.problem)
-            return Scores((), turned_down.state, turned_down.detail)
-        try:
-            scored = read_scores(body, text)
-        except ValueError as error:
-            return Scores((), State.FAILED, self._line(str(error)), usage_of(body))
-        return Scores(tuple(Token(*pair) for pair in scored), State.OK, usage=usage_of(body))
+        if self._way is None:
+            async with self._finding_out:
+                if self._way is None:
+                    return await self._found_out(request)
+        return await self._scored(request, self._way)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -210,7 +200,7 @@ class OpenAIModel(ServedModel):
             raise self._fatal(whom, problem)
         if whom is Concern.CONTENT:
             return Reply("", State.REFUSED, self._line(problem.line))
-        too_long = "the prompt is too long: " if limits(problem) else ""
+        too_long = TOO_LONG if limits(problem) else ""
         return Reply("", State.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
@@ -226,28 +216,46 @@ class OpenAIModel(ServedModel):
         }[whom]
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
-    async def _try_scoring(self) -> None:
-        """Whether the server scores a text, by asking it to: twice at most, and not for long.
+    async def _found_out(self, request: Request) -> Scores:
+        """The scores of the first passage, in the way that the server takes.
 
-        It is asked in the one way and, where it does not take that, in the other; where it is busy, once more.
+        Raises `LackError` where it takes none: it refuses, or scores something else than the text that it is given.
         """
-        ways = list(WAYS)
-        with suppress(FatalError, TimeoutError):
-            async with asyncio.timeout(LONGEST_PROBE):
-                for _ in WAYS:
-                    self.probes += 1
-                    try:
-                        body = await self._send(Form.COMPLETION, score_arguments(PROBE, ways[0]))
-                        scored = read_scores(body, PROBE)
-                    except TransientError as error:
-                        await asyncio.sleep(error.wait or PROBE_WAIT)
-                    except (NoAnswer, ValueError):
-                        ways = ways[1:]
-                    else:
-                        if any(score < 0 for _, score in scored[1:]):
-                            self._way = ways[0]
-                            self.capabilities |= {Capability.SCORE}
-                        return
+        if not self.may_have:
+            raise LackError(f"{self._who} scores no given text")
+        for number, way in enumerate(WAYS):
+            if number:
+                request.again()
+            try:
+                scores = await self._scored(request, way)
+            except FatalError:
+                continue  # of these requests alone: others say whether the key and the quota are good
+            except TransientError as error:
+                self._faults += not error.crowded
+                if self._faults < MOST_FAULTS:
+                    raise
+                continue  # some servers break at what they do not know
+            if scores.state is State.REFUSED or (scores.state is State.FAILED and scores.detail.startswith(TOO_LONG)):
+                return scores  # this text alone; what becomes of another is not known
+            if scores.state is State.OK and any(token.log_probability < 0 for token in scores.tokens[1:]):
+                self._way, self.may_have = way, frozenset()
+                self.capabilities |= {Capability.SCORE}
+                return scores
+        self.may_have = frozenset()
+        raise LackError(f"{self._who} scores no given text")
+
+    async def _scored(self, request: Request, way: Mapping[str, Any]) -> Scores:
+        text = request.passage.text
+        try:
+            body = await self._send(Form.COMPLETION, score_arguments(text, way))
+        except NoAnswer as error:
+            turned_down = self._turned_down(error.problem)
+            return Scores((), turned_down.state, turned_down.detail)
+        try:
+            scored = read_scores(body, text)
+        except ValueError as error:
+            return Scores((), State.FAILED, self._line(str(error)), usage_of(body))
+        return Scores(tuple(Token(*pair) for pair in scored), State.OK, usage=usage_of(body))
 
     def _reply(self, answer: Answer, stop: Iterable[str]) -> Reply:
         # No file can hold half a surrogate pair.
@@ -304,7 +312,6 @@ def open_server(name: str, address: str | None, settings: Settings) -> OpenAIMod
         settings.connections,
         settings.spec,
         settings.needs,
-        settings.finds_out,
     )
 
 

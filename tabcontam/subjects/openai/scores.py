@@ -14,7 +14,6 @@ from typing import Any
 from tabcontam.subjects.openai.replies import at
 
 WAYS: tuple[Mapping[str, Any], ...] = ({"echo": True, "logprobs": 1}, {"prompt_logprobs": 0})
-PROBE = "1, 2, 3, 4, 5\n"
 SURPLUS = 2  # special tokens that may stand before a text
 UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
 ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")

@@ -11,7 +11,7 @@ from tabcontam.tables.serializers.csv_rows import CsvRows
 from tabcontam.tables.serializers.json_rows import JsonRows
 from tabcontam.tables.serializers.markdown_rows import MarkdownRows
 from tabcontam.tables.serializers.template import Template
-from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, with_own
+from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, plain_name, read_toml, shipped_files, with_own
 
 KIND = "serializers"
 DEFAULT = "is"
@@ -66,6 +66,7 @@ def from_file(path: Path) -> Serializer:
         raw = {"specifier": "", **raw}
     try:
         texts: dict[str, str] = checked(FORMS[form], raw, where, given=("source",), blank=True)
+        plain_name(f"{where}: name", texts["name"])
     except ValueError as error:
         raise UsageError(str(error)) from error
     for key, text in texts.items():

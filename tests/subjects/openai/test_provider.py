@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Reply, Scores, State, Usage
-from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
+from tabcontam.subjects.base import THINKING, FatalError, Form, LackError, Request, SpentError, TransientError
 from tabcontam.subjects.openai import connection
 from tabcontam.subjects.openai.address import OPENAI, is_loopback, parse_address
 from tabcontam.subjects.openai.connection import NoAnswer
@@ -940,18 +940,23 @@ class TestScore:
         entries = [{str(ord(sign)): {"logprob": -0.5, "rank": 1, "decoded_token": sign}} for sign in body["prompt"]]
         return Response({"choices": [{"text": "?", "prompt_logprobs": [None, *entries]}]})
 
+    @staticmethod
+    def scored(model: OpenAIModel, *texts: str) -> list[Scores]:
+        """What the model makes of texts, all asked at once."""
+
+        async def work() -> list[Scores]:
+            await model.connect()
+            return list(await asyncio.gather(*(model.score(Request(Passage(text))) for text in texts)))
+
+        return within(model, work)
+
     def scores(self, answer: Callable[[dict[str, Any]], Response], text: str) -> list[tuple[str, float]]:
         with LoopbackServer(answer) as server:
             model = self.scoring(server)
-
-            async def work() -> list[tuple[str, float]]:
-                await model.connect()
-                assert Capability.SCORE in model.capabilities
-                scored = await model.score(Request(Passage(text)))
-                assert scored.text == text
-                return [(token.text, token.log_probability) for token in scored.tokens]
-
-            return within(model, work)
+            (scored,) = self.scored(model, text)
+            assert scored.text == text
+            assert not text or Capability.SCORE in model.capabilities
+            return [(token.text, token.log_probability) for token in scored.tokens]
 
     def test_reads_an_echo(self) -> None:
         assert self.scores(self.echo, "ab\n") == [("a", 0.0), ("b", -1.0), ("\n", -2.0)]
@@ -980,33 +985,61 @@ class TestScore:
             unscored_echo,
             lambda body: completion("6"),
             lambda body: error(400, "Only no echo is supported"),
-            lambda body: error(500, "engine broke"),
-            lambda body: Response(raw=b"["),
+            lambda body: error(401, "Incorrect API key provided"),
         ],
     )
     def test_is_not_offered_by_every_server(self, answer: Callable[[dict[str, Any]], Response]) -> None:
+        """Two requests of the first passage find it out, whatever else is asked at the same time."""
         with LoopbackServer(answer) as server:
             model = self.scoring(server)
-            connect(model)
-        assert Capability.SCORE not in model.capabilities
-        assert len(server.asked) == 2
+            assert model.may_have == {Capability.SCORE}
+            counted: list[int] = []
 
-    @pytest.mark.parametrize("response", [Response(hang=True), error(429, "slow", {"Retry-After": "60"})])
-    def test_is_not_waited_for(self, response: Response) -> None:
+            async def work() -> list[Scores | BaseException]:
+                await model.connect()
+                asked = (
+                    model.score(Request(Passage(text), 1, again=lambda: counted.append(1))) for text in ("ab", "cd")
+                )
+                return list(await asyncio.gather(*asked, return_exceptions=True))
+
+            found = within(model, work)
+        assert [type(one) for one in found] == [LackError, LackError]
+        assert Capability.SCORE not in model.capabilities
+        assert model.may_have == frozenset()
+        assert len(server.asked) == 1 + len(counted) == 2
+
+    @pytest.mark.parametrize("response", [error(500, "engine broke"), Response(raw=b"[")])
+    def test_a_server_that_breaks_at_it_three_times_is_asked_no_more(self, response: Response) -> None:
         with LoopbackServer(lambda body: response) as server:
             model = self.scoring(server)
-            start = time.monotonic()
-            connect(model)
-            assert time.monotonic() - start < 2
-        assert Capability.SCORE not in model.capabilities
-        assert len(server.asked) == 1
+            for _ in range(2):
+                with pytest.raises(TransientError):
+                    self.scored(model, "ab")
+            with pytest.raises(LackError):
+                self.scored(model, "ab")
+        assert model.may_have == frozenset()
 
-    def test_a_refused_key_ends_the_probe_and_not_the_run(self) -> None:
-        with LoopbackServer(lambda body: error(401, "Incorrect API key provided")) as server:
+    def test_a_slow_or_busy_server_is_not_taken_to_lack_it(self) -> None:
+        responses = [error(429, "slow", {"Retry-After": "0.01"})] * 5
+        with LoopbackServer(lambda body: responses.pop() if responses else self.echo(body)) as server:
             model = self.scoring(server)
-            connect(model)
-        assert Capability.SCORE not in model.capabilities
-        assert len(server.asked) == 1
+            for _ in range(5):
+                with pytest.raises(TransientError):
+                    self.scored(model, "ab")
+            assert self.scored(model, "ab")[0].state is State.OK
+        assert Capability.SCORE in model.capabilities
+
+    def test_a_text_that_is_too_long_says_nothing_of_others(self) -> None:
+        def answer(body: dict[str, Any]) -> Response:
+            too_long = "This model's maximum context length is 8 tokens"
+            return error(400, too_long) if len(body["prompt"]) > 8 else self.echo(body)
+
+        with LoopbackServer(answer) as server:
+            model = self.scoring(server)
+            first, second = self.scored(model, "a text of many tokens", "ab")
+        assert (first.state, first.tokens) == (State.FAILED, ())
+        assert "too long" in first.detail
+        assert second.state is State.OK
 
     def test_is_not_asked_of_a_model_that_chats_at_openai(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
@@ -1021,8 +1054,12 @@ class TestScore:
 
         monkeypatch.setattr("tabcontam.subjects.openai.provider.post", post)
         monkeypatch.setattr("tabcontam.subjects.openai.provider.listing", listing)
-        for name in ("gpt-4o", "davinci-002"):
-            connect(OpenAIModel(name, None, needs=frozenset({Capability.SCORE})))
+        wanted = frozenset({Capability.SCORE})
+        assert OpenAIModel("gpt-4o", None, needs=wanted).may_have == frozenset()
+        with pytest.raises(LackError):
+            self.scored(OpenAIModel("gpt-4o", None, needs=wanted), "ab")
+        with pytest.raises(LackError):
+            self.scored(OpenAIModel("davinci-002", None, needs=wanted), "ab")
         assert asked == ["davinci-002", "davinci-002"]
 
     def test_says_what_the_server_charged_and_never_the_key(self, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -1039,53 +1076,19 @@ class TestScore:
         with LoopbackServer(answer) as server:
             model = self.scoring(server)
 
-            async def work() -> list[Scores]:
-                await model.connect()
-                return [await model.score(Request(Passage(text))) for text in ("ab", "no")]
-
-            scored, refused = within(model, work)
+            scored, refused = self.scored(model, "ab", "no")
         assert scored.usage == Usage(2, 1)
         assert refused.state is State.FAILED
         assert "sk-secret" not in refused.detail
 
     def test_is_found_out_only_if_it_is_needed(self) -> None:
         with LoopbackServer(self.echo) as server:
-            connect(opened(server))
+            assert opened(server).may_have == frozenset()
+            model = self.scoring(server)
+            connect(model)
             assert server.asked == []
-            model = self.scoring(server)
-            assert model.may_have == {Capability.SCORE}
-            connect(model)
-            assert len(server.asked) == model.probes == 1
-            assert model.may_have == frozenset()
-
-    def test_is_not_found_out_where_it_is_only_planned(self) -> None:
-        with LoopbackServer(self.echo) as server:
-            model = OpenAIModel("model", server.url, needs=frozenset({Capability.SCORE}), finds_out=False)
-            connect(model)
-        assert server.asked == []
-        assert model.may_have == {Capability.SCORE}
-        assert OpenAIModel("gpt-4o", None, needs=frozenset({Capability.SCORE})).may_have == frozenset()
-
-    def test_is_found_on_a_busy_server(self) -> None:
-        responses = [error(429, "slow", {"Retry-After": "0.01"})]
-        with LoopbackServer(lambda body: responses.pop() if responses else self.echo(body)) as server:
-            model = self.scoring(server)
-            connect(model)
-        assert Capability.SCORE in model.capabilities
-
-    def test_raises_what_generate_raises(self) -> None:
-        for response, kind in [(error(429, "slow"), TransientError), (error(401, "key"), FatalError)]:
-            with LoopbackServer(lambda body, response=response: response) as server:  # type: ignore[misc]
-                model = opened(server)
-                with pytest.raises(kind):
-                    within(model, lambda model=model: model.score(Request(Passage("ab"))))  # type: ignore[misc]
-
-    def test_says_why_a_text_is_not_scored(self) -> None:
-        with LoopbackServer(lambda body: error(400, "This model's maximum context length is 8 tokens")) as server:
-            model = opened(server)
-            scored = within(model, lambda: model.score(Request(Passage("ab"))))
-        assert (scored.state, scored.tokens) == (State.FAILED, ())
-        assert "too long" in scored.detail
+            self.scored(model, "ab", "cd", "ef")
+            assert len(server.asked) == 3
 
 
 NESTED = st.recursive(
