@@ -44,6 +44,7 @@ def experiments(example: pytest.Pytester, *arguments: str) -> tuple[str, dict[st
     return printed, {case.attrib["name"]: case for case in cases}
 
 
+@pytest.mark.slow
 def test_one_experiment_is_stopped_and_one_let_through(example: pytest.Pytester) -> None:
     llms = [part for llm in (STOPPED, LET_THROUGH, UNDECIDED) for part in ("--llm", llm)]
     datasets = ["--dataset", "adult", "--dataset", "heart"]

@@ -24,7 +24,7 @@ def asked(page: Path) -> list[tuple[Block, Command | None]]:
 
 @pytest.mark.parametrize(
     "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page in COPIED)) for page in PAGES if asked(page)],
+    [pytest.param(page, marks=[pytest.mark.slow] * (page != ROOT / "README.md")) for page in PAGES if asked(page)],
     ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

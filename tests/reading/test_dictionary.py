@@ -63,6 +63,7 @@ class TestAnswers:
 
 
 @both
+@pytest.mark.slow
 class TestBothReadersAgree:
     def test_on_every_word_of_the_file_in_every_case(self) -> None:
         cases = (str, str.upper, str.lower, str.capitalize, str.swapcase)

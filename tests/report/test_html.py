@@ -312,6 +312,7 @@ def test_the_pages_of_a_large_run_hold_their_own_evidence_alone(monkeypatch: pyt
     assert (blobs["index.html"], blobs["llm-1.html"], blobs["llm-2.html"]) == ([], ["evidence-1"], ["evidence-2"])
 
 
+@pytest.mark.slow
 def test_many_cells_of_few_llms_are_a_page_each_too() -> None:
     one = document([cell("m", f"d{number}", "full_completion", "not detected") for number in range(MOST_CELLS + 1)])
     assert set(render_pages(one, [])) == {"index.html", "llm-1.html"}

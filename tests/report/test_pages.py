@@ -31,6 +31,7 @@ def test_the_page_of_a_real_run_is_small(tmp_path: Path) -> None:
     assert size < LARGEST
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(
     not Path(os.environ.get("TABCONTAM_DATA") or "/nonexistent").is_dir(),
     reason="TABCONTAM_DATA names no folder of dataset files",
