@@ -233,7 +233,7 @@ def made(folder: Path, lines: Sequence[str], device: str) -> Path:
 def scores(tables: Sequence[Table], serializer: Serializer, device: str) -> None:
     """Print a line for each size of a model."""
     rows = [serializer.row(table.columns, row) for table in tables for row in table.rows]
-    texts = Random(0).sample(rows, min(SCORED, len(rows)))
+    texts = Random(0).choices(rows, k=SCORED)
     print("    parameters peer its processor alone own processor furthest apart")
     for sizes in SCORERS if device == "cpu" else (SIZES | LARGE,):
         with tempfile.TemporaryDirectory() as name:
@@ -258,8 +258,9 @@ def main() -> None:
     names = ("adult", "titanic") if "TABCONTAM_DATA" in os.environ else ("iris", "wine")
     tables, serializer = [load_table(name) for name in names], load_serializer("is")
     if sys.argv[1:] == ["scores"]:
-        print(f"{device}, {torch.get_num_threads()} threads; rows of {' and '.join(names)}")
-        scores(tables, serializer, device)
+        for rows_of in ([load_table("iris")], tables):
+            print(f"{device}, {torch.get_num_threads()} threads; rows of {' and '.join(each.name for each in rows_of)}")
+            scores(rows_of, serializer, device)
         return
     kinds = {"short": (list(short(tables, serializer)), 5), "suite": (list(suite(tables, serializer)), 2)}
     lines = [serializer.row(table.columns, row) for table in tables for row in table.rows[:3000]]
