@@ -31,6 +31,11 @@ IN_WORDS = {
 }
 
 
+def in_words(capabilities: frozenset[Capability]) -> str | None:
+    """What these are, as a phrase; None where there is none."""
+    return phrase([words for capability, words in IN_WORDS.items() if capability in capabilities]) or None
+
+
 @dataclass(frozen=True)
 class Subject:
     """An LLM of the run; `joined` says that it is a control beside the LLMs under test."""
@@ -75,14 +80,16 @@ class PlannedCell(Sheet):
     @property
     def lacks(self) -> str | None:
         """What the test needs and the subject does not have; None where it has all, or may turn out to have it."""
-        lacking = self.test.needs - self.subject.model.capabilities - self.subject.model.may_have
-        return phrase([IN_WORDS[capability] for capability in Capability if capability in lacking]) or None
+        return in_words(self._not_had - self.subject.model.may_have)
 
     @property
     def provided(self) -> str | None:
         """What the test needs, and nobody knows yet whether the subject has it; None where that is known."""
-        open_yet = (self.test.needs - self.subject.model.capabilities) & self.subject.model.may_have
-        return phrase([IN_WORDS[capability] for capability in Capability if capability in open_yet]) or None
+        return in_words(self._not_had & self.subject.model.may_have)
+
+    @property
+    def _not_had(self) -> frozenset[Capability]:
+        return self.test.needs - self.subject.model.capabilities
 
     @property
     def skip(self) -> str | None:

@@ -27,11 +27,10 @@ from tabcontam.asking.reply_file import (
     size_of,
     with_side_files,
 )
-from tabcontam.asking.trials import sent, token_of
+from tabcontam.asking.trials import answer_held, brought, sent
 from tabcontam.evidence.questions import (
     Answer,
     Lookup,
-    Match,
     Matches,
     Passage,
     Prompt,
@@ -299,14 +298,8 @@ def _counted(connection: sqlite3.Connection) -> dict[str, int]:
 
 def _written(answer: Answer) -> str:
     usage = answer.usage and [answer.usage.prompt, answer.usage.written]
-    fields: dict[str, Any] = {"state": answer.state, "detail": answer.detail, "usage": usage}
-    match answer:
-        case Reply():
-            fields |= {"text": answer.text, "tokens": answer.tokens}
-        case Scores():
-            fields |= {"scores": answer.tokens}
-        case Matches():
-            fields |= {"found": answer.found, "documents": answer.documents}
+    words = {"text": answer.text} if isinstance(answer, Reply) else {}  # the others' text is in what they brought
+    fields = {"state": answer.state, "detail": answer.detail, "usage": usage, **words, **brought(answer)}
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -316,13 +309,9 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
         if zlib.crc32(digest + text) != checksum:
             return None
         fields = json.loads(text.decode())
-        state, detail = State(fields["state"]), fields["detail"]
         usage = None if fields["usage"] is None else Usage(*fields["usage"])
-        if "scores" in fields:
-            return Scores(tuple(map(token_of, fields["scores"])), state, detail, usage)
-        if "found" in fields:
-            return Matches(tuple(Match(*match) for match in fields["found"]), fields["documents"], state, detail, usage)
-        return Reply(fields["text"], state, detail, fields["tokens"], usage)
+        kind = Scores if "scores" in fields else Matches if "found" in fields else Reply
+        return answer_held(kind, fields, usage)
     except _UNREADABLE:
         return None
 

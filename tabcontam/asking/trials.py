@@ -25,6 +25,7 @@ from tabcontam.evidence.questions import (
     Scores,
     State,
     Token,
+    Usage,
 )
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
@@ -217,7 +218,7 @@ def asked_in(question: Question, form: Form) -> Line:
 
 
 def brought(answer: Answer) -> Line:
-    """What of a line an answer brought besides its text."""
+    """What an answer brought besides its text, as trials.jsonl and the store hold it."""
     match answer:
         case Reply():
             return {"tokens": answer.tokens}
@@ -282,12 +283,19 @@ def token_of(held: Sequence[Any]) -> Token:
 
 def answer_of(line: Mapping[str, Any]) -> Answer:
     """The answer that a line holds. Raises KeyError, TypeError or ValueError for a line that is none."""
-    state, detail, kind = State(line["state"]), line.get("detail") or "", line.get("question")
-    if kind == PASSAGE:
-        return Scores(tuple(map(token_of, line["scores"])), state, detail)
-    if kind == LOOKUP:
-        return Matches(tuple(Match(*match) for match in line["found"]), line["documents"], state, detail)
-    return Reply(line["reply"], state, detail, line.get("tokens"))
+    kind = {PASSAGE: Scores, LOOKUP: Matches}.get(line.get("question", ""), Reply)
+    held = {"tokens": None, **line, "text": line["reply"], "detail": line.get("detail") or ""}
+    return answer_held(kind, held)
+
+
+def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None = None) -> Answer:
+    """The answer of a kind that is held in JSON. Raises KeyError, TypeError or ValueError where none is."""
+    state, detail = State(held["state"]), held["detail"]
+    if kind is Scores:
+        return Scores(tuple(map(token_of, held["scores"])), state, detail, usage)
+    if kind is Matches:
+        return Matches(tuple(Match(*match) for match in held["found"]), held["documents"], state, detail, usage)
+    return Reply(held["text"], state, detail, held["tokens"], usage)
 
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:

@@ -12,15 +12,24 @@ hundred queries, the shipped sets ask before the rows, and the last of these end
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple, get_type_hints
 
-from tabcontam.errors import UsageError, unknown
+from tabcontam.errors import UsageError
 from tabcontam.evidence.questions import Message, Prompt
 from tabcontam.paths import shipped
-from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, plain_name, read_toml, shipped_files, with_own
+from tabcontam.tables.toml_files import (
+    SUFFIX,
+    checked,
+    named,
+    own_or_shipped,
+    plain_name,
+    read_toml,
+    shipped_files,
+    with_own,
+)
 
 KIND = "prompts"
 DEFAULT = "default"
@@ -226,26 +235,12 @@ def default_prompts() -> PromptSet:
 
 def all_prompts() -> dict[str, PromptSet]:
     """The shipped sets and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
-    return with_own(KIND, load_prompts(), _own)
+    return with_own(KIND, load_prompts(), partial(own_or_shipped, KIND, known=load_prompts(), load=from_file))
 
 
 def load_prompt_set(spec: str) -> PromptSet:
     """A prompt set by name, or a user's own TOML file. Raises `UsageError`."""
-    if spec.endswith(SUFFIX) or "/" in spec:
-        return _own(Path(spec).expanduser())
-    known = all_prompts()
-    if spec not in known:
-        raise unknown("prompt set", spec, known)
-    return known[spec]
-
-
-def _own(path: Path) -> PromptSet:
-    """The set in a user's own file, or the shipped one, where the file says the same under its name."""
-    own = from_file(path)
-    other = load_prompts().get(own.name)
-    if other is not None and replace(other, about=own.about) != own:
-        raise name_taken(KIND, path, own.name, other.name)
-    return other or replace(own, source=str(path.resolve()))
+    return named(KIND, spec, load_prompts(), from_file)
 
 
 def from_file(path: Path) -> PromptSet:

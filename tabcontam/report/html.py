@@ -37,10 +37,9 @@ SCRIPTS = ("page.js", "evidence.js")
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
 WIDE = 20  # columns of an LLM that are printed with narrower squares
-OF_GUESSER = " of a guesser"
 NUMBERS = {
     "hits": "hits",
-    "expected_hits": f"hits expected{OF_GUESSER}",
+    "expected_hits": "hits expected",
     "answered": "answered",
     "queries": "queries",
     "score": "score",
@@ -185,12 +184,13 @@ def numbers(cell: Result) -> list[str]:
     """The measured numbers of a cell, each with its name; none where nothing was asked."""
     if cell.queries == 0:
         return []
-    named = {name: rounded(key, cell.numbers[key]) for key, name in NUMBERS.items() if key in cell.numbers}
+    # A score stands beside what its own null expects, which is no guesser.
+    whose = "" if cell.p_value is None else " of a guesser"
+    names = NUMBERS | {"expected_hits": f"hits expected{whose}"}
+    named = {name: rounded(key, cell.numbers[key]) for key, name in names.items() if key in cell.numbers}
     if statistic := cell.statistic:  # recalled bits are a statistic, too, and are named once
         key, expected = statistic.name.replace(" ", "_"), statistic.expected
-        by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{OF_GUESSER})"
+        by_chance = "" if expected is None else f" ({rounded(key, expected)} expected{whose})"
         named[statistic.name] = rounded(key, statistic.value) + by_chance
     interval = [f"95% interval {cell.limits}"] if cell.interval else []
-    numbers = [*(f"{name} {value}" for name, value in named.items()), *interval]
-    # A score stands beside what its own null expects, which is no guesser.
-    return numbers if cell.p_value is not None else [number.replace(OF_GUESSER, "") for number in numbers]
+    return [*(f"{name} {value}" for name, value in named.items()), *interval]

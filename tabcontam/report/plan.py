@@ -8,6 +8,7 @@ from typing import Any
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.plan import PlannedCell
 from tabcontam.groups import grouped
+from tabcontam.verdicts.wording import needing
 
 Leaving = Mapping[tuple[str, str], int]
 
@@ -37,9 +38,8 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
     lines = [_cell(cell) for cell in cells if not cell.lacks]
     lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
     for (llm, lacks), own in lacking.items():
-        tests = dict.fromkeys(cell.test.id for cell in own)
-        need = "test needs" if len(tests) == 1 else "tests need"
-        lines.append(f"{llm}  skipped: {len(tests)} {need} {lacks}: {', '.join(tests)}")
+        tests = list(dict.fromkeys(cell.test.id for cell in own))
+        lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}")
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]

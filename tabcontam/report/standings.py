@@ -21,10 +21,9 @@ class Standing:
     `apart` says what tells it from other tables of the dataset here, and begins with `at`, which names the edition.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
     `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
-    nothing was decided on the rows. `void` has the row tests that the control of that name shows to be worth
-    nothing on this table;
-    `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not every query was asked,
-    and `source` names the file that recorded answers come from.
+    nothing was decided on the rows. `void` has the row tests that the controls named in `control` show to be worth
+    nothing on this table; `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not
+    every query was asked, and `source` names the file that recorded answers come from.
     """
 
     table: str

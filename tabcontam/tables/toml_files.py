@@ -3,13 +3,13 @@
 import os
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, replace
 from datetime import datetime
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-from tabcontam.errors import UsageError, one_line
+from tabcontam.errors import UsageError, one_line, unknown
 from tabcontam.paths import shipped
 
 VARIABLE = "TABCONTAM_PATH"
@@ -54,6 +54,27 @@ def with_own(kind: str, known: Mapping[str, Item], load: Callable[[Path], Item])
             if (other := found.setdefault(own.name, own)) != own:
                 title = KINDS[kind].title
                 raise UsageError(f"two {title}s are named {own.name!r}: {other.source} and {path}; rename one")
+    return found
+
+
+def named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
+    """The thing that a user names: by a path of an own file, or by a name of `with_own`. Raises `UsageError`."""
+    own = partial(own_or_shipped, kind, known=known, load=load)
+    if spec.endswith(SUFFIX) or "/" in spec:
+        return own(Path(spec).expanduser())
+    found = with_own(kind, known, own)
+    if spec not in found:
+        raise unknown(KINDS[kind].title, spec, found)
+    return found[spec]
+
+
+def own_or_shipped(kind: str, path: Path, known: Mapping[str, Item], load: Callable[[Path], Item]) -> Item:
+    """The thing in a user's own file, or the shipped one, where the file says the same under its name."""
+    own: Any = load(path)
+    other: Any = known.get(own.name)
+    if other is not None and replace(other, about=own.about) != own:
+        raise name_taken(kind, path, own.name, other.name)
+    found: Item = other or replace(own, source=str(path.resolve()))
     return found
 
 

@@ -205,11 +205,10 @@ def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | Non
     q_values = _corrected(p_values, lambda key: (key[0][0], key[1]))
     found_by = {
         table: tuple(
-            FamilyEvidence(family=family, p_value=p_value, q_value=q_values[place, family])
-            for (place, family), p_value in p_values.items()
-            if place == table
+            FamilyEvidence(family=family, p_value=p_values[table, family], q_value=q_values[table, family])
+            for _, family in keys
         )
-        for table in by_table
+        for table, keys in grouped(p_values, lambda key: key[0]).items()
     }
     several = len({family for _, family in p_values}) > 1
 
@@ -224,7 +223,7 @@ def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | Non
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
         return table
 
-    return [decided(_table(own, found_by[table], alpha)) for table, own in by_table.items()]
+    return [decided(_table(own, found_by.get(table, ()), alpha)) for table, own in by_table.items()]
 
 
 def _tests_of(family: Family, several: bool) -> str:

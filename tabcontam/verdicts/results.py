@@ -14,7 +14,7 @@ from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
-from tabcontam.verdicts.wording import phrase
+from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
@@ -39,9 +39,8 @@ class Impossible:
     llms: tuple[str, ...]
 
     def __str__(self) -> str:
-        tests = f"{len(self.tests)} {'test needs' if len(self.tests) == 1 else 'tests need'} {self.lacks}"
         more = [f"{len(self.llms) - NAMED} more LLMs"] if len(self.llms) > NAMED else []
-        return f"{tests}: {', '.join(self.tests)} (not asked of {phrase([*self.llms[:NAMED], *more])})"
+        return f"{needing(self.tests, self.lacks)} (not asked of {phrase([*self.llms[:NAMED], *more])})"
 
 
 @dataclass(frozen=True)

@@ -68,6 +68,15 @@ def phrase(names: Sequence[str], last: str = "and") -> str:
     return f" {last} ".join(part for part in (", ".join(names[:-1]), *names[-1:]) if part)
 
 
+def needing(tests: Sequence[str], lacks: str) -> str:
+    """That these tests need what somebody lacks.
+
+    >>> needing(["membership"], "a chat model")
+    '1 test needs a chat model: membership'
+    """
+    return f"{len(tests)} {'test needs' if len(tests) == 1 else 'tests need'} {lacks}: {', '.join(tests)}"
+
+
 def listed(value: object) -> str:
     """A word, a list or a mapping (feature to value) as lines; None is a missing value, and each item is one line.
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from tabcontam.evidence.base import Query
+from tabcontam.evidence.checks import rendered
 from tabcontam.reading.answers import (
     FILLER,
     GAP,
@@ -192,9 +193,7 @@ def fresh(text: str, query: Query) -> str:
     """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
     if "\n" not in text:
         return text
-    prompt = query.prompt
-    shown = {line.strip() for message in prompt.chat for line in message.content.splitlines()}
-    shown |= {line.strip() for line in (*prompt.completion.splitlines(), *prompt.seq2seq.splitlines())}
+    shown = {line.strip() for line in rendered(query.prompt).splitlines()}
     lines = text.splitlines()
     new = [line for line in lines if line.strip() not in shown]
     announced = all(line.endswith(":") or FILLER.match(line) for line in new)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite, log
+from math import inf, isfinite, log
 from typing import Any
 
 from tabcontam.evidence.questions import Scores, State, Token
@@ -35,7 +35,7 @@ class Scorer:
     """
 
     def __init__(self, decoder: Decoder, batch_size: int) -> None:
-        self.batcher = Batcher(Together(self._scored, _too_large), decoder.thread, batch_size, _cost)
+        self.batcher = Batcher(Together(self._scored, _too_large), decoder.thread, batch_size, self._cost)
         self._model = decoder.model
         self._text: Text = decoder.text
         self._context = decoder.context
@@ -54,9 +54,6 @@ class Scorer:
         import torch
 
         longest = max(len(row.ids) for row in rows)
-        if len(rows) > 1 and len(rows) * longest * self._vocabulary > LOGITS:
-            half = len(rows) // 2
-            return self._scored(rows[:half]) + self._scored(rows[half:])
         # A text reads what stands before it alone, so that padding goes behind it.
         padded = [(*row.ids, *[0] * (longest - len(row.ids))) for row in rows]
         mask = [[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows]
@@ -92,6 +89,16 @@ class Scorer:
             found.extend(zip(own.tolist(), means.tolist(), deviations.tolist(), strict=True))
         return found
 
+    def _cost(self, rows: Sequence[Given]) -> float:
+        """Tokens that are computed for each token of a text: padding and the pass itself come on top.
+
+        What would give too many numbers at a time costs more than anything else; a text alone has to be taken.
+        """
+        longest = max(len(row.ids) for row in rows)
+        if len(rows) > 1 and len(rows) * longest * self._vocabulary > LOGITS:
+            return inf
+        return (PASS + len(rows) * longest) / sum(len(row.ids) for row in rows)
+
     def _tensor(self, values: Sequence[Any]) -> Any:
         import torch
 
@@ -106,9 +113,3 @@ def _tokens(row: Given, moments: Sequence[Moments]) -> Scores:
 
 def _too_large(row: Given) -> Scores:
     return Scores((), State.FAILED, f"out of memory with a single text of {len(row.ids):,} tokens")
-
-
-def _cost(rows: Sequence[Given]) -> float:
-    """Tokens that are computed for each token of a text: padding and the pass itself come on top."""
-    longest = max(len(row.ids) for row in rows)
-    return (PASS + len(rows) * longest) / sum(len(row.ids) for row in rows)

@@ -9,7 +9,7 @@ from hashlib import sha256
 
 from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token
+from tabcontam.evidence.questions import Capability, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.infinigram import InfiniGram, build
 from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
@@ -93,7 +93,7 @@ class ControlModel(Model):
         if self._language_model is None:
             return Scores((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         scored = await asyncio.to_thread(self._language_model.score, request.passage.text)
-        return Scores(tuple(Token(*token) for token in scored), State.OK)
+        return Scores(tuple(scored), State.OK)
 
     async def close(self) -> None:
         """Give back the memory."""

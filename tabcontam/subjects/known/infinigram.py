@@ -15,6 +15,8 @@ from itertools import chain
 from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from tabcontam.evidence.questions import Token
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -44,13 +46,6 @@ class Generated(NamedTuple):
     text: str
     finish: Finish
     tokens: int
-
-
-class Token(NamedTuple):
-    """One scored token; `log_probability` in nats, given everything before it."""
-
-    text: str
-    log_probability: float
 
 
 @dataclass(frozen=True)

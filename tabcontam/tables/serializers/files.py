@@ -1,17 +1,25 @@
 """The serializers that are shipped, and those in files of the user's own."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, fields, replace
-from functools import cache
+from dataclasses import asdict, fields
+from functools import cache, partial
 from pathlib import Path
 
-from tabcontam.errors import UsageError, unknown
+from tabcontam.errors import UsageError
 from tabcontam.tables.serializers.base import LINE_BREAK, Serializer
 from tabcontam.tables.serializers.csv_rows import CsvRows
 from tabcontam.tables.serializers.json_rows import JsonRows
 from tabcontam.tables.serializers.markdown_rows import MarkdownRows
 from tabcontam.tables.serializers.template import Template
-from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, plain_name, read_toml, shipped_files, with_own
+from tabcontam.tables.toml_files import (
+    checked,
+    named,
+    own_or_shipped,
+    plain_name,
+    read_toml,
+    shipped_files,
+    with_own,
+)
 
 KIND = "serializers"
 DEFAULT = "is"
@@ -34,26 +42,12 @@ def shipped_templates() -> Mapping[str, Template]:
 
 def all_serializers() -> dict[str, Serializer]:
     """The shipped serializers and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as they are read."""
-    return with_own(KIND, load_serializers(), _own)
+    return with_own(KIND, load_serializers(), partial(own_or_shipped, KIND, known=load_serializers(), load=from_file))
 
 
 def load_serializer(spec: str) -> Serializer:
     """A serializer by name, or a user's own TOML file. Raises `UsageError`."""
-    if spec.endswith(SUFFIX) or "/" in spec:
-        return _own(Path(spec).expanduser())
-    known = all_serializers()
-    if spec not in known:
-        raise unknown("serializer", spec, known)
-    return known[spec]
-
-
-def _own(path: Path) -> Serializer:
-    """The serializer in a user's own file, or the shipped one, where the file says the same under its name."""
-    own = from_file(path)
-    other = load_serializers().get(own.name)
-    if other is not None and replace(other, about=own.about) != own:
-        raise name_taken(KIND, path, own.name, other.name)
-    return other or replace(own, source=str(path.resolve()))
+    return named(KIND, spec, load_serializers(), from_file)
 
 
 def from_file(path: Path) -> Serializer:

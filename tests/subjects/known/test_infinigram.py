@@ -89,8 +89,8 @@ def test_scores_as_brute_force_scores(documents: list[str], text: str) -> None:
 
     scores = build(documents).score(text)
 
-    assert [token for token, _ in scores] == tokens
-    for end, (token, score) in enumerate(scores):
+    assert [token for token, *_ in scores] == tokens
+    for end, (token, score, *_) in enumerate(scores):
         assert score == pytest.approx(brute_log_probability(corpus, tokens[:end], token))
 
 
