@@ -16,7 +16,8 @@ from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_n
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
-from tabcontam.guesser.laws import Follows, follows, surprise
+from tabcontam.guesser.laws import Follows, follows
+from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
@@ -159,9 +160,8 @@ def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Int
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
     # a law between columns is looked for in all of them
-    laws = follows(Fit(target, tuple(given), (), train, places))
     added: dict[str, Counted | Follows] = {**counted, **close}
-    added |= {f"law {number}": law for number, law in enumerate(laws)}
+    added |= follows(Fit(target, tuple(given), (), train, places))
     return Predicted(fit, matrices, added, regressed(fit))
 
 

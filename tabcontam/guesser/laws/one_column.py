@@ -1,4 +1,4 @@
-"""What follows from a shown cell: a copy, a number one higher, 250 times another column."""
+"""What follows from one shown cell: a copy, a number one higher, 250 times another column."""
 
 import re
 from collections import Counter
@@ -10,6 +10,7 @@ import numpy as np
 from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, scaled, written
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.frequencies import codings, left_out, paired
+from tabcontam.guesser.laws.base import Follows
 from tabcontam.reading.reading import value_key
 
 RATIOS = 4  # multiples of the most frequent kinds that are followed
@@ -18,15 +19,7 @@ DIGITS = re.compile(r"\d+")
 Constant = int | float | tuple[int, ...]  # a difference, a ratio, or what is added to each number of a text
 
 
-@dataclass(frozen=True, eq=False)
-class Follows:
-    """The values that follow from a shown cell, with their probabilities: for each predicted row, by key."""
-
-    values: list[dict[str, float]]
-    left: Floats
-
-
-def follows(fit: Fit, most: int = 2) -> list[Follows]:
+def one_column(fit: Fit, most: int = 2) -> list[Follows]:
     """What follows from a shown cell by a difference, a ratio, or by counting on the numbers in a text."""
     scored = [
         (score, number, one.name, relation)
@@ -36,8 +29,7 @@ def follows(fit: Fit, most: int = 2) -> list[Follows]:
     scored.sort(key=lambda item: (-item[0], item[1:3]))
     least = left_out(np.zeros(len(fit.train), dtype=np.int64), fit.codes)
     kept = [relation for score, _, _, relation in scored if score > least][:most]
-    found = [[relation.values(row) for row in fit.predicted] for relation in kept]
-    return [Follows(values, np.array([1 - sum(one.values()) for one in values])) for values in found]
+    return [Follows.of([relation.values(row) for row in fit.predicted]) for relation in kept]
 
 
 def surprise(target: Column, given: Sequence[Column]) -> float:
