@@ -149,8 +149,8 @@ class FullCompletion(RowTest):
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         pool = pool_of(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
-        counted = least_sure(table, table.columns, COUNTED, previous=True)
-        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
+        counted = least_sure(table, table.columns, COUNTED, before=True)
+        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
         left = len(fitting) / len(lasts)
 
         def prompt(shown: Sequence[int]) -> Prompt:

@@ -5,15 +5,25 @@ it counts where it holds, and costs nothing where it does not.
 """
 
 from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
 
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
+from tabcontam.guesser.laws.context import in_context
 from tabcontam.guesser.laws.one_column import one_column
+from tabcontam.guesser.laws.order import order
 
-LAWS: Mapping[str, Law] = {"one column": one_column}
+LAWS: Mapping[str, Law] = {"one column": one_column, "order": order}
 
 
 def follows(fit: Fit) -> dict[str, Follows]:
     """What follows in the predicted rows of a fit by the laws found in its trained ones, by the kind of the law."""
-    return {f"{name} {number}": found for name, law in LAWS.items() for number, found in enumerate(law(fit))}
+    both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
+    return {
+        f"{name} {number}": in_context(fit, found)
+        for name, law in LAWS.items()
+        for number, found in enumerate(law(both))
+    }
