@@ -25,10 +25,12 @@ def silent_answers(
     """
     from sklearn.ensemble import ExtraTreesRegressor
 
+    answers: list[dict[int, str]] = [{} for _ in targets]
+    if not shown:
+        return answers
     features = _features(shown)
     outputs = np.column_stack([_outputs(one) for one in targets])
     outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
-    answers: list[dict[int, str]] = [{} for _ in targets]
     for train, predicted in fits:
         trees = int(np.clip(WORK // max(1, len(train)), FEWEST_TREES, TREES))
         model = ExtraTreesRegressor(trees, max_features=0.4, random_state=0).fit(features[train], outputs[train])
@@ -44,7 +46,7 @@ def silent_answers(
 
 def _features(shown: Sequence[Column]) -> Floats:
     """Numbers as they are, texts by their code and by their last number; -1 where there is none."""
-    found = [np.zeros(len(shown[0].keys)) if shown else np.zeros(0)]
+    found: list[Floats] = []
     for one in shown:
         if one.numbers is None:
             found.append(one.codes.astype(np.float64))

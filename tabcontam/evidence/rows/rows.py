@@ -109,7 +109,8 @@ class RowTest(Test):
         cells = [cell for row in rows for cell in row.given]
         weights = [units(cell.chance) for cell in cells]
         reached = sum(weight for weight, cell in zip(weights, cells, strict=True) if cell.right)
-        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached)
+        ahead = round(sum(units(cell.silent) * cell.silent_right - units(cell.silent) * cell.silent for cell in cells))
+        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached - max(0, ahead))
         recalled = sum(bits(cell.chance) for cell in cells if cell.right)
         expected = sum(cell.chance * bits(cell.chance) for cell in cells)
         chances = [row.chance for row in rows]
