@@ -35,6 +35,7 @@ from tabcontam.verdicts.cells import PROMPTS, CellName
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
+RECALLED = "recalled.csv"
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 PASSAGE, LOOKUP = "passage", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]

@@ -23,6 +23,7 @@ from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.gate import Conclusion
+from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 

@@ -3,11 +3,12 @@
 Two columns are known of the same entity where each all but determines the other. Where values repeat that is seen in
 the rows that share one. Where hardly a value repeats every column determines every other, so that only those count that
 name things by their nature: texts, dates, and whole numbers that look like identifiers. A measured number that is
-different in every row names nothing.
+different in every row names nothing, nor does a long text.
 """
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
+from statistics import median
 from typing import TYPE_CHECKING
 
 from tabcontam.tables.facts import cached_fact
@@ -21,6 +22,7 @@ DETERMINED = 0.9  # of the errors in naming a column's value must be gone once t
 REPEATED = 0.1  # of the rows must share their value with another row, for a column to be judged by these
 FEWEST = 10  # rows that share their value, for the same
 NAMING = 0.95  # of the values must be different in a column that names things by its nature
+LONGEST = 40  # characters of a name, mostly: who knows the thing does not know a longer text by the letter
 DIGITS = 5  # that all of an identifier's numbers have, at the least
 APART = 2.5  # bits between the entropies of two columns, from which on neither determines the other
 
@@ -85,7 +87,7 @@ def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
     if len(values) < max(FEWEST, len(cells) / 2) or len(set(values)) < NAMING * len(values):
         return False
     if not table.is_numeric(name):
-        return True
+        return median(map(len, values)) <= LONGEST
     lengths = {len(value) for value in values}
     return len(lengths) == 1 and lengths.pop() >= DIGITS and all(value.isdecimal() for value in values)
 

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import UNDECIDED, Family, Kind, Verdict
 from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
-from tabcontam.verdicts.wording import shorten, text
+from tabcontam.verdicts.wording import rounded, shorten, text
 
 PROMPTS = "default"  # the prompt set of results that name none: they were made before there were several
 LETTERS = {
@@ -214,6 +214,16 @@ class Result(InCell):
             return f"{shorten(first.rstrip('.'), LONGEST_SENTENCE)}; {shorten(second, LONGEST_SENTENCE)}"
         said = shorten(first or second or self.outcome, LONGEST_SENTENCE)
         return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
+
+    @property
+    def where(self) -> str:
+        """In which columns its recalled bits lie, in words: most bits first, each with the p-value without it."""
+        told = [
+            f"{rounded('recalled_bits', bits)} in {column} (without it p = {rounded('p_value', self.without[column])})"
+            for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
+            if bits and column in self.without
+        ]
+        return shorten(", ".join(told), LONGEST_SENTENCE)
 
     @property
     def limits(self) -> str:

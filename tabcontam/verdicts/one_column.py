@@ -12,6 +12,7 @@ from tabcontam.statistics.exact import any_dependence
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import rounded
 
+GUESSED = 0.05  # a p-value above it is explained by guessing, in words
 ELSEWHERE = "facts from elsewhere would do the same"
 
 
@@ -47,10 +48,10 @@ def _largest(p_value: float, without: Mapping[str, float]) -> Standing:
 
 
 def reason_of(cells: Sequence[Result], group: str, p_value: float) -> str:
-    """Why a finding of these cells does not count, whose p-value without this column is `p_value`.
-
-    It says that all that is right is in the column, where no cell has bits in another one.
-    """
-    if any(bits for cell in cells for column, bits in cell.columns.items() if column != group):
-        return f"without {group} p = {rounded('p_value', p_value)}, which is no finding: {ELSEWHERE}"
-    return f"all that is right is in {group}: {ELSEWHERE}"
+    """Why a finding of these cells does not count, whose p-value without this column is `p_value`."""
+    if not any(bits for cell in cells for column, bits in cell.columns.items() if column != group):
+        return f"all that is right is in {group}: {ELSEWHERE}"
+    without = f"(without it p = {rounded('p_value', p_value)})"
+    if p_value > GUESSED:
+        return f"all that guessing does not explain is in {group} {without}: {ELSEWHERE}"
+    return f"it rests on {group} {without}: {ELSEWHERE}"

@@ -14,7 +14,7 @@ from tabcontam.tables.table import Table
 def lying_in(table: Table, columns: Iterable[str]) -> dict[str, str]:
     """The name of the entity's columns together, for each of these columns that is known of the same one as others."""
     known = entities(table)
-    return {name: " with ".join(known[name]) for name in columns if name in known}
+    return {name: " and ".join([", ".join(known[name][:-1]), known[name][-1]]) for name in columns if name in known}
 
 
 def left_out(groups: Sequence[str], p_value: Callable[[Sequence[int]], float]) -> dict[str, float]:
