@@ -11,6 +11,7 @@ from typing import TypeVar
 from tabcontam.asking.trials import (
     JUNIT,
     NUMBER,
+    RECALLED,
     RESULTS,
     TRIALS,
     Journal,
@@ -56,13 +57,15 @@ def new_folder(moment: datetime) -> Path:
 
 
 def record(folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()) -> RunResults:
-    """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
+    """Write results.json, junit.xml, recalled.csv and the pages beside trials.jsonl; the pages show `shown` instead, if
+    given. Recorded answers have no recalled.csv.
 
     Returns the results with their comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
+    from tabcontam.report.recalled import render_recalled
 
     trials = last_lines(folder, found.cells)
     compared = comparisons(found.run, found.cells, trials, runs)
@@ -71,6 +74,8 @@ def record(folder: Path, found: RunResults, shown: RunResults | None = None, run
     try:
         replace_file(folder / RESULTS, as_json(found))
         replace_file(folder / JUNIT, render_junit(found))
+        if not found.run.recorded:
+            replace_file(folder / RECALLED, render_recalled(found, trials))
         pages = render_pages(shown, trials)
         for name, page in pages.items():
             replace_file(folder / name, page)

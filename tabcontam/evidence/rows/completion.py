@@ -162,7 +162,7 @@ class FullCompletion(RowTest):
             chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
             paper = last == EXAMPLES
-            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance)
+            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance, row=last)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
         wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked

@@ -54,7 +54,9 @@ class HiddenCells:
         names = tuple(self.table.columns[place] for place in self.places)
         chance = self._chance(row, examples) if blind and row in self.guesses else {}
         write = partial(self.write, row, examples)
-        query = Query("", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance)
+        query = Query(
+            "", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance, row=row
+        )
         return without_missing(query, self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
