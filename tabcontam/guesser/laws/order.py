@@ -42,10 +42,17 @@ def _forms(x: list[Floats]) -> list[Floats]:
             a + c - d,
             2 * b - d,
             a + b,
-            a * np.nanmedian(a / b),
+            *(a * rate for rate in _rates(a / b)),
             (a + b) / 2,
             2 * a,
         ]
+
+
+def _rates(ratios: Floats) -> list[float]:
+    """The usual growth from one row to the next, as it is and as it may have been written down."""
+    known = ratios[np.isfinite(ratios)]
+    middle = float(np.median(known)) if len(known) else 1.0
+    return list(dict.fromkeys([middle, round(middle, 2), round(middle, 3)]))
 
 
 def _step(fit: Fit) -> int:
