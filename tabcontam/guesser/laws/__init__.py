@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
+from tabcontam.guesser.laws.formulas import formulas
 from tabcontam.guesser.laws.one_column import one_column
 
-LAWS: Mapping[str, Law] = {"one column": one_column}
+LAWS: Mapping[str, Law] = {"one column": one_column, "formula": formulas}
 
 
 def follows(fit: Fit) -> dict[str, Follows]:

@@ -1,0 +1,183 @@
+"""Terms of one, two and three columns, and the constant with which a term comes to the most of a column's values."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, permutations
+
+import numpy as np
+
+from tabcontam.guesser.columns import Bools, Floats, Ints
+
+Operation = Callable[..., Floats]
+DIVISORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 25, 30, 50, 52, 60, 100, 365, 1000, 3600)
+CHUNK = 400_000  # numbers that are sorted at once
+
+
+def _rooted(a: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.abs(a)))
+
+
+def _annuity(loan: Floats, rate: Floats, terms: Floats) -> Floats:
+    """What is paid back in each of the terms (years or months) at a rate by term."""
+    return loan * rate / (1 - (1 + rate) ** -terms)
+
+
+ONE: dict[str, Operation] = {
+    "a": lambda a: a,
+    "a²": lambda a: a * a,
+    "a³": lambda a: a * a * a,
+    "√a": _rooted,
+    "1/a": lambda a: 1 / a,
+    "1/a²": lambda a: 1 / (a * a),
+    "log a": lambda a: np.log(np.abs(a)),
+    "exp a": lambda a: np.exp(np.clip(a, -700, 700)),
+}
+DIVIDED: dict[str, Operation] = {
+    f"a//{by}{'-1' if less else ''}": (lambda a, by=by, less=less: np.floor((a - less) / by))
+    for by in DIVISORS
+    for less in (0, 1)
+}
+TWO: dict[str, Operation] = {  # the order of the columns does not matter
+    "a+b": lambda a, b: a + b,
+    "a-b": lambda a, b: a - b,
+    "|a-b|": lambda a, b: np.abs(a - b),
+    "ab": lambda a, b: a * b,
+    "min": np.minimum,
+    "max": np.maximum,
+    "a²+b²": lambda a, b: a * a + b * b,
+    "√(a²+b²)": np.hypot,
+    "√(ab)": lambda a, b: _rooted(a * b),
+    "ab/(a+b)": lambda a, b: a * b / (a + b),
+}
+ORDERED: dict[str, Operation] = {
+    "a/b": lambda a, b: a / b,
+    "a/(a+b)": lambda a, b: a / (a + b),
+    "(a-b)/(a+b)": lambda a, b: (a - b) / (a + b),
+    "(a-b)/b": lambda a, b: (a - b) / b,
+    "a//b": lambda a, b: np.floor(a / b),
+    "a%b": lambda a, b: np.fmod(a, b),
+    "a/b²": lambda a, b: a / (b * b),
+    "ab²": lambda a, b: a * b * b,
+    "a³b": lambda a, b: a * a * a * b,
+    "√(a/b)": lambda a, b: _rooted(a / b),
+    "a√b": lambda a, b: a * _rooted(b),
+    "√(a²-b²)": lambda a, b: _rooted(a * a - b * b),
+    "a(1+b%)": lambda a, b: a * (1 + b / 100),
+    "a(1-b%)": lambda a, b: a * (1 - b / 100),
+    "a/(1+b%)": lambda a, b: a / (1 + b / 100),
+    "a/(1-b%)": lambda a, b: a / (1 - b / 100),
+    "a(1+b)": lambda a, b: a * (1 + b),
+    "a(1-b)": lambda a, b: a * (1 - b),
+    "a/(1+b)": lambda a, b: a / (1 + b),
+    "a^b": lambda a, b: np.abs(a) ** np.clip(b, -20, 20),
+}
+THREE: dict[str, Operation] = {  # the first column stands apart from the others
+    "a(b+c)": lambda a, b, c: a * (b + c),
+    "a(b-c)": lambda a, b, c: a * (b - c),
+    "a/(b+c)": lambda a, b, c: a / (b + c),
+    "(b-c)/a": lambda a, b, c: (b - c) / a,
+    "(b+c)/a": lambda a, b, c: (b + c) / a,
+    "bc/a": lambda a, b, c: b * c / a,
+    "a/(bc)": lambda a, b, c: a / (b * c),
+    "bc+a": lambda a, b, c: b * c + a,
+    "bc-a": lambda a, b, c: b * c - a,
+    "b+c-a": lambda a, b, c: b + c - a,
+    "bc(1-a%)": lambda a, b, c: b * c * (1 - a / 100),
+    "bc(1+a%)": lambda a, b, c: b * c * (1 + a / 100),
+    "bc(1-a)": lambda a, b, c: b * c * (1 - a),
+    "bc(1+a)": lambda a, b, c: b * c * (1 + a),
+}
+ALIKE: dict[str, Operation] = {"abc": lambda a, b, c: a * b * c, "a+b+c": lambda a, b, c: a + b + c}
+INTEREST: dict[str, Operation] = {}
+for _rate, _per in (("12 %", 1200.0), ("%", 100.0), ("12", 12.0), ("", 1.0)):
+    for _terms, _many in (("", 1.0), ("12", 12.0)):
+        INTEREST[f"annuity a, b/{_rate}, c {_terms}"] = lambda a, b, c, per=_per, many=_many: _annuity(a, b / per, c * many)
+        INTEREST[f"loan a, b/{_rate}, c {_terms}"] = lambda a, b, c, per=_per, many=_many: (
+            a * a / _annuity(a, b / per, c * many)
+        )
+        INTEREST[f"growth a, b/{_rate}, c {_terms}"] = lambda a, b, c, per=_per, many=_many: (
+            a * (1 + b / per) ** np.clip(c * many, -600, 600)
+        )
+INTEREST["decline"] = lambda a, b, c: a * np.abs(1 - b / 100) ** np.clip(c, -600, 600)
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """Many terms of one operation: each is a line of places of columns."""
+
+    name: str
+    operation: Operation
+    places: Ints
+
+    def values(self, columns: Floats, rows: Ints | slice = slice(None)) -> Floats:
+        """Each term's values, a line each, in some rows of the columns (a line each as well)."""
+        with np.errstate(all="ignore"):
+            found = self.operation(*(columns[places][:, rows] for places in self.places.T))
+        return np.asarray(np.where(np.isfinite(found), found, np.nan))
+
+
+def terms(count: int, paired: Sequence[int], tripled: Sequence[int], whole: Sequence[int]) -> list[Terms]:
+    """All terms of so many columns: of two and three columns those of the given places, divided those of `whole`."""
+    one = np.arange(count)[:, None]
+    found = [Terms(name, operation, one) for name, operation in ONE.items()]
+    if whole:
+        divided = np.array(whole)[:, None]
+        found += [Terms(name, operation, divided) for name, operation in DIVIDED.items()]
+    if len(paired) > 1:
+        two = np.array(list(combinations(paired, 2)))
+        found += [Terms(name, operation, two) for name, operation in TWO.items()]
+        both = np.concatenate([two, two[:, ::-1]])
+        found += [Terms(name, operation, both) for name, operation in ORDERED.items()]
+    if len(tripled) > 2:
+        three = np.array(list(combinations(tripled, 3)))
+        found += [Terms(name, operation, three) for name, operation in ALIKE.items()]
+        turned = np.concatenate([three, three[:, [1, 0, 2]], three[:, [2, 0, 1]]])
+        found += [Terms(name, operation, turned) for name, operation in THREE.items()]
+        every = np.array([order for chosen in combinations(tripled[:7], 3) for order in permutations(chosen)])
+        found += [Terms(name, operation, every) for name, operation in INTEREST.items()]
+    return found
+
+
+def most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
+    """For each line of intervals, the stretch that lies in intervals of the most worth: its worth, start and end."""
+    found: list[tuple[Floats, Floats, Floats]] = []
+    size = max(1, CHUNK // max(1, low.shape[1]))
+    for start in range(0, len(low), size):
+        found.append(_most_met(low[start : start + size], high[start : start + size], worth))
+    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+
+
+def _most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
+    known = np.isfinite(low) & np.isfinite(high)
+    ends = np.concatenate([np.where(known, low, np.inf), np.where(known, high, np.inf)], axis=1)
+    each = np.where(known, worth, 0.0)
+    order = np.argsort(ends, axis=1)
+    lines = np.arange(len(low))[:, None]
+    depth = np.cumsum(np.concatenate([each, -each], axis=1)[lines, order], axis=1)
+    best = np.argmax(depth, axis=1)
+    ordered = ends[lines, order]
+    line = lines[:, 0]
+    return depth[line, best], ordered[line, best], ordered[line, np.minimum(best + 1, ends.shape[1] - 1)]
+
+
+def factors(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
+    """Between which factors each term comes to a value."""
+    with np.errstate(all="ignore"):
+        one, other = (y - half) / term, (y + half) / term
+    good: Bools = np.isfinite(one) & np.isfinite(other)
+    return np.where(good, np.minimum(one, other), np.nan), np.where(good, np.maximum(one, other), np.nan)
+
+
+def nicest(low: float, high: float) -> float:
+    """The number with the fewest digits between two."""
+    middle = (low + high) / 2
+    if not np.isfinite(middle):
+        return middle
+    for wanted in (0.0, 1.0, -1.0):
+        if low <= wanted <= high:
+            return wanted
+    for digits in range(15):
+        rounded = float(f"{middle:.{digits}e}")
+        if low <= rounded <= high:
+            return rounded
+    return middle
