@@ -17,12 +17,14 @@ from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.linear import ROWS, sums
 from tabcontam.guesser.laws.quantities import Quantity, quantity
 from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, priors, sought
-from tabcontam.guesser.laws.terms import Terms, factors, most_met, nicest, terms
+from tabcontam.guesser.laws.terms import Terms, factors, interest, most_met, nicest, terms
 from tabcontam.guesser.laws.together import together
 
 MOST = 4  # formulas that are followed
 LEAST_ROWS = 4
-TRIED = 40  # rows on which terms are tried
+FEW = 13  # rows on which all terms are tried
+CLOSER = 400  # terms that are tried on more rows
+TRIED = 40
 PAIRED = 14  # columns of which all pairs are tried, those that go most with the target
 TRIPLED = 9  # and all triples
 TAKEN = 14  # terms of each kind that are held against all trained rows
@@ -30,17 +32,19 @@ LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from th
 CONSTANT = 4.0  # more bits for each constant that is learned
 CLASSES = 30  # of a column, each with a constant of its own
 GROUPED = 4  # such columns that are tried
+SURE = 0.97  # of the rows: a formula that holds in so many needs no other
+BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by class
 
 
 @dataclass(frozen=True, eq=False)
 class _Search:
-    """What is searched: the target, the columns as lines of numbers, the rows on which terms are tried."""
+    """What is searched: the target, the columns as lines of numbers, their order, the trained rows with a number."""
 
     target: Sought
     lines: Floats  # a line each column, a place each row of the table
-    rows: Ints  # those tried
-    worth: Floats  # bits of each of these rows' values
-    all_terms: list[Terms]
+    order: list[int]  # of the columns, those that go most with the target first
+    known: Ints
+    worth: Floats  # bits of each known row's value
 
     @property
     def y(self) -> Floats:
@@ -71,33 +75,20 @@ def _lines(quantities: Sequence[Quantity], train: Ints) -> Floats:
 
 
 def _tried(target: Sought, lines: Floats, shown: Sequence[Column], known: Ints) -> Iterator[Fitted]:
-    """Formulas held against the trained rows."""
+    """Formulas held against the trained rows; nothing more is tried where a simple one holds nearly always."""
     y = target.quantity.values
-    order = _related(lines[:, known], y[known])
-    whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
-    rows = known[np.linspace(0, len(known) - 1, min(TRIED, len(known))).astype(np.int64)]
-    bits = -np.log2(priors(target))[np.searchsorted(target.train, rows)] if _is_sorted(target.train) else None
-    worth = np.ones(len(rows)) if bits is None else bits
-    tried = terms(len(lines), order[:PAIRED], order[:TRIPLED], whole[:TRIPLED])
-    search = _Search(target, lines, rows, worth, tried)
-    for name, formula, constants in _candidates(search, shown, order, known):
-        found = fitted(name, formula, target, constants)
-        if found is not None:
-            yield found
-
-
-def _candidates(
-    search: _Search, shown: Sequence[Column], order: list[int], known: Ints
-) -> Iterator[tuple[str, Floats, int]]:
-    yield from _scaled(search)
-    yield from _shifted(search)
-    yield from _summed(search, known)
-    yield from _monomials(search, order, known)
-    yield from _by_class(search, shown, order, known)
-
-
-def _is_sorted(rows: Ints) -> bool:
-    return bool(np.all(np.diff(rows) > 0))
+    there = np.isfinite(y[target.train])
+    search = _Search(target, lines, _related(lines[:, known], y[known]), known, -np.log2(priors(target)[there]))
+    ways = (_with_terms(search), _summed(search), _monomials(search), _by_class(search, shown))
+    for way in ways:
+        sure = False
+        for name, formula, constants in way:
+            found = fitted(name, formula, target, constants)
+            if found is not None:
+                yield found
+                sure = sure or found.hits >= SURE * len(known) >= SURE * 12
+        if sure:
+            return
 
 
 def _related(lines: Floats, y: Floats) -> list[int]:
@@ -109,67 +100,69 @@ def _related(lines: Floats, y: Floats) -> list[int]:
     return [int(place) for place in np.argsort(-np.abs(found), kind="stable")]
 
 
-def _scaled(search: _Search) -> Iterator[tuple[str, Floats, int]]:
-    """Terms times a constant."""
-    y, half = search.y[search.rows], search.target.half(search.y[search.rows])
-    scored = []
-    for one in search.all_terms:
-        low, high = factors(one.values(search.lines, search.rows), y, half)
-        scored.append(most_met(low, high, search.worth))
-    for number, place, low, high in _most(scored):
-        one = search.all_terms[number]
-        whole = Terms(one.name, one.operation, one.places[place : place + 1]).values(search.lines)[0]
-        train = search.target.train
-        lows, highs = factors(whole[None, train], search.y[train], search.target.half(search.y[train]))
-        _, low_all, high_all = most_met(lows, highs, np.ones(len(train)))
-        factor = nicest(float(low_all[0]), float(high_all[0]))
-        yield f"{factor} {one.name}", whole * factor, 0 if abs(factor) == 1 else 1
+def _with_terms(search: _Search) -> Iterator[tuple[str, Floats, int]]:
+    """Terms times a constant, and terms and a constant."""
+    order, lines, known = search.order, search.lines, search.known
+    whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
+    rows = _some(known, TRIED)
+    libraries = [terms(len(lines), order[:PAIRED], order[:TRIPLED], whole[:TRIPLED])]
+    if (more := interest(lines[:, rows], order[:TRIPLED])) is not None:
+        libraries.append(more)
+    for library in libraries:
+        values = library.values(lines[:, rows])
+        for way in (_scaled, _shifted):
+            yield from way(search, library, values, rows)
+
+
+def _some(known: Ints, count: int) -> Ints:
+    return known[np.linspace(0, len(known) - 1, min(count, len(known))).astype(np.int64)]
+
+
+def _scaled(search: _Search, library: Terms, values: Floats, rows: Ints) -> Iterator[tuple[str, Floats, int]]:
+    y, half, known = search.y, search.target.half(search.y), search.known
+    for number, low, high in _most(search, *factors(values, y[rows], half[rows]), rows):
+        name, whole = library.one(search.lines, number)
+        lows, highs = factors(whole[None, known], y[known], half[known])
+        _, start, end = most_met(lows, highs, np.ones(len(known)))
+        factor = nicest(float(start[0]), float(end[0]))
+        yield f"{factor} {name}", whole * factor, int(abs(factor) != 1)
         if not low <= 1 <= high and 0.9 < low < 1.1:
-            yield one.name, whole, 0
+            yield name, whole, 0
 
 
-def _shifted(search: _Search) -> Iterator[tuple[str, Floats, int]]:
-    """Terms and a constant, and terms as they are: cut off, a term is half a unit away."""
-    y, half = search.y[search.rows], search.target.half(search.y[search.rows])
-    scored = []
-    for one in search.all_terms:
-        away = y - one.values(search.lines, search.rows)
-        scored.append(most_met(away - half, away + half, search.worth))
-    for number, place, low, high in _most(scored):
-        one = search.all_terms[number]
-        whole = Terms(one.name, one.operation, one.places[place : place + 1]).values(search.lines)[0]
+def _shifted(search: _Search, library: Terms, values: Floats, rows: Ints) -> Iterator[tuple[str, Floats, int]]:
+    """Terms as they are, too: cut off instead of rounded, a term is half a unit away."""
+    y, half = search.y, search.target.half(search.y)
+    away = y[rows] - values
+    for number, low, high in _most(search, away - half[rows], away + half[rows], rows):
+        name, whole = library.one(search.lines, number)
         more = nicest(low, high)
-        yield f"{one.name} + {more}", whole + more, int(more != 0)
+        yield f"{name} + {more}", whole + more, int(more != 0)
         if more and abs(more) <= 1.01 * search.target.unit:
-            yield one.name, whole, 0
+            yield name, whole, 0
 
 
-def _most(scored: Sequence[tuple[Floats, Floats, Floats]]) -> list[tuple[int, int, float, float]]:
-    """The terms that come to most of the values, by number and place, with the stretch of their constant."""
-    every = [
-        (-float(worth[place]), number, int(place))
-        for number, (worth, _, _) in enumerate(scored)
-        for place in np.argsort(-worth, kind="stable")[:TAKEN]
-        if worth[place] > 0
-    ]
-    every.sort()
-    return [
-        (number, place, float(scored[number][1][place]), float(scored[number][2][place]))
-        for _, number, place in every[:TAKEN]
-    ]
+def _most(search: _Search, low: Floats, high: Floats, rows: Ints) -> list[tuple[int, float, float]]:
+    """The terms whose constant comes to most of the values, by number, with the stretch of it: first by few rows."""
+    worth = search.worth[np.searchsorted(search.known, rows)]
+    few = slice(None, None, max(1, len(rows) // FEW))
+    first = most_met(low[:, few], high[:, few], worth[few])[0]
+    best = np.argsort(-first, kind="stable")[:CLOSER]
+    met, start, end = most_met(low[best], high[best], worth)
+    chosen = np.argsort(-met, kind="stable")[:TAKEN]
+    return [(int(best[one]), float(start[one]), float(end[one])) for one in chosen if met[one] > 0]
 
 
-def _summed(search: _Search, known: Ints) -> Iterator[tuple[str, Floats, int]]:
+def _summed(search: _Search) -> Iterator[tuple[str, Floats, int]]:
     """Weighted sums of columns: of all that are mostly there, with and without those that are often missing."""
-    lines, y, unit = search.lines, search.y, _fine(search)
+    lines, y, known, unit = search.lines, search.y, search.known, _fine(search)
     there = np.isfinite(lines[:, known])
     seen: set[bytes] = set()
     for least in (0.98, 0.8, 0.5):
         taken = np.flatnonzero(there.mean(axis=1) >= least)
         rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
         if len(rows) < len(taken) + 4:
-            order = _related(lines[:, known], y[known])
-            taken = np.array(sorted(order[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
+            taken = np.array(sorted(search.order[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
             rows = known[there[taken].all(axis=0)][:ROWS]
         if taken.tobytes() in seen or len(rows) < 8:
             continue
@@ -185,10 +178,11 @@ def _fine(search: _Search) -> float:
     return float(1e-9 * (np.nanstd(search.y[search.target.train]) + 1e-12))
 
 
-def _monomials(search: _Search, order: list[int], known: Ints) -> Iterator[tuple[str, Floats, int]]:
+def _monomials(search: _Search) -> Iterator[tuple[str, Floats, int]]:
     """Products of powers of columns with a constant, by least squares of logarithms."""
+    known = search.known
     positive = [
-        place for place in order if np.nanmin(search.lines[place][known]) > 0 and np.isfinite(search.lines[place][known]).mean() > 0.8
+        place for place in search.order if np.nanmin(search.lines[place][known]) > 0 and np.isfinite(search.lines[place][known]).mean() > 0.8
     ][: min(12, len(known) // 4)]
     rows = known[(search.y[known] > 0) & np.isfinite(search.lines[np.ix_(positive, known)]).all(axis=0)][:ROWS]
     if len(positive) < 2 or len(rows) < len(positive) + 5:
@@ -218,40 +212,44 @@ def _monomials(search: _Search, order: list[int], known: Ints) -> Iterator[tuple
             yield "monomial", np.where(np.isfinite(term), term, np.nan) * factor, 2
 
 
-def _by_class(
-    search: _Search, shown: Sequence[Column], order: list[int], known: Ints
-) -> Iterator[tuple[str, Floats, int]]:
+def _by_class(search: _Search, shown: Sequence[Column]) -> Iterator[tuple[str, Floats, int]]:
     """A term times, or and, a constant of its own in each class of a column."""
+    known = search.known
     y, half = search.y, search.target.half(search.y)
     classes = [one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(CLASSES, len(known) // 5)]
     classes.sort(key=lambda one: (-_between(one.codes[known], y[known]), one.name))
     rows = known[:: max(1, len(known) // 150)]
-    plain = [one for one in terms(len(search.lines), order[:6], [], []) if one.name in ("a", "ab", "a/b", "a-b", "a+b")]
+    every = terms(len(search.lines), search.order[:6], [], [])
+    library = Terms(tuple(part for part in every.parts if part[0] in BY_CLASS))
+    values = library.values(search.lines[:, rows])
     for one in classes[:GROUPED]:
-        best: list[tuple[float, int, int, int]] = []
-        for number, term in enumerate(plain):
-            values = term.values(search.lines, rows)
-            for way in (0, 1):
-                met = np.zeros(len(values))
-                for code in np.unique(one.codes[rows]):
-                    mine = one.codes[rows] == code
-                    low, high = _stretch(values[:, mine], y[rows][mine], half[rows][mine], way)
-                    met += most_met(low, high, np.ones(int(mine.sum())))[0] - 1
-                place = int(np.argmax(met))
-                best.append((-float(met[place]), number, place, way))
-        for met_rows, number, place, way in sorted(best)[:2]:
-            if -met_rows >= 0.3 * len(rows):
-                term = plain[number]
-                whole = Terms(term.name, term.operation, term.places[place : place + 1]).values(search.lines)[0]
-                formula = np.full(len(whole), np.nan)
-                for code in np.unique(one.codes[known]):
-                    mine = known[one.codes[known] == code]
-                    low, high = _stretch(whole[None, mine], y[mine], half[mine], way)
-                    _, start, end = most_met(low, high, np.ones(len(mine)))
-                    constant = nicest(float(start[0]), float(end[0]))
-                    same = one.codes == code
-                    formula[same] = whole[same] + constant if way else whole[same] * constant
-                yield f"{term.name} by {one.name}", formula, len(np.unique(one.codes[known]))
+        best: list[tuple[float, int, int]] = []
+        for way in (0, 1):
+            met = np.zeros(len(values))
+            for code in np.unique(one.codes[rows]):
+                mine = one.codes[rows] == code
+                low, high = _stretch(values[:, mine], y[rows][mine], half[rows][mine], way)
+                met += np.maximum(0, most_met(low, high, np.ones(int(mine.sum())))[0] - 1)
+            best += [(-float(met[number]), int(number), way) for number in np.argsort(-met, kind="stable")[:2]]
+        for missed, number, way in sorted(best)[:2]:
+            if -missed >= 0.3 * len(rows):
+                name, term = library.one(search.lines, number)
+                yield f"{name} by {one.name}", _with_constants(search, one, term, way), len(np.unique(one.codes[known]))
+
+
+def _with_constants(search: _Search, one: Column, term: Floats, way: int) -> Floats:
+    """The term with the constant that suits each class."""
+    y, half, known = search.y, search.target.half(search.y), search.known
+    formula = np.full(len(term), np.nan)
+    for code in np.unique(one.codes[known]):
+        mine = known[one.codes[known] == code]
+        low, high = _stretch(term[None, mine], y[mine], half[mine], way)
+        _, start, end = most_met(low, high, np.ones(len(mine)))
+        constant = nicest(float(start[0]), float(end[0]))
+        if np.isfinite(constant):
+            same = one.codes == code
+            formula[same] = term[same] + constant if way else term[same] * constant
+    return formula
 
 
 def _stretch(values: Floats, y: Floats, half: Floats, way: int) -> tuple[Floats, Floats]:

@@ -103,39 +103,68 @@ INTEREST["decline"] = lambda a, b, c: a * np.abs(1 - b / 100) ** np.clip(c, -600
 
 @dataclass(frozen=True, eq=False)
 class Terms:
-    """Many terms of one operation: each is a line of places of columns."""
+    """Many terms, by operation: of each the places of the columns that it takes, a line a term."""
 
-    name: str
-    operation: Operation
-    places: Ints
+    parts: tuple[tuple[str, Operation, Ints], ...]
 
-    def values(self, columns: Floats, rows: Ints | slice = slice(None)) -> Floats:
-        """Each term's values, a line each, in some rows of the columns (a line each as well)."""
+    def values(self, columns: Floats) -> Floats:
+        """Each term's values, a line each, from columns that are a line each as well; NaN where there is none."""
         with np.errstate(all="ignore"):
-            found = self.operation(*(columns[places][:, rows] for places in self.places.T))
-        return np.asarray(np.where(np.isfinite(found), found, np.nan))
+            found = np.concatenate([_applied(operation, columns, places) for _, operation, places in self.parts])
+        found[~np.isfinite(found)] = np.nan
+        return found
+
+    def one(self, columns: Floats, number: int) -> tuple[str, Floats]:
+        """A term by its number: its name, and its values."""
+        for name, operation, places in self.parts:
+            if number < len(places):
+                with np.errstate(all="ignore"):
+                    found = _applied(operation, columns, places[number : number + 1])[0]
+                return f"{name} {places[number].tolist()}", np.where(np.isfinite(found), found, np.nan)
+            number -= len(places)
+        raise IndexError(number)
 
 
-def terms(count: int, paired: Sequence[int], tripled: Sequence[int], whole: Sequence[int]) -> list[Terms]:
-    """All terms of so many columns: of two and three columns those of the given places, divided those of `whole`."""
+def _applied(operation: Operation, columns: Floats, places: Ints) -> Floats:
+    return np.asarray(operation(*(columns[place] for place in places.T)), dtype=np.float64)
+
+
+def terms(count: int, paired: Sequence[int], tripled: Sequence[int], divided: Sequence[int]) -> Terms:
+    """All terms of so many columns: of two and three columns those of the given places, divided those of `divided`."""
     one = np.arange(count)[:, None]
-    found = [Terms(name, operation, one) for name, operation in ONE.items()]
-    if whole:
-        divided = np.array(whole)[:, None]
-        found += [Terms(name, operation, divided) for name, operation in DIVIDED.items()]
+    found = [(name, operation, one) for name, operation in ONE.items()]
+    if divided:
+        found += [(name, operation, np.array(divided)[:, None]) for name, operation in DIVIDED.items()]
     if len(paired) > 1:
         two = np.array(list(combinations(paired, 2)))
-        found += [Terms(name, operation, two) for name, operation in TWO.items()]
+        found += [(name, operation, two) for name, operation in TWO.items()]
         both = np.concatenate([two, two[:, ::-1]])
-        found += [Terms(name, operation, both) for name, operation in ORDERED.items()]
+        found += [(name, operation, both) for name, operation in ORDERED.items()]
     if len(tripled) > 2:
         three = np.array(list(combinations(tripled, 3)))
-        found += [Terms(name, operation, three) for name, operation in ALIKE.items()]
+        found += [(name, operation, three) for name, operation in ALIKE.items()]
         turned = np.concatenate([three, three[:, [1, 0, 2]], three[:, [2, 0, 1]]])
-        found += [Terms(name, operation, turned) for name, operation in THREE.items()]
-        every = np.array([order for chosen in combinations(tripled[:7], 3) for order in permutations(chosen)])
-        found += [Terms(name, operation, every) for name, operation in INTEREST.items()]
-    return found
+        found += [(name, operation, turned) for name, operation in THREE.items()]
+    return Terms(tuple(found))
+
+
+def interest(columns: Floats, places: Sequence[int]) -> Terms | None:
+    """Annuities and compound interest of columns that may be an amount, a rate and a number of terms."""
+    low, high = np.nanmin(columns, axis=1), np.nanmax(columns, axis=1)
+    rates = [place for place in places if low[place] >= 0 and high[place] <= 100]
+    lasting = [
+        place
+        for place in places
+        if low[place] >= 0 and high[place] <= 600 and np.all(np.mod(np.nan_to_num(columns[place]), 0.5) == 0)
+    ]
+    chosen = [
+        (amount, rate, terms)
+        for amount in places
+        for rate in rates
+        for terms in lasting
+        if len({amount, rate, terms}) == 3 and high[amount] > high[rate]
+    ][:40]
+    return Terms(tuple((name, way, np.array(chosen)) for name, way in INTEREST.items())) if chosen else None
 
 
 def most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
