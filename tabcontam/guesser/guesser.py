@@ -17,6 +17,7 @@ from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.laws import Follows, follows
+from tabcontam.guesser.laws.dates import with_dates
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
@@ -63,11 +64,11 @@ def guess_chain(
     taken = {name: column(name, [columns[name][row] for row in sample.rows], missing) for name in names}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    worded = with_words(taken[name] for name in sorted(set(shown)))
+    worded = with_dates(with_words(taken[name] for name in sorted(set(shown))))
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
-            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given = [*worded, *with_dates(with_words(taken[before] for before in asked[:place]))]
             given.sort(key=lambda one: one.name)
             chains.append(_guesses(taken[name], given, sample, wanted))
     return [list(chain) for chain in zip(*chains, strict=True)]
