@@ -241,6 +241,13 @@ def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
     return np.asarray(np.where(known, first + 719163 + place - 1, np.nan))
 
 
+def weeks(days: Floats) -> Floats:
+    """The number of each day's week in its year, by ISO 8601: the week's Thursday decides."""
+    thursday = days - np.mod(days - 1, 7) + 3
+    year, _, _ = calendar(thursday)
+    return np.floor((thursday - ordinals(year, np.ones(len(year)), np.ones(len(year)))) / 7) + 1
+
+
 def business(days: Floats, steps: int) -> Floats:
     """The day so many working days later, Monday to Friday."""
     moved = np.busday_offset(_stamps(days), steps, roll="backward" if steps > 0 else "forward")

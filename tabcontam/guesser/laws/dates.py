@@ -8,7 +8,7 @@ import numpy as np
 from tabcontam.guesser.columns import Column, Floats, Ints, column
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
-from tabcontam.guesser.laws.calendar import DAY, Dates, business, calendar, dates_of, ordinals
+from tabcontam.guesser.laws.calendar import DAY, Dates, business, calendar, dates_of, ordinals, weeks
 from tabcontam.guesser.laws.quantities import quantity
 from tabcontam.guesser.laws.rounding import Fitted, fitted, sought
 from tabcontam.guesser.laws.terms import most_met
@@ -53,6 +53,7 @@ def _numbers(read: Dates, count: int) -> Iterator[tuple[str, Floats]]:
         yield "weekday", np.mod(read.days - 1, 7) + 1
     if count <= FEW:
         yield "day", day
+        yield "week", weeks(read.days)
         yield "quarter", np.floor((month + 2) / 3)
         yield "day of year", read.days - ordinals(year, np.ones(len(year)), np.ones(len(year))) + 1
 
@@ -200,7 +201,7 @@ def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[
 
 def _unlike_date(one: Column) -> tuple[bool, str]:
     """Columns made of dates come last: what is added to a date is seldom one of them."""
-    made = one.name.endswith((" day number", " minute number", " year", " month", " weekday", " quarter", " day"))
+    made = one.name.endswith((" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day"))
     return made, one.name
 
 

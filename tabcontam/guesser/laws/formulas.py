@@ -27,12 +27,18 @@ CLOSER = 400  # terms that are tried on more rows
 TRIED = 40
 PAIRED = 14  # columns of which all pairs are tried, those that go most with the target
 TRIPLED = 9  # and all triples
-TAKEN = 14  # terms of each kind that are held against all trained rows
+TAKEN = 10  # terms of each kind that are held against all trained rows
+NEAR = 5.0  # units of the target that a formula may be off, in a few rows at least
+CLOSE = 0.05  # of the rows
 LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from the others that are tried
 CONSTANT = 4.0  # more bits for each constant that is learned
 CLASSES = 30  # of a column, each with a constant of its own
 GROUPED = 4  # such columns that are tried
 SURE = 0.97  # of the rows: a formula that holds in so many needs no other
+FIRST = 12  # terms to which a second is added
+SECOND = 3
+JOINED = ("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)")
+JOINED += ("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)")  # terms of which two or three are added
 BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by class
 
 
@@ -42,7 +48,9 @@ class _Search:
 
     target: Sought
     lines: Floats  # a line each column, a place each row of the table
+    own: int  # so many of them are the table's, the others sums of these
     order: list[int]  # of the columns, those that go most with the target first
+    paired: list[int]  # those of which all pairs are tried
     known: Ints
     worth: Floats  # bits of each known row's value
 
@@ -61,32 +69,42 @@ def formulas(fit: Fit) -> list[Follows]:
     if len(known) < LEAST_ROWS or len(np.unique(found.values[known])) < 2:
         return []
     quantities = [one for shown in fit.shown if (one := quantity(shown)) is not None]
-    lines = _lines(quantities, fit.train)
-    if not len(lines):
+    own = _lines([one.values for one in quantities], fit.train)
+    if not len(own):
         return []
-    return [one.follows(target, fit.predicted) for one in _best(_tried(target, lines, fit.shown, known), target)]
+    lines = np.concatenate([own, *(line[None] for line in _lines(together(quantities), fit.train))])
+    search = _search(target, lines, len(own), known)
+    return [one.follows(target, fit.predicted) for one in _best(_tried(search, fit.shown), target)]
 
 
-def _lines(quantities: Sequence[Quantity], train: Ints) -> Floats:
-    """The numbers of all columns that vary, and of those that belong together."""
-    added = [*(one.values for one in quantities), *together(quantities)]
-    kept = [line for line in added if np.isfinite(line[train]).sum() >= LEAST_ROWS and np.nanstd(line[train]) > 0]
+def _lines(values: Sequence[Floats], train: Ints) -> Floats:
+    """The lines of numbers that vary."""
+    kept = [line for line in values if np.isfinite(line[train]).sum() >= LEAST_ROWS and np.nanstd(line[train]) > 0]
     return np.array(kept) if kept else np.empty((0, 0))
 
 
-def _tried(target: Sought, lines: Floats, shown: Sequence[Column], known: Ints) -> Iterator[Fitted]:
-    """Formulas held against the trained rows; nothing more is tried where a simple one holds nearly always."""
+def _search(target: Sought, lines: Floats, own: int, known: Ints) -> _Search:
     y = target.quantity.values
+    order = _related(lines[:, known], y[known])
+    paired = order[:PAIRED] + [place for place in order[PAIRED:] if place >= own]
     there = np.isfinite(y[target.train])
-    search = _Search(target, lines, _related(lines[:, known], y[known]), known, -np.log2(priors(target)[there]))
-    ways = (_with_terms(search), _summed(search), _monomials(search), _by_class(search, shown))
-    for way in ways:
+    return _Search(target, lines, own, order, paired, known, -np.log2(priors(target)[there]))
+
+
+def _tried(search: _Search, shown: Sequence[Column]) -> Iterator[Fitted]:
+    """Formulas held against the trained rows; nothing more is tried where a simple one holds nearly always."""
+    target, known = search.target, search.known
+    y = target.quantity.values[known]
+    near = np.maximum(NEAR * target.unit, target.half(y))
+    for way in (_with_terms(search), _summed(search), _joined(search), _monomials(search), _by_class(search, shown)):
         sure = False
         for name, formula, constants in way:
-            found = fitted(name, formula, target, constants)
-            if found is not None:
-                yield found
-                sure = sure or found.hits >= SURE * len(known) >= SURE * 12
+            with np.errstate(invalid="ignore"):
+                close = np.abs(formula[known] - y) <= near
+            if close.mean() < CLOSE or (found := fitted(name, formula, target, constants)) is None:
+                continue
+            yield found
+            sure = sure or found.hits >= SURE * len(known) >= SURE * 12
         if sure:
             return
 
@@ -105,7 +123,7 @@ def _with_terms(search: _Search) -> Iterator[tuple[str, Floats, int]]:
     order, lines, known = search.order, search.lines, search.known
     whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
     rows = _some(known, TRIED)
-    libraries = [terms(len(lines), order[:PAIRED], order[:TRIPLED], whole[:TRIPLED])]
+    libraries = [terms(len(lines), search.paired, order[:TRIPLED], whole[:TRIPLED])]
     if (more := interest(lines[:, rows], order[:TRIPLED])) is not None:
         libraries.append(more)
     for library in libraries:
@@ -155,20 +173,62 @@ def _most(search: _Search, low: Floats, high: Floats, rows: Ints) -> list[tuple[
 
 def _summed(search: _Search) -> Iterator[tuple[str, Floats, int]]:
     """Weighted sums of columns: of all that are mostly there, with and without those that are often missing."""
-    lines, y, known, unit = search.lines, search.y, search.known, _fine(search)
+    lines, y, known, unit = search.lines[: search.own], search.y, search.known, _fine(search)
     there = np.isfinite(lines[:, known])
     seen: set[bytes] = set()
     for least in (0.98, 0.8, 0.5):
         taken = np.flatnonzero(there.mean(axis=1) >= least)
         rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
         if len(rows) < len(taken) + 4:
-            taken = np.array(sorted(search.order[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
+            own = [place for place in search.order if place < search.own]
+            taken = np.array(sorted(own[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
             rows = known[there[taken].all(axis=0)][:ROWS]
         if taken.tobytes() in seen or len(rows) < 8:
             continue
         seen.add(taken.tobytes())
         for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
             yield "sum", found.values(lines[taken].T), found.used
+
+
+def _joined(search: _Search) -> Iterator[tuple[str, Floats, int]]:
+    """Weighted sums of two or three terms: each that leaves least of what those before it leave."""
+    rows = _some(search.known, TRIED)
+    every = terms(len(search.lines), search.order[:10], search.order[:7], [])
+    library = Terms(tuple(part for part in every.parts if part[0] in JOINED))
+    values = library.values(search.lines[:, rows])
+    rows = rows[(np.isfinite(values).mean(axis=0) > 0.5)]
+    if len(rows) < 10:
+        return
+    values = library.values(search.lines[:, rows])
+    good = np.flatnonzero(np.isfinite(values).all(axis=1) & (values.std(axis=1) > 1e-9 * np.abs(values).max(axis=1)))
+    apart = values[good] - values[good].mean(axis=1, keepdims=True)
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    rest = search.y[rows] - search.y[rows].mean()
+    found: list[tuple[float, tuple[int, ...]]] = []
+    for first, after, left in _added(apart, rest, FIRST):
+        for second, later, little in _added(after, left, SECOND):
+            found.append((float(np.median(np.abs(little))), (first, second)))
+            if np.median(np.abs(little)) > search.target.unit:
+                found += [
+                    (float(np.median(np.abs(least))), (first, second, third))
+                    for third, _, least in _added(later, little, 1)
+                ]
+    for _, chosen in sorted(found)[:3]:
+        lines = np.array([library.one(search.lines, int(good[one]))[1] for one in chosen])
+        there = search.known[np.isfinite(lines[:, search.known]).all(axis=0)][:ROWS]
+        for one in sums(lines[:, there].T, search.y[there], _fine(search)):
+            yield "joined", one.values(lines.T), one.used
+
+
+def _added(apart: Floats, rest: Floats, count: int) -> Iterator[tuple[int, Floats, Floats]]:
+    """The terms that go most with what is left, each with the terms without what goes with it, and with what it leaves."""
+    size = np.linalg.norm(apart, axis=1)
+    with np.errstate(all="ignore"):
+        met = np.where(size > 1e-6, np.abs(apart @ rest) / size, 0.0)
+    for one in np.argsort(-met, kind="stable")[:count]:
+        if met[one] > 0:
+            line = apart[one] / size[one]
+            yield int(one), apart - np.outer(apart @ line, line), rest - (rest @ line) * line
 
 
 def _fine(search: _Search) -> float:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tabcontam.guesser.columns import Bools, Floats
+from tabcontam.guesser.laws.terms import PARTS
 
 ROWS = 600  # that a sum is fitted on
 PASSES = 12  # of least absolute deviations
@@ -131,6 +132,9 @@ def _plainest(value: float, width: float) -> tuple[float, int]:
     for digits in range(12):
         rounded = float(f"{value:.{digits}e}")
         if abs(rounded - value) <= width:
-            one = abs(rounded) in (0.0, 1.0)
-            return rounded, 0 if one else digits + 1
+            return rounded, 0 if abs(rounded) == 1 else digits + 1
+        if digits == 3:
+            for parts in PARTS:
+                if abs(round(value * parts) / parts - value) <= width:
+                    return round(value * parts) / parts, 2
     return value, 12

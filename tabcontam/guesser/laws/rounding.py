@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.guesser.columns import Floats, Ints, scaled
+from tabcontam.guesser.columns import Bools, Floats, Ints, scaled
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.quantities import Quantity
 
@@ -33,7 +33,7 @@ class Sought:
     def half(self, y: Floats) -> Floats:
         """How far a formula may be from each value and still be rounded to it."""
         if self.quantity.long:
-            return np.asarray(np.abs(y) * 1e-11 + 1e-300)
+            return np.asarray(np.abs(y) * 6e-12 + 1e-300)
         return np.full(y.shape, self.unit * (0.5 + NOISE))
 
 
@@ -52,6 +52,8 @@ class Fitted:
 
     name: str
     wholes: Floats
+    ties: Floats  # the other whole number, where a formula lies in the middle between two; else NaN
+    tied: float  # how often it is the other one
     shares: tuple[tuple[tuple[int, float], ...], ...]  # for each third of the sizes: how far off, how often
     edges: Floats
     gain: float  # bits that it tells about all trained rows
@@ -68,6 +70,12 @@ class Fitted:
             for place, key in enumerate(target.quantity.keys(numbers(wholes + off, target))):
                 if key is not None and chances[place] > 0:
                     values[place][key] = values[place].get(key, 0.0) + float(chances[place])
+        if self.tied:
+            for place, key in enumerate(target.quantity.keys(numbers(self.ties[predicted], target))):
+                first = max(values[place], key=values[place].__getitem__, default=None)
+                if key is not None and first is not None and key not in values[place]:
+                    values[place][key] = values[place][first] * self.tied
+                    values[place][first] *= 1 - self.tied
         return Follows.of(values)
 
 
@@ -83,22 +91,48 @@ def fitted(name: str, formula: Floats, target: Sought, constants: int) -> Fitted
     known = np.isfinite(formula[train])
     if (known & np.isfinite(y)).sum() < constants + 3:
         return None
+    ties, tied = np.full(len(formula), np.nan), 0.0
     if target.quantity.long:
         with np.errstate(invalid="ignore"):
-            same = np.abs(formula[train] - y) <= target.half(y)
-        off = np.where(same, 0.0, np.nan)
+            off = np.where(np.abs(formula[train] - y) <= target.half(y), 0.0, np.nan)
         wholes = formula
     else:
         whole = np.rint(y / target.unit)
-        found = [(mode, _rounded(formula, target.unit, mode)) for mode in MODES]
-        wholes = max(found, key=lambda item: (int((item[1][train] == whole).sum()), -MODES.index(item[0])))[1]
+        few = slice(None, None, max(1, len(train) // 300))
+        hits = [int((_rounded(formula[train[few]], target.unit, mode) == whole[few]).sum()) for mode in MODES]
+        mode = MODES[int(np.argmax(hits))]
+        wholes = _rounded(formula, target.unit, mode)
         off = np.where(np.isfinite(y), whole - wholes[train], np.nan)
-    return _told(name, wholes, off, known, target, constants)
+        if mode.startswith("half"):
+            ties = _others(formula / target.unit, wholes)
+            with np.errstate(invalid="ignore"):
+                turned, kept = whole == ties[train], np.isfinite(ties[train]) & (off == 0)
+            tied = float(turned.sum() / max(1, turned.sum() + kept.sum()))
+            tied = tied if tied > 0.05 else 0.0
+            off = np.where(turned, 0.0, off) if tied else off
+    return _told(_Rounded(name, wholes, ties, tied, constants), off, known, target)
 
 
-def _told(name: str, wholes: Floats, off: Floats, known: Floats, target: Sought, constants: int) -> Fitted | None:
-    train = target.train
-    inner, offs = wholes[train][known], off[known]
+def _others(exact: Floats, wholes: Floats) -> Floats:
+    """The other whole number next to what lies in the middle between two; NaN for all that does not."""
+    with np.errstate(invalid="ignore"):
+        middle = np.abs(exact - np.floor(exact) - 0.5) <= NOISE + np.abs(exact) * 1e-13
+        return np.asarray(np.where(middle, 2 * np.floor(exact) + 1 - wholes, np.nan))
+
+
+@dataclass(frozen=True, eq=False)
+class _Rounded:
+    name: str
+    wholes: Floats
+    ties: Floats
+    tied: float
+    constants: int
+
+
+def _told(one: _Rounded, off: Floats, known: Bools, target: Sought) -> Fitted:
+    """What the formula tells, with how far off it is how often."""
+    train, constants = target.train, one.constants
+    inner, offs = one.wholes[train][known], off[known]
     edges = np.array([])
     exact = float(np.mean(offs == 0))
     if not target.quantity.long and exact < 0.8 and len(inner) >= THIRDS:
@@ -110,14 +144,14 @@ def _told(name: str, wholes: Floats, off: Floats, known: Floats, target: Sought,
         mine, before = offs[thirds == third], prior[thirds == third]
         counts = _common(mine)
         lost = constants * len(mine) / max(1, len(inner))
-        chances = {one: max(0.0, count - (lost if one == 0 else 0.0) - 0.5) / (len(mine) + 1) for one, count in counts}
+        chances = {away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts}
         left = 1 - sum(chances.values())
-        told = sum(np.log2(chance / before[mine == one] + left).sum() for one, chance in chances.items())
+        told = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
         other = ~np.isin(mine, list(chances))
         gain += float(told + other.sum() * np.log2(left))
-        shares.append(tuple(sorted((int(one), chance) for one, chance in chances.items() if chance > 0)))
+        shares.append(tuple(sorted((int(away), chance) for away, chance in chances.items() if chance > 0)))
     hits = int((offs == 0).sum())
-    return Fitted(name, wholes, tuple(shares), edges, gain, hits, constants)
+    return Fitted(one.name, one.wholes, one.ties, one.tied, tuple(shares), edges, gain, hits, constants)
 
 
 def priors(target: Sought) -> Floats:

@@ -10,6 +10,7 @@ from tabcontam.guesser.columns import Bools, Floats, Ints
 
 Operation = Callable[..., Floats]
 DIVISORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 25, 30, 50, 52, 60, 100, 365, 1000, 3600)
+PARTS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)  # of one, that a constant may be made of
 CHUNK = 400_000  # numbers that are sorted at once
 
 
@@ -198,14 +199,22 @@ def factors(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
 
 
 def nicest(low: float, high: float) -> float:
-    """The number with the fewest digits between two."""
+    """The plainest number between two: of few digits, or a fraction; else the one in the middle."""
     middle = (low + high) / 2
     if not np.isfinite(middle):
         return middle
     for wanted in (0.0, 1.0, -1.0):
         if low <= wanted <= high:
             return wanted
-    for digits in range(15):
+    for digits in range(4):
+        rounded = float(f"{middle:.{digits}e}")
+        if low <= rounded <= high:
+            return rounded
+    for parts in PARTS:
+        rounded = round(middle * parts) / parts
+        if low <= rounded <= high:
+            return rounded
+    for digits in range(4, 9):
         rounded = float(f"{middle:.{digits}e}")
         if low <= rounded <= high:
             return rounded
