@@ -19,6 +19,7 @@ from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
 from tabcontam.guesser.laws import Follows, follows
+from tabcontam.guesser.laws.dates import with_dates
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
@@ -70,7 +71,7 @@ def guess_chain(
     taken = {name: one.at(sample.rows) for name, one in whole.items()}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    words = {name: [one.at(sample.rows) for one in with_words([whole[name]])] for name in sorted({*shown, *asked[:-1]})}
+    words = {name: with_dates([one.at(sample.rows) for one in with_words([whole[name]])]) for name in sorted({*shown, *asked[:-1]})}
     worded = [one for name in sorted(set(shown)) for one in words[name]]
     everywhere = _Everywhere(whole, taken, sample)
     chains = []

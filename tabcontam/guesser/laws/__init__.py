@@ -13,10 +13,19 @@ from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
 from tabcontam.guesser.laws.context import in_context
+from tabcontam.guesser.laws.dates import dates
+from tabcontam.guesser.laws.formulas import formulas
 from tabcontam.guesser.laws.one_column import one_column
 from tabcontam.guesser.laws.order import order
+from tabcontam.guesser.laws.periods import periods
 
-LAWS: Mapping[str, Law] = {"one column": one_column, "order": order}
+LAWS: Mapping[str, Law] = {
+    "one column": one_column,
+    "formula": formulas,
+    "period": periods,
+    "date": dates,
+    "order": order,
+}
 
 
 def follows(fit: Fit) -> dict[str, Follows]:
