@@ -10,8 +10,9 @@ from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
 from tabcontam.guesser.laws.one_column import one_column
+from tabcontam.guesser.laws.strings import strings
 
-LAWS: Mapping[str, Law] = {"one column": one_column}
+LAWS: Mapping[str, Law] = {"one column": one_column, "strings": strings}
 
 
 def follows(fit: Fit) -> dict[str, Follows]:
