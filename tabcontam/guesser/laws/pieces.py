@@ -118,7 +118,8 @@ def pieces(number: int, column: Column, texts: Sequence[str]) -> Iterator[tuple[
         folded = [FOLDINGS[folding](text) for text in texts]
         for cut, separator in _cuts(column, folded):
             parts = [CUTS[cut](text, separator) for text in folded]
-            for place in PLACES:
+            most, fewest = max(map(len, parts)), min(map(len, parts))
+            for place in (one for one in PLACES if (one < most if one >= 0 else fewest < most or -one <= most - 4)):
                 values = tuple(at(one, place) for one in parts)
                 if values not in seen and any(values):
                     seen.add(values)

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tabcontam.guesser.columns import MISSING, Column, Ints
+from tabcontam.guesser.columns import MISSING, Bools, Column, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.pieces import LONGEST, Piece, pieces, plain
@@ -24,6 +24,7 @@ EXAMPLES = 48  # rows from which programs are made
 CONFIRMED = 400  # rows in which they have to hold
 LEAST_ROWS = 5
 LEAST = 0.04  # of the rows have to be written by a program and by none before it
+SURE = 0.97  # of the rows: a program that writes as many is enough
 PROGRAMS = 4  # that rows may follow
 ROUNDS = 3  # of the search, each in rows that no program before it writes
 MOST_COLUMNS = 60  # that a text may be made of, texts first
@@ -106,9 +107,12 @@ def _found(sources: _Sources, rows: Ints) -> list[_Held]:
         sample = places[np.unique(np.linspace(0, len(places) - 1, EXAMPLES).astype(np.int64))]
         made = []
         for program in synthesized(_examples(sources, rows[sample], [targets[place] for place in sample])):
+            if _known_otherwise(program, sources):
+                continue
             whole_program, written = learned(program, targets, reads)
-            if not _known_otherwise(program, sources):
-                made.append(_Held(whole_program, [_key(text) for text in written]))
+            made.append(_Held(whole_program, [_key(text) for text in written]))
+            if _right(made[-1].keys, keys)[left].mean() >= SURE:
+                break
         new = _cover(made, keys, left, least)
         if not new:
             break
@@ -133,18 +137,22 @@ def _known_otherwise(program: Program, sources: _Sources) -> bool:
     return number == (sources.target.numbers is not None) and (isinstance(program[0], Raised) or not program[0].length)
 
 
-def _cover(made: Sequence[_Held], keys: Sequence[str], left: np.ndarray, least: float) -> list[_Held]:
+def _cover(made: Sequence[_Held], keys: Sequence[str], left: Bools, least: float) -> list[_Held]:
     """The programs that write rows which none before them does, more of them than their frequency explains."""
     counts = Counter(keys)
     found: list[_Held] = []
     for _ in range(len(made)):
-        hits = [np.array([key == own for key, own in zip(one.keys, keys, strict=True)]) & left for one in made]
+        hits = [_right(one.keys, keys) & left for one in made]
         best = int(np.argmax([hit.sum() for hit in hits]))
         if hits[best].sum() < least or not _beyond_chance(made[best].keys, keys, counts):
             break
         found.append(made[best])
         left &= ~hits[best]
     return found
+
+
+def _right(written: Sequence[str | None], keys: Sequence[str]) -> Bools:
+    return np.array([own == key for own, key in zip(written, keys, strict=True)], dtype=np.bool_)
 
 
 def _beyond_chance(written: Sequence[str | None], keys: Sequence[str], counts: Counter[str]) -> bool:

@@ -26,7 +26,7 @@ from tabcontam.guesser.laws.programs import (
 )
 
 HEAD = 8  # characters of a piece that are compared at once
-BEAM = 12  # programs that are followed at a time
+BEAM = 8  # programs that are followed at a time
 DEEP = 12  # segments that a program has at most
 LEAST = 0.15  # of the examples have to go on with a segment
 SURE = 0.4  # of them, where it could be by chance: a first character, a raised number
@@ -125,10 +125,24 @@ def synthesized(examples: Examples, most: int = 6) -> list[Program]:
             hits = int((state.reached == examples.lengths).sum())
             if hits >= least and not all(isinstance(segment, Literal) for segment in state.program):
                 done[state.program] = hits
-        beam = [state for state in ranked if (state.reached < examples.lengths)[state.reached >= 0].any()][:BEAM]
+        beam = _best(ranked, examples)
         if not beam or (done and max(done.values()) >= 0.98 * count):
             break
     return sorted(done, key=lambda program: -done[program])[:most]
+
+
+def _best(ranked: Sequence[_State], examples: Examples) -> list[_State]:
+    """The best unfinished programs; one that nowhere comes elsewhere than a better one is left out."""
+    kept: list[_State] = []
+    for state in ranked:
+        alive = state.reached >= 0
+        if (state.reached < examples.lengths)[alive].any() and not any(
+            np.array_equal(one.reached[alive], state.reached[alive]) for one in kept
+        ):
+            kept.append(state)
+            if len(kept) == BEAM:
+                break
+    return kept
 
 
 def _next(state: _State, examples: Examples, least: int) -> Iterator[tuple[Segment, Ints]]:
@@ -231,10 +245,12 @@ def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
     flat = (np.arange(len(codes))[:, None] * values + codes) * kinds + texts[None, :]
     found, places, counts = np.unique(flat, return_inverse=True, return_counts=True)
     groups = found // kinds
-    starts = np.flatnonzero(np.append(True, groups[1:] != groups[:-1]))
-    largest = np.maximum.reduceat(counts, starts)[np.cumsum(np.append(0, groups[1:] != groups[:-1]))]
-    commonest = (counts == largest) & (counts > 1)
-    right = commonest[places].reshape(codes.shape) & (codes > 0) & (texts > 0)[None, :]
+    order = np.lexsort((-counts, groups))  # the commonest text of each value comes first
+    starts = np.append(True, groups[order][1:] != groups[order][:-1])
+    second = np.append(np.where(starts[1:], 0, counts[order][1:]), 0)
+    clear = np.zeros(len(found), dtype=np.bool_)
+    clear[order] = starts & (counts[order] - 1 > second)  # by the other rows alone, too
+    right = clear[places].reshape(codes.shape) & (codes > 0) & (texts > 0)[None, :]
     order = np.argsort(-right.sum(axis=1), kind="stable")[:most]
     return [(int(number), right[number]) for number in order]
 
