@@ -12,12 +12,12 @@ from functools import lru_cache
 
 import numpy as np
 
-from tabcontam.guesser.columns import MISSING, Bools, Column, Ints
+from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.pieces import LONGEST, Piece, pieces, plain
-from tabcontam.guesser.laws.programs import Program, Raised, Read, Taken, learned, write
-from tabcontam.guesser.laws.synthesis import Examples, synthesized
+from tabcontam.guesser.laws.programs import Literal, Meant, Program, Read, Taken, learned, write
+from tabcontam.guesser.laws.synthesis import DEEP, Examples, synthesized
 from tabcontam.reading.reading import value_key
 
 EXAMPLES = 48  # rows from which programs are made
@@ -97,7 +97,8 @@ def _found(sources: _Sources, rows: Ints) -> list[_Held]:
     """The programs that rows follow: the best one first, then what writes the rows that are left."""
     targets, keys = sources.targets(rows), sources.keys(rows)
     reads = [sources.read(row) for row in rows.tolist()]
-    least = max(3, LEAST * len(rows))
+    least = max(3, 2.5 + LEAST * len(rows))
+    deep = 1 if sources.target.distinct <= min(FEW, len(rows) / 4) else DEEP  # a class is no text made of parts
     found: list[_Held] = []
     left = np.array([bool(target) for target in targets])
     for _ in range(ROUNDS):
@@ -106,7 +107,7 @@ def _found(sources: _Sources, rows: Ints) -> list[_Held]:
         places = np.flatnonzero(left)
         sample = places[np.unique(np.linspace(0, len(places) - 1, EXAMPLES).astype(np.int64))]
         made = []
-        for program in synthesized(_examples(sources, rows[sample], [targets[place] for place in sample])):
+        for program in synthesized(_examples(sources, rows[sample], [targets[place] for place in sample]), deep):
             if _known_otherwise(program, sources):
                 continue
             whole_program, written = learned(program, targets, reads)
@@ -130,11 +131,13 @@ def _examples(sources: _Sources, rows: Ints, targets: Sequence[str]) -> Examples
 
 
 def _known_otherwise(program: Program, sources: _Sources) -> bool:
-    """Whether it is a copy of a cell or a difference of two numbers: laws of one column, which are looked for there."""
-    if len(program) > 1 or not isinstance(program[0], Taken | Raised) or program[0].piece.cut != "whole":
+    """Whether it is what one whole cell tells: a copy, a difference of two numbers, a value that goes with another."""
+    first = program[0]
+    if len(program) > 1 or isinstance(first, Literal) or first.piece.cut != "whole":
         return False
-    number = sources.shown[program[0].piece.column].numbers is not None
-    return number == (sources.target.numbers is not None) and (isinstance(program[0], Raised) or not program[0].length)
+    number = sources.shown[first.piece.column].numbers is not None
+    alike = number == (sources.target.numbers is not None)
+    return isinstance(first, Meant) or (alike and not (isinstance(first, Taken) and first.length))
 
 
 def _cover(made: Sequence[_Held], keys: Sequence[str], left: Bools, least: float) -> list[_Held]:

@@ -107,15 +107,15 @@ class _State:
         return int(self.reached[self.reached > 0].sum()), -len(self.program)
 
 
-def synthesized(examples: Examples, most: int = 6) -> list[Program]:
-    """The programs that write most of the examples whole, the best first."""
+def synthesized(examples: Examples, deep: int = DEEP, most: int = 6) -> list[Program]:
+    """The programs of at most `deep` segments that write most of the examples whole, the best first."""
     count = len(examples.targets)
     least = max(3, int(np.ceil(LEAST * count)))
     if count < 3 or not examples.pieces or max(map(len, examples.targets)) > LONGEST:
         return []
     done: dict[Program, int] = {}
     beam = [_State((), np.zeros(count, dtype=np.int64))]
-    for _ in range(DEEP):
+    for _ in range(deep):
         found: dict[bytes, _State] = {}
         for state in beam:
             for segment, reached in _next(state, examples, least):
