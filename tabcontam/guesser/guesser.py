@@ -26,6 +26,7 @@ from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.silent import silent_answers
 from tabcontam.guesser.view import View
+from tabcontam.guesser.texts import by_characters
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
@@ -234,6 +235,8 @@ def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Int
     matrices = common | near
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
+    if (found := by_characters(fit)) is not None:
+        matrices["characters"] = found
     # a law between columns is looked for in all of them
     added: dict[str, Counted | Follows] = {**counted, **close}
     added |= follows(Fit(target, tuple(given), (), train, places))

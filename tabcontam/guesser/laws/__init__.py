@@ -18,6 +18,7 @@ from tabcontam.guesser.laws.formulas import formulas
 from tabcontam.guesser.laws.one_column import one_column
 from tabcontam.guesser.laws.order import order
 from tabcontam.guesser.laws.periods import periods
+from tabcontam.guesser.laws.strings import strings
 
 LAWS: Mapping[str, Law] = {
     "one column": one_column,
@@ -25,6 +26,7 @@ LAWS: Mapping[str, Law] = {
     "period": periods,
     "date": dates,
     "order": order,
+    "string": strings,
 }
 
 
