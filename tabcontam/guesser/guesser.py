@@ -201,9 +201,9 @@ def _guesses(
     target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints, views: Sequence[View]
 ) -> list[Guess]:
     """The guesses of the wanted places."""
+    laws = _laws(target, given, sample)
     predicted = [
-        _predicted(target, given, train, places, view)
-        for (train, places), view in zip(sample.fits, views, strict=True)
+        _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
     ]
     peaks = _with_errors(target, predicted, sample)
     likelihoods = likelihoods_of(predicted, len(sample.rows))
@@ -227,9 +227,40 @@ def _guesses(
     return [guesses[row] for row in wanted.tolist()]
 
 
-def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints, view: View) -> Predicted:
+def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict[str, Follows]]:
+    """For each fit what follows by laws, which are looked for in all shown columns.
+
+    To look for laws takes longer than to fit a predictor, and they have few constants. So they are found twice in a
+    small table: in the rows of the first folds for those of the last ones, and the other way round.
+    """
+    if len(sample.fits) == 1:
+        return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
+    first = sample.groups <= FOLDS // 2
+    halves = np.flatnonzero(first), np.flatnonzero(~first)
+    found: list[dict[str, Follows]] = []
+    place = np.zeros(len(sample.groups), dtype=np.int64)
+    for own in halves:
+        place[own] = np.arange(len(own))
+    by_half = [
+        follows(Fit(target, tuple(given), (), train, places)) for train, places in (halves[::-1], halves)
+    ]
+    for _, places in sample.fits:
+        laws = by_half[0 if first[places[0]] else 1]
+        found.append(
+            {
+                name: Follows([law.values[number] for number in place[places].tolist()], law.left[place[places]])
+                for name, law in laws.items()
+            }
+        )
+    return found
+
+
+def _predicted(
+    target: Column, given: Sequence[Column], places: tuple[Ints, Ints], view: View, laws: Mapping[str, Follows]
+) -> Predicted:
+    train, _ = places
     shown = informative(target, given, train, SHOWN)
-    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), train, places)
+    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), *places)
     common, counted = frequencies(fit)
     near, close = neighbours(fit)
     matrices = common | near
@@ -237,9 +268,7 @@ def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Int
         matrices["boosted"] = found
     if (found := by_characters(fit)) is not None:
         matrices["characters"] = found
-    # a law between columns is looked for in all of them
-    added: dict[str, Counted | Follows] = {**counted, **close}
-    added |= follows(Fit(target, tuple(given), (), train, places))
+    added: dict[str, Counted | Follows] = {**counted, **close, **laws}
     added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
     added |= {f"ordered {number}": found for number, found in enumerate(ordered(view))}
     return Predicted(fit, matrices, added, regressed(fit))

@@ -10,7 +10,7 @@ import numpy as np
 
 from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints
 
-TREES = 16
+TREES = 10
 FEWEST_TREES = 3
 WORK = 60_000  # rows times trees, as a rule
 
