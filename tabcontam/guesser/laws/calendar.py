@@ -233,7 +233,9 @@ def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
     """The day numbers of years, months (of any size) and days; a day after the month's last is the last."""
     with np.errstate(invalid="ignore"):
         count = years * 12 + months - 1
-        known = np.isfinite(count) & np.isfinite(days) & (count >= 12) & (count < 12 * 9998) & (days >= 1) & (days <= 31)
+        known = (
+            np.isfinite(count) & np.isfinite(days) & (count >= 12) & (count < 12 * 9998) & (days >= 1) & (days <= 31)
+        )
     month = np.where(known, count, 1970 * 12).astype(np.int64) - 1970 * 12
     first = month.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
     length = (month + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first

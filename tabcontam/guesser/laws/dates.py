@@ -30,7 +30,7 @@ def with_dates(columns: Iterable[Column]) -> list[Column]:
         for name, numbers in _numbers(read, len(found)):
             cells = [str(int(number)) if np.isfinite(number) else None for number in numbers.tolist()]
             more = column(f"{one.name} {name}", cells)
-            if 1 < more.distinct:
+            if more.distinct > 1:
                 given.append(more)
     return given
 
@@ -201,7 +201,9 @@ def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[
 
 def _unlike_date(one: Column) -> tuple[bool, str]:
     """Columns made of dates come last: what is added to a date is seldom one of them."""
-    made = one.name.endswith((" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day"))
+    made = one.name.endswith(
+        (" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day")
+    )
     return made, one.name
 
 

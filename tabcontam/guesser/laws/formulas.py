@@ -15,7 +15,7 @@ from tabcontam.guesser.columns import Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.linear import ROWS, sums
-from tabcontam.guesser.laws.quantities import Quantity, quantity
+from tabcontam.guesser.laws.quantities import quantity
 from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, priors, sought
 from tabcontam.guesser.laws.terms import Terms, factors, interest, most_met, nicest, terms
 from tabcontam.guesser.laws.together import together
@@ -111,7 +111,9 @@ def _tried(search: _Search, shown: Sequence[Column]) -> Iterator[Fitted]:
 
 def _related(lines: Floats, y: Floats) -> list[int]:
     """The places of the columns, those first whose ranks go most with the target's."""
-    ranks = np.argsort(np.argsort(np.where(np.isfinite(lines), lines, np.nanmedian(lines, axis=1)[:, None]), axis=1), axis=1)
+    ranks = np.argsort(
+        np.argsort(np.where(np.isfinite(lines), lines, np.nanmedian(lines, axis=1)[:, None]), axis=1), axis=1
+    )
     own = np.argsort(np.argsort(y))
     with np.errstate(all="ignore"):
         found = np.nan_to_num(np.corrcoef(np.vstack([own, ranks]))[0, 1:])
@@ -242,7 +244,9 @@ def _monomials(search: _Search) -> Iterator[tuple[str, Floats, int]]:
     """Products of powers of columns with a constant, by least squares of logarithms."""
     known = search.known
     positive = [
-        place for place in search.order if np.nanmin(search.lines[place][known]) > 0 and np.isfinite(search.lines[place][known]).mean() > 0.8
+        place
+        for place in search.order
+        if np.nanmin(search.lines[place][known]) > 0 and np.isfinite(search.lines[place][known]).mean() > 0.8
     ][: min(12, len(known) // 4)]
     rows = known[(search.y[known] > 0) & np.isfinite(search.lines[np.ix_(positive, known)]).all(axis=0)][:ROWS]
     if len(positive) < 2 or len(rows) < len(positive) + 5:
