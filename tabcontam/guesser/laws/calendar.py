@@ -153,13 +153,13 @@ def _dates(one: Column, cells: dict[str, str], pattern: re.Pattern[str]) -> Date
         field: 2 if len(field) == 1 and field in "mdHMSw" and min(map(len, texts)) == 2 else 1
         for field, texts in digits.items()
     }
-    seconds = np.array([known.get(key, np.nan) if key != MISSING else np.nan for key in one.keys], dtype=np.float64)
+    moments = np.array([known.get(key, np.nan) if key != MISSING else np.nan for key in one.keys], dtype=np.float64)
     fields = {field for field, _ in template}
     size = "moment" if fields & {"H"} and fields & {"y", "yy"} else "time" if "H" in fields else "day"
     if size == "day" and not fields & {"d"}:
         size = "quarter" if "q" in fields else "week" if "w" in fields else "month"
     parts = tuple((field, between, padded.get(field, 1)) for field, between in template)
-    return Dates(one.name, seconds, size, parts, months)
+    return Dates(one.name, moments, size, parts, months)
 
 
 def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:

@@ -14,7 +14,7 @@ import numpy as np
 from tabcontam.guesser.columns import Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
-from tabcontam.guesser.laws.linear import ROWS, sums
+from tabcontam.guesser.laws.linear import ROWS, powers, sums
 from tabcontam.guesser.laws.quantities import quantity
 from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, priors, sought
 from tabcontam.guesser.laws.terms import Terms, factors, interest, most_met, nicest, terms
@@ -35,10 +35,14 @@ CONSTANT = 4.0  # more bits for each constant that is learned
 CLASSES = 30  # of a column, each with a constant of its own
 GROUPED = 4  # such columns that are tried
 SURE = 0.97  # of the rows: a formula that holds in so many needs no other
+MOST_FACTORS = 6  # of a product of powers
+LARGEST_POWER = 4
 FIRST = 12  # terms to which a second is added
 SECOND = 3
-JOINED = ("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)")
-JOINED += ("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)")  # terms of which two or three are added
+JOINED = (  # terms of which two or three are added
+    *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
+    *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
+)
 BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by class
 
 
@@ -223,7 +227,7 @@ def _joined(search: _Search) -> Iterator[tuple[str, Floats, int]]:
 
 
 def _added(apart: Floats, rest: Floats, count: int) -> Iterator[tuple[int, Floats, Floats]]:
-    """The terms that go most with what is left, each with the terms without what goes with it, and with what it leaves."""
+    """The terms that go most with the rest: each with the terms less what goes with it, and with the rest less it."""
     size = np.linalg.norm(apart, axis=1)
     with np.errstate(all="ignore"):
         met = np.where(size > 1e-6, np.abs(apart @ rest) / size, 0.0)
@@ -242,35 +246,26 @@ def _fine(search: _Search) -> float:
 
 def _monomials(search: _Search) -> Iterator[tuple[str, Floats, int]]:
     """Products of powers of columns with a constant, by least squares of logarithms."""
-    known = search.known
-    positive = [
-        place
-        for place in search.order
-        if np.nanmin(search.lines[place][known]) > 0 and np.isfinite(search.lines[place][known]).mean() > 0.8
-    ][: min(12, len(known) // 4)]
-    rows = known[(search.y[known] > 0) & np.isfinite(search.lines[np.ix_(positive, known)]).all(axis=0)][:ROWS]
-    if len(positive) < 2 or len(rows) < len(positive) + 5:
+    known, y = search.known, search.y
+    order = search.order
+    there = [place for place in order if np.isfinite(search.lines[place][known]).mean() > 0.8]
+    positive = np.array(
+        [place for place in there if np.nanmin(search.lines[place][known]) > 0][: min(12, len(known) // 4)]
+    )
+    if len(positive) < 2:
         return
-    logs = np.log(search.lines[np.ix_(positive, rows)]).T
-    y = search.y[rows]
-    worth = np.minimum(y / search.target.unit, 1e6)
-    spread = logs.std(axis=0) > 1e-9
-    design = np.column_stack([logs[:, spread] - logs[:, spread].mean(axis=0), np.ones(len(rows))])
-    exponents = np.zeros(len(positive))
-    kept = np.ones(len(rows), dtype=np.bool_)
-    for _ in range(5):
-        scale = worth[kept, None]
-        beta = np.linalg.lstsq(design[kept] * scale, np.log(y[kept]) * scale[:, 0], rcond=1e-10)[0]
-        off = np.abs(np.log(y) - design @ beta) * worth
-        kept = off <= max(2.0, float(np.quantile(off, 0.6)))
-    exponents[spread] = beta[:-1]
+    lines = search.lines[positive]
+    rows = known[(y[known] > 0) & np.isfinite(lines[:, known]).all(axis=0)][:ROWS]
+    if len(rows) < len(positive) + 5:
+        return
+    exponents = powers(np.log(lines[:, rows]).T, np.log(y[rows]), np.minimum(y[rows] / search.target.unit, 1e6))
     for parts in (2, 3, 1):
         rounded = np.round(exponents * parts) / parts
-        if 1 < (rounded != 0).sum() <= 6 and np.abs(rounded).max() <= 4:
+        used = rounded != 0
+        if 1 < used.sum() <= MOST_FACTORS and np.abs(rounded).max() <= LARGEST_POWER:
             with np.errstate(all="ignore"):
-                used = [place for place, power in zip(positive, rounded, strict=True) if power]
-                term = np.prod(np.abs(search.lines[used]) ** rounded[rounded != 0][:, None], axis=0)
-            low, high = factors(term[None, known], search.y[known], search.target.half(search.y[known]))
+                term = np.prod(np.abs(lines[used]) ** rounded[used][:, None], axis=0)
+            low, high = factors(term[None, known], y[known], search.target.half(y[known]))
             _, start, end = most_met(low, high, np.ones(len(known)))
             factor = nicest(float(start[0]), float(end[0]))
             yield "monomial", np.where(np.isfinite(term), term, np.nan) * factor, 2
