@@ -67,8 +67,8 @@ def test_the_order_of_rows_and_columns_does_not_matter() -> None:
 
 def test_the_row_before_is_shown_where_asked_for() -> None:
     table = table_of({"id": [str(1000 + row) for row in range(120)], "port": ["Wexlow", "Pelquay"] * 60})
-    alone = guessed(table, ["id", "port"], [], [40])[40]
-    after = guessed(table, ["id", "port"], [], [40], previous=True)[40]
+    alone = guessed(table, ["port", "id"], [], [40])[40]
+    after = guessed(table, ["port", "id"], [], [40], previous=True)[40]
     assert after.cells["id"].of("1040") > 0.9 > 0.1 > alone.cells["id"].of("1040")
     assert after.cells["port"].of("Wexlow") > 0.9 > alone.cells["port"].of("Wexlow")
     assert not any(name.startswith(PREVIOUS) for name in after.cells)
