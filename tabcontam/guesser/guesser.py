@@ -160,11 +160,12 @@ def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Int
     matrices = common | near
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
-    if (found := by_characters(fit)) is not None:
+    # a law between columns is looked for in all of them, and a text says something of others however many values it has
+    whole = Fit(target, tuple(given), (), train, places)
+    if (found := by_characters(whole)) is not None:
         matrices["characters"] = found
-    # a law between columns is looked for in all of them
     added: dict[str, Counted | Follows] = {**counted, **close}
-    added |= follows(Fit(target, tuple(given), (), train, places))
+    added |= follows(whole)
     return Predicted(fit, matrices, added, regressed(fit))
 
 
