@@ -144,6 +144,13 @@ def with_words(columns: Iterable[Column]) -> list[Column]:
     return [found for one in columns for found in (one, *one.words)]
 
 
+def without_words(columns: Iterable[Column]) -> list[Column]:
+    """The columns without those that `with_words` adds."""
+    given = list(columns)
+    names = {one.name for one in given if one.numbers is None}
+    return [one for one in given if one.name.rpartition(" ")[0] not in names]
+
+
 def scaled(numbers: Floats, decimals: int) -> Ints:
     """Numbers as whole counts of their last decimal; NaN gives 0."""
     return np.asarray(np.rint(np.nan_to_num(np.clip(numbers, -LARGEST, LARGEST)) * 10**decimals).astype(np.int64))

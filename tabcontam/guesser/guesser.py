@@ -266,7 +266,8 @@ def _predicted(
     matrices = common | near
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
-    if (found := by_characters(fit)) is not None:
+    # a text says something of others however many values it has
+    if (found := by_characters(replace(fit, shown=tuple(given), scores=()))) is not None:
         matrices["characters"] = found
     added: dict[str, Counted | Follows] = {**counted, **close, **laws}
     added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
