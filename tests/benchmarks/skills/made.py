@@ -10,6 +10,7 @@ from tabcontam.tables.table import Cell, Table
 
 Cells = Mapping[str, str]
 Rule = Callable[[Cells], str | None]  # a cell from others of its row; KeyError where one that it needs is not shown
+Rules = Mapping[str, Rule | Sequence[Rule]]
 NextRow = Callable[[Sequence[Cells]], Cells]  # what follows from the rows before
 NOT_TO_BE_HAD = (KeyError, ValueError, IndexError, DivisionByZero, InvalidOperation)
 
@@ -81,11 +82,20 @@ def table_of(name: str, rows: Sequence[Mapping[str, Cell]]) -> Table:
 
 
 def made(
-    name: str, rows: Sequence[Mapping[str, Cell]], next_row: NextRow | None = None, **rules: Rule | Sequence[Rule]
+    name: str, rows: Sequence[Mapping[str, Cell]], rules: Rules | None = None, next_row: NextRow | None = None
 ) -> Made:
-    """A table whose columns follow from others by the rules that are named as they are."""
-    several = {column: [rule] if callable(rule) else list(rule) for column, rule in rules.items()}
+    """A table of which columns follow from others by rules, and something of a row from those before it."""
+    several = {column: [rule] if callable(rule) else list(rule) for column, rule in (rules or {}).items()}
     return Made(table_of(name, rows), several, next_row)
+
+
+def filled(cells: Cells, rules: Rules, names: Iterable[str]) -> dict[str, str]:
+    """The cells with those of further columns, one after another, by the first rule of each."""
+    whole = dict(cells)
+    for name in names:
+        rule = rules[name]
+        whole[name] = (rule if callable(rule) else rule[0])(whole) or ""
+    return whole
 
 
 def to(value: Decimal | float | int | str, decimals: int = 2) -> str:
