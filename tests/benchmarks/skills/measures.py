@@ -175,12 +175,9 @@ def wide(rng: Random, number: int) -> Made:
     """120 columns, of which twelve are sums of the ten before."""
     groups = [[f"part_{group}_{place}" for place in range(1, 10)] for group in range(1, 13)]
 
-    def row(index: int) -> dict[str, str]:
-        cells: dict[str, str] = {}
-        for group, names in enumerate(groups, start=1):
-            cells |= {name: str(rng.randrange(0, 50)) for name in names}
-            cells[f"sum_{group}"] = to(total(cells, names), 0)
-        return cells
+    def row() -> dict[str, str]:
+        cells = {name: str(rng.randrange(0, 50)) for names in groups for name in names}
+        return cells | {f"sum_{group}": to(total(cells, names), 0) for group, names in enumerate(groups, start=1)}
 
     def sum_of(names: Sequence[str], cells: Cells) -> str:
         return to(total(cells, names), 0)
@@ -192,7 +189,7 @@ def wide(rng: Random, number: int) -> Made:
     for group, names in enumerate(groups, start=1):
         rules[f"sum_{group}"] = partial(sum_of, names)
         rules |= {name: partial(part_of, group, [one for one in names if one != name]) for name in names}
-    return made("ledger", [row(index) for index in range((90, 150, 60)[number % 3])], rules)
+    return made("ledger", [row() for _ in range((150, 90, 60)[number % 3])], rules)
 
 
 KINDS = (
