@@ -27,7 +27,7 @@ from tabcontam.guesser.chance import bits
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.rules import ALPHA
-from tests.answer_forms import form
+from tests.answer_forms import FORMS, form
 from tests.benchmarks.skills import commerce, dated, measures, ordered, people, real, world
 from tests.benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
 from tests.benchmarks.skills.made import Made, arranged
@@ -103,7 +103,7 @@ def _worth(trial: Trial) -> list[tuple[str, float]]:
     ]
 
 
-def measured(name: str, number: int, runs: int) -> Counts:
+def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGUAGES) -> Counts:
     """All runs of every answerer on one table of a kind."""
     began = time.process_time()
     rng = Random(f"{name} {number}")
@@ -119,7 +119,7 @@ def measured(name: str, number: int, runs: int) -> Counts:
             for answerer, answers in answerers(made, predictors, seed).items():
                 if answerer in SILENT and run_number % ONE_OF:
                     continue
-                trials = asked(run, answers, worded(LANGUAGES[run_number % len(LANGUAGES)]))
+                trials = asked(run, answers, worded(languages[run_number % len(languages)]))
                 counts.add(answerer, judge(run, trials, ALPHA), trials)
     counts.seconds = time.process_time() - began
     return counts
@@ -140,11 +140,11 @@ def worded(language: str) -> Form | None:
     return None if language == LANGUAGES[0] else lambda query, values: wording(query.asked, values)
 
 
-def measure(jobs: Jobs, processes: int) -> list[Counts]:
+def measure(jobs: Jobs, processes: int, languages: Sequence[str]) -> list[Counts]:
     """The runs on every table, side by side, with a line of progress for each."""
     done: dict[tuple[str, int], Counts] = {}
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        futures = {pool.submit(measured, *job, runs): job for job, runs in jobs.items()}
+        futures = {pool.submit(measured, *job, runs, languages): job for job, runs in jobs.items()}
         try:
             for future in as_completed(futures):
                 job = futures[future]
@@ -249,6 +249,9 @@ def main() -> None:
     parser.add_argument("--tables", type=int, default=TABLES, help="of a kind")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="12 runs of 3 tables of a kind")
+    parser.add_argument(
+        "--language", nargs="+", default=LANGUAGES, choices=FORMS, help="the wording of answers, by run"
+    )
     parser.add_argument("--why", action="store_true", help="say where the bits lay of who was accused")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
     options = parser.parse_args()
@@ -256,7 +259,7 @@ def main() -> None:
     tables, runs = (3, 12) if options.quick else (options.tables, options.runs)
     with TemporaryDirectory() as folder:  # nothing is read from another time
         os.environ["XDG_CACHE_HOME"] = folder
-        results = measure(jobs_of(options.kind or list(KINDS), tables, runs), options.processes)
+        results = measure(jobs_of(options.kind or list(KINDS), tables, runs), options.processes, options.language)
     table = skill_table(results)
     sections = [("", table), ("Not decided", undecided(results)), ("Found in fewer than 95 %", missed(results))]
     for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:

@@ -1,6 +1,7 @@
 """The strongest predictors: trees and the nearest row, each trained on all rows of a table but the asked one."""
 
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -87,7 +88,9 @@ def _forest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
     said: list[Cell] = [None] * len(cells)
     if len(values) <= CLASSES:
         labels = np.array([values.index(cells[number] or "") for number in known])
-        trees = ExtraTreesClassifier(**options).fit(features[known], labels)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # many classes for few rows
+            trees = ExtraTreesClassifier(**options).fit(features[known], labels)
         for number, votes in zip(known, np.nan_to_num(trees.oob_decision_function_), strict=True):
             said[number] = values[trees.classes_[int(votes.argmax())]]
         return said
