@@ -14,7 +14,7 @@ Rule = Callable[[Cells], str | None]  # a cell from others of its row; KeyError 
 Rules = Mapping[str, Rule | Sequence[Rule]]
 NextRow = Callable[[Sequence[Cells]], Cells]  # what follows from the rows before
 ASKED = 3  # of the last columns, together
-LOOKED_AT = 300  # choices of them
+LOOKED_AT = 120  # choices of them
 ORDERS = ("most follow from the others", "as made", "mixed")
 NOT_TO_BE_HAD = (KeyError, ValueError, IndexError, DivisionByZero, InvalidOperation)
 
