@@ -1,7 +1,9 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,6 +25,8 @@ from tabcontam.reading.answers import (
     answers,
     first_value,
     is_table,
+    meant,
+    read_decimal,
     read_list,
     read_short,
     read_table,
@@ -78,12 +82,17 @@ class RowTest(Test):
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
-        text = fresh(plain(text), query)
         sorts = sorts_of(query)
+        found = self._found(query, fresh(plain(text), query), sorts, serializer)
+        return meant(found, sorts, partial(_is_name, query, serializer))
+
+    def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
+        """What stands in the answer for the asked features, whether it could be their values or not."""
         if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
             return by_order
         if is_table(text):
-            return read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            return values_bare(table, sorts)
         row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
         if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
             return row
@@ -159,20 +168,34 @@ class RowTest(Test):
 class OneCellTest(RowTest):
     """A row test that asks for a single cell, whose answer may be the bare value."""
 
-    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+    def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
         """The one asked cell, named or bare."""
-        text = fresh(plain(text), query)
-        (feature,), sorts = query.asked, sorts_of(query)
+        (feature,) = query.asked
         if row := cells_by_order(text, query, sorts, serializer, exact=True):
             return row
         if is_table(text):
-            return read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            return values_bare(table, sorts)
         if named := named_cells(text, sorts, serializer):
             return values_bare(named, sorts)
         below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
-        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in below or text.splitlines()]
-        value = read_short(lines, sorts[feature])
+        sort = sorts[feature]
+
+        def goes_on(line: str) -> str:  # 4,75 is one number, not two fields, where numbers have decimals
+            return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
+
+        value = read_short(map(goes_on, below or text.splitlines()), sort)
         return {} if value is None else values_bare({feature: value}, sorts)
+
+
+def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
+    """Whether a text is but the names of features that are asked or that the prompt's rows show."""
+    names = [name.strip() for name in re.split(r"[,;\n]\s*", cell) if name.strip()]
+    asked = set(map(spelling, query.asked))
+    if not names or all(spelling(name) in asked for name in names):
+        return True
+    shown = query.prompt.completion
+    return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
 
 
 @dataclass(frozen=True)
