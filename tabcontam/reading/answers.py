@@ -207,8 +207,8 @@ def meant(cells: Cells, sorts: Mapping[str, Sort], is_name: Callable[[str], bool
         sort = sorts[name]
         if not sort.likely or not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
             return True
-        if sort.numeric:
-            return is_finite(cell)
+        if sort.numeric or is_number(cell):
+            return is_finite(cell)  # neither talk nor 1e999999999
         two = TWO.search(cell) is not None and not any(map(TWO.search, sort.likely))
         return not two and not is_name(cell)
 

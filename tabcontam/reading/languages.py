@@ -30,7 +30,8 @@ QUALITY = _any(
     "mancant[ei] successiv[aoi] ausentes? seguintes? ontbrekende volgende",
 )
 THING = _any(
-    "answer value result guess row feature cell wert(?:e[sn]?)? antwort(?:en)? ergebnis zeile merkmal zelle sch(?:ä|ae)tzung",
+    "answer value result guess row feature cell",
+    "wert(?:e[sn]?)? antwort(?:en)? ergebnis zeile merkmal zelle sch(?:ä|ae)tzung",
     "valeur réponse résultat ligne cellule estimation valor(?:e|es|i)? respuesta resultado fila celda estimación",
     "rispost[ae] risultato rig[ah]e? cella stima resposta linha célula estimativa waarde[n]? antwoord resultaat rij",
 )

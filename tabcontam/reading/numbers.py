@@ -29,6 +29,7 @@ NUMBER = re.compile(
 BY_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
 BY_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
 COMMA = re.compile(r"[-+]?\d*,\d+(?:e[-+]?\d+)?", re.IGNORECASE)
+AROUND = "\"'`*\u201c\u201d\u201e\u00ab\u00bb \u00a0\u202f"
 APART = re.compile(r"(?<=\d)['\u2019\u00a0\u202f](?=\d{3}(?!\d))")
 
 
@@ -82,7 +83,8 @@ def is_finite(text: str) -> bool:
 
 def number_in(text: str, writing: Writing) -> str:
     """The number of `39. This is a guess.` or `39 years`; the text as it is where other words follow (`39 or 40`)."""
-    if (whole := writing.plain(text)) is not None:
+    text = text.strip(AROUND)
+    if (whole := writing.plain(text.removesuffix("."))) is not None:
         return whole
     match = NUMBER.match(text)
     if not match or not AFTER_NUMBER.match(text, match.end()):

@@ -195,6 +195,8 @@ def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
     if not names or all(spelling(name) in asked for name in names):
         return True
     shown = query.prompt.completion
+    if not serializer.names_features:  # its names stand in the line that has those of the asked features
+        shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
     return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
 
 
