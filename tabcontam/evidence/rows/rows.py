@@ -19,7 +19,8 @@ from tabcontam.evidence.rows.cells import (
     whole_row,
 )
 from tabcontam.evidence.sentences import few, hardly_found, stated
-from tabcontam.guesser.chance import Guess, bits
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import worths
 from tabcontam.reading.answers import (
     Sort,
     answers,
@@ -111,16 +112,16 @@ class RowTest(Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
         # numpy is imported where something is weighed: reading and replaying go without
-        from tabcontam.statistics.exact import share_interval, units, weighted_tail
+        from tabcontam.statistics.exact import outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
 
         rows = [answered(trial) for trial in trials if trial.query.chance]
         cells = [cell for row in rows for cell in row.given]
-        weights = [units(cell.chance) for cell in cells]
-        reached = sum(weight for weight, cell in zip(weights, cells, strict=True) if cell.right)
-        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached)
-        recalled = sum(bits(cell.chance) for cell in cells if cell.right)
-        expected = sum(cell.chance * bits(cell.chance) for cell in cells)
+        reached = sum(weight_of(cell.bits) for cell in cells)
+        possible = [[(weight_of(worth), chance) for worth, chance in cell.outcomes] for cell in cells]
+        p_value = outcome_tail(possible, reached)
+        recalled = sum(cell.bits for cell in cells)
+        expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
         chances = [row.chance for row in rows]
         readable = [row.odds for row in rows if row.readable]  # no memory would have been seen in the others
         hits = sum(row.hit for row in rows)
@@ -202,10 +203,16 @@ def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
 
 @dataclass(frozen=True)
 class Given:
-    """An answered cell: the guesser's chance of the answer, and whether it is right."""
+    """An answered cell: the guesser's chance of the answer, and whether it is right.
+
+    `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
+    and so on. `bits` are those that it is worth.
+    """
 
     chance: float
     right: bool
+    outcomes: tuple[tuple[float, float], ...]
+    bits: float
 
 
 @dataclass(frozen=True)
@@ -219,6 +226,16 @@ class Answered:
     odds: "tuple[Odds, ...]"
 
 
+def _given(guess: Guess, cell: str, truth: Cell, right: bool) -> Given:
+    """An answered cell with what it can be worth; where it is not right, perhaps it is so in fewer digits."""
+    chances = guess.chances(cell)
+    bits_of = worths(chances)
+    new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
+    place = 0 if right else None if truth is None else guess.precision(cell, truth)
+    bits = 0.0 if place is None else bits_of[place]
+    return Given(chances[0], right, tuple(zip(bits_of, new, strict=True)), bits)
+
+
 def answered(trial: Trial) -> Answered:
     """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
     from tabcontam.statistics.power import Odds
@@ -228,15 +245,17 @@ def answered(trial: Trial) -> Answered:
     truth = dict(zip(query.asked, query.expected, strict=True))
 
     def odds(guess: Guess, cell: Cell) -> Odds:
-        known = None if cell is None else min(1.0, guess.of(cell))
-        return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, cell))
+        known = None if cell is None else guess.chances(cell)
+        guessed = (min(1.0, guess.surest),) if guess.likeliest is None else guess.chances(guess.likeliest)
+        right = same_value(guess.likeliest, cell)
+        return Odds(known[0] if known else None, guessed[0], right, known[1:] if known else (), guessed[1:])
 
     given: dict[str, Given] = {}
     for name, guess in query.chance.items():
         cell = parsed.get(name)
         if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
             right = reading is not None and name in reading.right
-            given[name] = Given(min(1.0, guess.of(cell)), right)
+            given[name] = _given(guess, cell, truth[name], right)
     known = [name for name in query.chance if truth[name] is not None]
     return Answered(
         given=tuple(given.values()),
