@@ -76,10 +76,11 @@ class RowTest(Test):
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
+        # whether it is an answer must not hang on its being right: what is not read is not weighed
         whole = len(cells) == len(query.asked)
-        answer = whole or (len(cells) >= HALF * len(query.asked) and not declines(reply.text))
-        readable = hit or (not cut and bool(cells) and answer)
-        return Reading(cells or None, hit, paper, readable, right)
+        enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
+        readable = bool(cells) and (whole or enough)
+        return Reading(cells or None, hit and readable, paper, readable, right)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
@@ -237,7 +238,10 @@ def _given(guess: Guess, cell: str, truth: Cell, right: bool) -> Given:
 
 
 def answered(trial: Trial) -> Answered:
-    """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
+    """The cells of a read trial that count: none of an answer that could not be read.
+
+    A missing mark that is none of the feature's values is no answer.
+    """
     from tabcontam.statistics.power import Odds
 
     query, reading = trial.query, trial.reading
@@ -251,7 +255,7 @@ def answered(trial: Trial) -> Answered:
         return Odds(known[0] if known else None, guessed[0], right, known[1:] if known else (), guessed[1:])
 
     given: dict[str, Given] = {}
-    for name, guess in query.chance.items():
+    for name, guess in query.chance.items() if trial.readable else ():
         cell = parsed.get(name)
         if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
             right = reading is not None and name in reading.right
