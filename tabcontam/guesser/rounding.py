@@ -11,7 +11,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from functools import cached_property, lru_cache
-from math import isfinite, log2
+from math import log2
 from typing import Any
 
 from tabcontam.reading.numbers import is_finite
@@ -19,7 +19,7 @@ from tabcontam.reading.reading import value_key
 
 FEWER = 2  # digits that may be missing
 MANY = 30  # values; a column of fewer is asked for exactly
-LEFT = 10  # rounded values that have to be left
+LEFT = 20  # rounded values that have to be left
 NEARLY_ALL = 0.02  # of a column's values, the share that may have more digits
 WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by how many are coarser
 LARGEST = 30  # digits of a number that is rounded
@@ -84,8 +84,7 @@ def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
 def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     """The places to which the numbers of a column may be rounded, by the keys of its values; none for most columns.
 
-    The finest digit is that of nearly all values. Where rounding leaves nearly all values apart, or hardly any, it is
-    not looked at.
+    The finest digit is that of nearly all values. Where rounding leaves few values, everybody hits them.
     """
     numbers = [key for key in set(keys) if is_finite(key)]
     if len(numbers) <= MANY or len(numbers) < 0.95 * len(set(keys)) - 1:
@@ -96,8 +95,7 @@ def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
     if max(map(_size, numbers)) > LARGEST:
         return ()
     rounded = [len({_chain(key, places)[number] for key in numbers}) for number in range(FEWER)]
-    kept = [place for place, left in zip(places, rounded, strict=True) if LEFT <= left < 0.95 * len(numbers)]
-    return tuple(kept)
+    return tuple(place for place, left in zip(places, rounded, strict=True) if left >= LEFT)
 
 
 def _size(key: str) -> int:
@@ -109,7 +107,9 @@ def worths(chances: Sequence[float]) -> list[float]:
 
     `chances` are the guesser's that the truth is the answer at each of these precisions, the finest first.
     """
+    if len(chances) == 1:
+        return [-log2(chances[0])]
     weights = WEIGHTS[len(chances) - 1]
     parts = [weight / chance for weight, chance in zip(weights, chances, strict=True)]
-    found = [log2(sum(parts[place:])) for place in range(len(parts))]
-    return [max(0.0, bits) if isfinite(bits) else 0.0 for bits in found] if len(found) > 1 else found
+    found = (log2(sum(parts[place:])) for place in range(len(parts)))
+    return [max(0.0, bits) for bits in found]
