@@ -131,7 +131,11 @@ def test_thinking_that_never_ends_is_no_answer_yet(opened: str) -> None:
         ("feature_list_uninformed", WORDS, "ATA, fnlwgt"),
         ("recognition_features", replace(WORDS, expected=("Wine",)), "Wine"),
         ("membership", Query("membership-0", lambda: PROMPT, ("Yes", "No"), ("No",), 4), "No"),
-        ("zero_shot", Query("zero_shot-0", lambda: PROMPT, ("setosa", "virginica"), ("setosa",), 4), "setosa"),
+        (
+            "classification_0shot",
+            Query("classification_0shot-0", lambda: PROMPT, ("setosa", "virginica"), ("setosa",), 4),
+            "setosa",
+        ),
     ],
 )
 def test_thinking_is_no_part_of_an_answer_in_any_test(test: str, query: Query, answer: str) -> None:
