@@ -16,7 +16,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Prompt, Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Answer, Prompt, Query, Reply, State, Trial, Verdict, as_read
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Form, Model
 from tabcontam.subjects.missing import MissingModel
@@ -24,7 +24,7 @@ from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
-from tabcontam.verdicts.judge import LONGEST, conclude, read_trial, result, surely_found, unjudged
+from tabcontam.verdicts.judge import conclude, read_trial, result, surely_found, unjudged
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
@@ -320,7 +320,7 @@ class Session:
         reply = trial.reply
         if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
             return trial
-        if cell.test.complete(trial.query, reply.text[:LONGEST], cell.serializer):
+        if cell.test.complete(trial.query, as_read(reply).text, cell.serializer):
             return replace(trial, reply=replace(reply, state=State.OK))
         return trial
 

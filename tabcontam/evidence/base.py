@@ -29,6 +29,7 @@ from tabcontam.evidence.questions import Scores as Scores
 from tabcontam.evidence.questions import State as State
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
+from tabcontam.evidence.questions import as_read as as_read
 from tabcontam.guesser.chance import Guess
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.guesser.rounding import coarser_places
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.table import Cell
 
@@ -101,6 +102,11 @@ class Column:
         finite = (Decimal(key) for key in set(self.keys) if np.isfinite(as_number(key)))
         needed = sorted(-int(number.as_tuple().exponent) for number in finite)
         return min(MOST_DECIMALS, max(0, needed[int(0.98 * (len(needed) - 1))])) if needed else 0
+
+    @cached_property
+    def coarser(self) -> tuple[int, ...]:
+        """The decimals to which its numbers may be rounded, one digit fewer first; none where it has few numbers."""
+        return () if self.numbers is None else coarser_places([key for key in set(self.keys) if key != MISSING])
 
     @cached_property
     def ranks(self) -> Floats:

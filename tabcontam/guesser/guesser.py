@@ -24,9 +24,10 @@ from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
+from tabcontam.guesser.rounding import Rounded, chain
 from tabcontam.guesser.silent import silent_answers
-from tabcontam.guesser.view import View
 from tabcontam.guesser.texts import by_characters
+from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
@@ -37,6 +38,7 @@ FOLDS = 5
 LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
+SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -338,7 +340,30 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
-    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
+    coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
+    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])), coarser)
+
+
+def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int) -> tuple[Rounded, ...]:
+    """The same of the number with fewer digits, raised by its standard error and doubled.
+
+    Near misses tell skill: whoever predicts numbers better than the guesser hits twice as often before it counts.
+    `novel` is the most that a single unlisted value has; a rounded one stands for ten of them, or a hundred.
+    """
+    found = []
+    for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
+        masses = np.bincount(bins[bins >= 0], weights=chances[bins >= 0], minlength=len(texts))
+        mass = dict(zip(texts, masses.tolist(), strict=True))
+        for key, share in followed.items():
+            if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
+                mass[rounded] = mass.get(rounded, 0.0) + share
+        other = novel if fit.gridded else novel * 10**fewer
+        likely = sorted(mass.items(), key=lambda item: (-item[1], item[0]))
+        bounded = ((key, min(1.0, max(0.0, chance) + (0.0 if fit.gridded else other))) for key, chance in likely)
+        raised = [(key, min(1.0, SURER * (chance + sqrt(chance * (1 - chance) / rows)))) for key, chance in bounded]
+        rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED : LISTED + 1]), 0.0))
+        found.append(Rounded(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
+    return tuple(found)
 
 
 def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:

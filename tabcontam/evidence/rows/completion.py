@@ -24,6 +24,7 @@ from tabcontam.evidence.rows.hidden_cells import (
     unsure_first,
     without_missing,
 )
+from tabcontam.evidence.rows.length import answer_tokens
 from tabcontam.evidence.rows.rows import OneCellTest, RowTest
 from tabcontam.guesser.table import Guessed, guessed, least_sure
 from tabcontam.reading.values import completion_line
@@ -96,7 +97,8 @@ class IncompleteCompletion(RowTest):
                 prefix=serializer.prefix(table.columns, cells, first),
             )
 
-        cut = HiddenCells(table, places, prompt, self.max_tokens, guessed(table, asked, table.columns[:first], pool))
+        room = answer_tokens(table, serializer, asked, self.max_tokens)
+        cut = HiddenCells(table, places, prompt, room, guessed(table, asked, table.columns[:first], pool))
         candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
         queries = cut.papers(rng, candidates)
         queries += islice(cut.further(rng, pool, self.further), self.further)
@@ -152,6 +154,7 @@ class FullCompletion(RowTest):
         counted = least_sure(table, table.columns, COUNTED, before=True)
         guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
         left = len(fitting) / len(lasts)
+        room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
         def prompt(shown: Sequence[int]) -> Prompt:
             rows = serializer.rows(table.columns, [table.rows[index] for index in shown])
@@ -162,7 +165,7 @@ class FullCompletion(RowTest):
             chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
             paper = last == EXAMPLES
-            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance, row=last)
+            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
         wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked
@@ -235,7 +238,8 @@ class FeatureCompletion(OneCellTest):
 
         def removed(place: int) -> HiddenCells:
             guesses = self._guesses(table, place)
-            return HiddenCells(table, [place], partial(prompt, place), self.max_tokens, guesses, place, used)
+            room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
+            return HiddenCells(table, [place], partial(prompt, place), room, guesses, place, used)
 
         own = self._pool(table, column)
         queries = removed(column).papers(rng, own if len(own) >= REPEATS else candidates)

@@ -155,7 +155,8 @@ class HiddenCells:
             return chance if last else min(1.0, chance / max(1 - sum(gone.values()) + gone[value], chance))
 
         values = {value: raised_one(value, chance) for value, chance in guess.values.items()}
-        return replace(guess, values=values, rest=min(1.0, guess.rest / max(left, guess.rest)))
+        coarser = tuple(one.likelier(left) for one in guess.coarser)
+        return replace(guess, values=values, rest=min(1.0, guess.rest / max(left, guess.rest)), coarser=coarser)
 
 
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
@@ -170,7 +171,8 @@ def raised(guess: Guess, left: float) -> Guess:
     if left == 1:
         return guess
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
-    return replace(guess, values=values, rest=min(1.0, guess.rest / left))
+    coarser = tuple(one.likelier(left) for one in guess.coarser)
+    return replace(guess, values=values, rest=min(1.0, guess.rest / left), coarser=coarser)
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:
