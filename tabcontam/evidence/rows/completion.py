@@ -33,9 +33,9 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
-COUNTED = 5  # features of the next row whose cells count
+COUNTED = 8  # features of the next row whose cells count
 COMPARED = 3  # features that are looked at closely
-WORTH = 0.25  # of what the first is unsure by, for a second to be asked
+WORTH = 0.1  # of what the first is unsure by, for a second to be asked
 FEATURES = 2  # of them, that the further queries of test 9 are about
 
 
@@ -111,10 +111,10 @@ class FullCompletion(RowTest):
 
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
-    Queries: 30 in all. The paper's one shows the first four rows of the file; 29 more ask for other places of it, of
+    Queries: 50 in all. The paper's one shows the first four rows of the file; 49 more ask for other places of it, of
     which the guesser, who knows the row before, is least sure. No two show the same row. The test presumes that the
     published order is what the LLM saw, so the rows are those of the file, in its order; the authors' code shuffles
-    iris, wine and thyroid. What counts are the five features of which the guesser is least sure.
+    iris, wine and thyroid. What counts are the eight features of which the guesser is least sure.
 
     Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before.
     Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
@@ -136,12 +136,12 @@ class FullCompletion(RowTest):
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 1  # of the rows
-    further: ClassVar[int] = 29  # queries besides the paper's
+    further: ClassVar[int] = 49  # queries besides the paper's
     whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's query and 29. Raises `Skip` where every five rows in a row repeat themselves."""
+        """The paper's query and 49. Raises `Skip` where every five rows in a row repeat themselves."""
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
         rows, lasts = table.rows, _lasts(table)
@@ -186,11 +186,11 @@ class FeatureCompletion(OneCellTest):
 
     Measures: whether one cell of a row is known to who sees the others. A row test: it can show that rows were seen.
 
-    Queries: 65 in all. The paper's are five, all rows random and all with different values of the feature, as in the
+    Queries: 45 in all. The paper's are five, all rows random and all with different values of the feature, as in the
     text (the authors' code shows no examples and asks the first five rows). The feature is the one of the authors' code
     where it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base
     model sees no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the
-    feature of most values is asked instead. Sixty more are about the two features, and the rows, of which the guesser
+    feature of most values is asked instead. Forty more are about the two features, and the rows, of which the guesser
     is least sure; no two about the same row.
 
     Null: the answers stay, and the hidden cell is drawn anew from what the guesser makes of the row's other cells.
@@ -214,12 +214,12 @@ class FeatureCompletion(OneCellTest):
     published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 2  # of the rows
-    further: ClassVar[int] = 60  # queries besides the paper's
+    further: ClassVar[int] = 40  # queries besides the paper's
     whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's five queries and sixty. Raises `Skip` where no feature can be asked."""
+        """The paper's five queries and forty. Raises `Skip` where no feature can be asked."""
         places = {name: place for place, name in enumerate(table.columns)}
         column, candidates = self._feature(table)
         used: set[int] = set()

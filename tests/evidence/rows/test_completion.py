@@ -57,7 +57,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
 
 
-@pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (45, 30, 65), strict=True)))
+@pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (45, 50, 45), strict=True)))
 def test_the_papers_queries_come_first_and_the_budget_is_used(test: RowTests, papers: int, all_of_them: int) -> None:
     asked = queries(test, ships())
     assert [query.paper for query in asked] == [True] * papers + [False] * (all_of_them - papers)
