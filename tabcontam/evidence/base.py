@@ -271,6 +271,13 @@ class Test(ABC):
         """Why its score on this table is in none of the ranking's means; None where it is."""
         return None
 
+    def too_small(self, table: "Table") -> str | None:
+        """Why a table has too few rows for anybody to tell memory from guessing; None where it has enough.
+
+        Such a table is `uninformative`, and is not asked about under the calibrated rules.
+        """
+        return None
+
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""

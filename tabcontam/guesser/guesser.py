@@ -16,7 +16,7 @@ from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_n
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
-from tabcontam.guesser.laws import Follows, follows
+from tabcontam.guesser.laws import Follows, follows, law_bits
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
@@ -84,8 +84,8 @@ def least_sure_of(
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows and
-    without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
+    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
+    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
     With `apart` each is asked by itself, and the choice of one tells nothing about another.
     """
     rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
@@ -97,8 +97,15 @@ def least_sure_of(
         for name in varied[: max(LOOKED_AT, count)]
     }
     found: list[str] = []
+    lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
+        beside = 0 if apart else len(found)
+        if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
+            lawful[best] = beside
+            given = [taken[other] for other in sorted({*shown, *([] if apart else found)} - {best})]
+            lacking[best] = min(lacking[best], law_bits(taken[best], given, np.arange(len(rows))))
+            continue
         found.append(best)
         del lacking[best]
         for name in [] if apart else list(lacking):

@@ -1,8 +1,9 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
@@ -32,7 +33,7 @@ from tabcontam.reading.reading import declines, is_mark, plain, same_value
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell
+from tabcontam.tables.table import Cell, Table
 
 if TYPE_CHECKING:
     from tabcontam.statistics.power import Odds
@@ -42,6 +43,7 @@ NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt;
 SHARE = 0.5  # of the rows that a model remembers
 POWER = 0.5  # with which it has to be found
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
+LEAST_ROWS = 20  # different ones: in a smaller table nobody can tell what is remembered from what is guessed
 
 
 class RowTest(Test):
@@ -52,6 +54,19 @@ class RowTest(Test):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
+
+    def too_small(self, table: Table) -> str | None:
+        """Below twenty different rows it is too small, whatever its queries: nobody learns there what can be guessed."""
+        rows = len(table.row_set)
+        if rows >= LEAST_ROWS:
+            return None
+        counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
+        return f"a table of {counted} too small for anybody to tell memory from guessing; {LEAST_ROWS} are needed"
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of a cell; of a table that is too small without a null, so that none is ever weighed."""
+        queries = super().planned(table, serializer, rng)
+        return [replace(query, chance={}) for query in queries] if self.too_small(table) else queries
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""
