@@ -85,8 +85,8 @@ def least_sure_of(
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
     Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
-    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
-    With `apart` each is asked by itself, and the choice of one tells nothing about another.
+    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
+    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing about another.
     """
     rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
     names = sorted({*shown, *candidates})
@@ -96,6 +96,7 @@ def least_sure_of(
         name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
         for name in varied[: max(LOOKED_AT, count)]
     }
+    worded = {name: with_words([one]) for name, one in taken.items()}
     found: list[str] = []
     lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
     while lacking and len(found) < count:
@@ -103,8 +104,9 @@ def least_sure_of(
         beside = 0 if apart else len(found)
         if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
             lawful[best] = beside
-            given = [taken[other] for other in sorted({*shown, *([] if apart else found)} - {best})]
-            lacking[best] = min(lacking[best], law_bits(taken[best], given, np.arange(len(rows))))
+            beside_it = sorted({*shown, *([] if apart else found)} - {best})
+            given = [one for other in beside_it for one in worded[other]]
+            lacking[best] = min(lacking[best], law_bits(taken[best], given))
             continue
         found.append(best)
         del lacking[best]

@@ -12,7 +12,7 @@ from tabcontam.tables.table import Cell, Table
 
 PREVIOUS = "previous "  # stands before a feature's name where the cell of the row before is meant
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 3  # of the guesser: what another one made is not read
+VERSION = 4  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)

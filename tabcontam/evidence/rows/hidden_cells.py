@@ -137,8 +137,8 @@ class HiddenCells:
 
         Where P(v) is the guess and s(v) the share of v that is ruled out, a value v that no example has comes to
         P(v) / (1 - sum of P(u) s(u) over all u), by Bayes' rule. One that an example has comes to less than if nothing
-        of it were ruled out, so that it gets likelier only by what is ruled out of the others. In the last place nothing
-        is left of it, and its guess stays as it is.
+        of it were ruled out, so that it gets likelier only by what is ruled out of the others. In the last place
+        nothing is left of it, and its guess stays as it is.
         """
         marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
         gone = {

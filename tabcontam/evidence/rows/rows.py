@@ -56,7 +56,7 @@ class RowTest(Test):
     answering: ClassVar[Answering] = CellAnswers()
 
     def too_small(self, table: Table) -> str | None:
-        """Below twenty different rows it is too small, whatever its queries: nobody learns there what can be guessed."""
+        """Below twenty different rows it is too small, whatever is asked: nobody learns there what can be guessed."""
         rows = len(table.row_set)
         if rows >= LEAST_ROWS:
             return None

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, Floats, Ints
+from tabcontam.guesser.columns import Column, Floats
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
-from tabcontam.guesser.laws.one_column import one_column
+from tabcontam.guesser.laws.one_column import one_column, surprise
 
+LEAST = 1e-9  # a smaller probability is raised to this
 LOOKED_AT = 300  # rows in which a law is looked for before a guesser is fitted
 LAWS: Mapping[str, Law] = {"one column": one_column}
 
@@ -35,22 +36,24 @@ def held(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
     }
 
 
-def law_bits(target: Column, given: Sequence[Column], rows: Ints) -> float:
+def law_bits(target: Column, given: Sequence[Column]) -> float:
     """The mean bits of a cell of the target for who knows the values' frequencies and the best law that holds.
 
-    Each law is found in one half of these rows, of which 300 are looked at, and checked in the other half. Missing
-    cells have no bits.
+    Each law is found in one half of the first 300 rows and checked in the other. The part of the bits that it leaves
+    there is taken of those under frequencies alone in all rows (`surprise`). Missing cells have no bits.
     """
-    looked_at = rows[:LOOKED_AT]
-    if len(looked_at) < 2:
-        return 0.0
-    halves, best = (looked_at[::2], looked_at[1::2]), 0.0
-    for train, predicted in (halves, halves[::-1]):
-        fit = Fit(target, tuple(given), (), train, predicted)
-        codes = target.codes
-        counts = np.bincount(codes[train], minlength=int(codes.max()) + 1)
-        alone = np.maximum(counts[codes[predicted]], 1) / (len(train) + 1)
-        known = codes[predicted] > 0
-        chances = [alone, *(chance + left * alone for chance, left in held(fit).values())]
-        best += min(float(-np.log2(np.minimum(chance, 1))[known].sum()) for chance in chances)
-    return best / len(looked_at)
+    looked_at = np.arange(min(LOOKED_AT, len(target.keys)))
+    whole, alone, left = surprise(target, []), 0.0, 0.0
+    for train, predicted in ((looked_at[::2], looked_at[1::2]), (looked_at[1::2], looked_at[::2])):
+        if not len(train) or not len(predicted):
+            return whole
+        counts = np.bincount(target.codes[train], minlength=int(target.codes.max()) + 1)
+        frequent = np.maximum(counts[target.codes[predicted]], 1) / (len(train) + 1)
+        laws = held(Fit(target, tuple(given), (), train, predicted)).values()
+        found = [chance + others * frequent for chance, others in laws]
+        bits = [
+            float(-np.log2(np.clip(one, LEAST, 1))[target.codes[predicted] > 0].sum()) for one in [frequent, *found]
+        ]
+        alone += bits[0]
+        left += min(bits)
+    return whole * left / alone if alone else whole
