@@ -271,8 +271,8 @@ class Test(ABC):
         """Why its score on this table is in none of the ranking's means; None where it is."""
         return None
 
-    def too_small(self, table: "Table") -> str | None:
-        """Why a table has too few rows for anybody to tell memory from guessing; None where it has enough.
+    def too_small(self, rows: int) -> str | None:
+        """Why a table of so many different rows is too small to tell memory from guessing; None where it is not.
 
         Such a table is `uninformative`, and is not asked about under the calibrated rules.
         """

@@ -86,7 +86,8 @@ def least_sure_of(
 
     Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
     under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
-    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing about another.
+    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing
+    about another.
     """
     rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
     names = sorted({*shown, *candidates})

@@ -55,9 +55,8 @@ class RowTest(Test):
     by_feature: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
-    def too_small(self, table: Table) -> str | None:
+    def too_small(self, rows: int) -> str | None:
         """Below twenty different rows it is too small, whatever is asked: nobody learns there what can be guessed."""
-        rows = len(table.row_set)
         if rows >= LEAST_ROWS:
             return None
         counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
@@ -66,7 +65,7 @@ class RowTest(Test):
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """The queries of a cell; of a table that is too small without a null, so that none is ever weighed."""
         queries = super().planned(table, serializer, rng)
-        return [replace(query, chance={}) for query in queries] if self.too_small(table) else queries
+        return [replace(query, chance={}) for query in queries] if self.too_small(len(table.row_set)) else queries
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""

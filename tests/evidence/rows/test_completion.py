@@ -253,6 +253,30 @@ def test_a_guess_that_is_raised_stays_a_probability() -> None:
     assert guess == Guess({"a": 1.0, "b": 0.2}, 0.02)
 
 
+@pytest.mark.parametrize(("known", "asked"), [(0, {"f1", "f2"}), (3, {"f4", "f5"}), (4, {"f5", "f6"}), (7, {"f8"})])
+def test_where_the_guesser_knows_the_first_features_the_next_are_asked(
+    monkeypatch: pytest.MonkeyPatch, known: int, asked: set[str]
+) -> None:
+    """Features that follow from others filled the three places, and whoever remembered the rows was not found."""
+    rng = Random(1)
+    cells = columned(ships(), [[str(rng.randrange(10**6)) for _ in range(300)] for _ in range(9)])
+    table = replace(cells, columns=tuple(f"f{place}" for place in range(9)), sha256=str(known) * 64)
+    fitted: set[str] = set()
+
+    def known_first(
+        table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool = False
+    ) -> object:
+        fitted.update(asked)
+        lacking = 0.01 if int(asked[0][1:]) <= known else 9 - int(asked[0][1:]) / 10
+        return {row: Guessed({name: Guess({}, 0.01) for name in asked}, lacking) for row in rows}
+
+    monkeypatch.setattr(completion, "guessed", known_first)
+    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
+    further = [query for query in queries(FeatureCompletion(), table) if not query.paper]
+    assert {query.asked[0] for query in further} == asked
+    assert known or len(fitted) == 3
+
+
 NUMBERS = [str(row) for row in range(60)]
 
 
