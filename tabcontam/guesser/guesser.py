@@ -16,7 +16,7 @@ from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_n
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
-from tabcontam.guesser.laws import Follows, follows, law_bits
+from tabcontam.guesser.laws import Follows, follows, law_bits, with_derived
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
@@ -97,7 +97,7 @@ def least_sure_of(
         name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
         for name in varied[: max(LOOKED_AT, count)]
     }
-    worded = {name: with_words([one]) for name, one in taken.items()}
+    worded = {name: with_derived([one]) for name, one in taken.items()}
     found: list[str] = []
     lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
     while lacking and len(found) < count:

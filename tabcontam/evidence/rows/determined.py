@@ -13,10 +13,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from tabcontam.guesser.columns import FEW, Column, column, with_words
+from tabcontam.guesser.columns import FEW, MISSING, Column, column
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.frequencies import informative
-from tabcontam.guesser.laws import held
+from tabcontam.guesser.laws import held, with_derived
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
 SURE = 0.95  # of the rows, in which a column goes with another one: then it follows from it
@@ -78,7 +78,7 @@ class Copies:
     def held(self, name: str, most: int | None = None) -> dict[str, Hint]:
         """How far a column follows from the others, by each law: with `most`, in so many rows that did not teach it."""
         target = self.columns[name]
-        given = tuple(with_words(one for one in self.columns.values() if one is not target))
+        given = tuple(with_derived(one for one in self.columns.values() if one is not target))
         size = len(self.rows)
         found: dict[str, tuple[Floats, Floats]] = {}
         for half in (0,) if most else (0, 1):
@@ -98,20 +98,26 @@ def goes_with(table: Table, name: str, rows: Sequence[int]) -> str | None:
     is a text that is another one in most rows, and the feature a category: what such texts are names of is not learned
     from the table, but may be known (the country of a city, the weekday of a date).
     """
-    cells = [table.column(name)[row] for row in rows]
-    open_to_guesses = Counter(cells).most_common(1)[0][1] < USUAL * len(cells)
-    unlearned: list[str] = []
-    for other in sorted(set(table.columns) - {name}):
-        beside = [table.column(other)[row] for row in rows]
-        pairs = [pair for pair in zip(beside, cells, strict=True) if not table.is_missing(pair[0])]
-        alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
-        shared = [pair for pair in pairs if alike[pair[0]] > 1]
-        agreeing = sum(both[pair] - 1 > (alike[pair[0]] - 1) / 2 for pair in shared)
-        if open_to_guesses and len(shared) >= CHECKED and agreeing >= SURE * len(shared):
-            return f"{name} goes with {other}"
-        if not table.is_numeric(other) and len(alike) > MOST_CATEGORIES and len(shared) < len(pairs) / 2:
-            unlearned.append(other)
-    return f"{unlearned[0]} may tell {name}" if unlearned and not table.is_numeric(name) else None
+    taken = {one: column(one, [table.column(one)[row] for row in rows], table.missing) for one in sorted(table.columns)}
+    target = taken.pop(name)
+    open_to_guesses = max(Counter(target.keys).values()) < USUAL * len(rows)
+    for one in with_derived(taken.values()) if open_to_guesses else ():
+        shared, agreeing = _agreeing(one, target)
+        if shared >= CHECKED and agreeing >= SURE * shared:
+            return f"{name} goes with {one.name}"
+    for other, one in () if table.is_numeric(name) else taken.items():
+        unlike = _agreeing(one, target)[0] < np.count_nonzero(one.codes) / 2
+        if unlike and not table.is_numeric(other) and one.distinct > MOST_CATEGORIES:
+            return f"{other} may tell {name}"
+    return None
+
+
+def _agreeing(one: Column, target: Column) -> tuple[int, int]:
+    """How many rows share their cell of a column with another row, and in how many most of these have the target's."""
+    pairs = [pair for pair in zip(one.keys, target.keys, strict=True) if pair[0] != MISSING]
+    alike, both = Counter(shown for shown, _ in pairs), Counter(pairs)
+    shared = [pair for pair in pairs if alike[pair[0]] > 1]
+    return len(shared), sum(both[pair] - 1 > (alike[pair[0]] - 1) / 2 for pair in shared)
 
 
 def seen_by(copies: Copies) -> str | None:

@@ -44,8 +44,8 @@ class MatchedMembership(MembershipTest):
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this one has its
     calibrated verdict.
 
-    Needs: 150 different rows or more, a feature whose change is seen neither by the classifier nor in these ways, and an
-    LLM that understands a question; the controls take no part.
+    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and an LLM that
+    understands a question; the controls take no part.
 
     Cannot show: a memory of few rows: half of them are found nearly always, a tenth seldom.
 

@@ -4,11 +4,11 @@ A law is found in the rows that a fit learns from, and weighed like every other 
 it counts where it holds, and costs nothing where it does not.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, Floats
+from tabcontam.guesser.columns import Column, Floats, with_words
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
@@ -22,6 +22,11 @@ LAWS: Mapping[str, Law] = {"one column": one_column}
 def follows(fit: Fit) -> dict[str, Follows]:
     """What follows in the predicted rows of a fit by the laws found in its trained ones, by the kind of the law."""
     return {f"{name} {number}": found for name, law in LAWS.items() for number, found in enumerate(law(fit))}
+
+
+def with_derived(columns: Iterable[Column]) -> list[Column]:
+    """The columns, and those that laws and predictors see beside them: the words of texts."""
+    return with_words(columns)
 
 
 def held(fit: Fit) -> dict[str, tuple[Floats, Floats]]:
