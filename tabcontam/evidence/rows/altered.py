@@ -88,27 +88,72 @@ def _found(table: Table) -> Blind | str:
     if len(rows) < LEAST:
         return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
     codes = _codes(table, rows)
-    blind: list[Blind] = []
+    further = iter(_diffuse(table)[:TRIED])
+    candidates: list[_Candidate] = []  # nobody looked for laws yet
+    lawless: list[Blind] = []
     followed: list[str] = []
-    for column in _diffuse(table)[:TRIED]:
-        found = _altered(table, rows, codes, column)
-        if isinstance(found, Blind):
-            blind.append(found)
-        elif found is not None:
-            followed.append(found)
-        if len(blind) == COLUMNS:
+    while True:
+        while len(candidates) + len(lawless) < COLUMNS and (column := next(further, None)) is not None:
+            found = _altered(table, rows, codes, column)
+            if isinstance(found, str):
+                followed.append(found)
+            elif found is not None:
+                candidates.append(found)
+        first = min(candidates, key=lambda candidate: _told(candidate.blind), default=None)
+        if first is None or (lawless and min(map(_told, lawless)) <= _told(first.blind)):
             break
-    if not blind and followed:
+        candidates.remove(first)
+        checked = _with_laws(table, first)
+        if isinstance(checked, str):
+            followed.append(checked)
+        else:
+            lawless.append(checked)
+    if not lawless and followed:
         return f"whoever computes or knows the world sees what is altered: {', '.join(followed)}"
-    if not blind:
+    if not lawless:
         return "no feature has values that recur and could stand in another row"
-    best = min(blind, key=lambda candidate: abs(candidate.auc - 0.5))
-    if abs(best.auc - 0.5) >= BLIND - 0.5:
+    best = min(lawless, key=_told)
+    if _told(best) >= BLIND - 0.5:
         name = table.columns[best.column]
         return (
             f"a classifier that never saw the rows tells altered ones apart: AUC {best.auc:.2f} at the least, by {name}"
         )
     return best
+
+
+def _told(blind: Blind) -> float:
+    """How far a classifier is from being blind."""
+    return abs(blind.auc - 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Rows that are altered in one feature, and what anybody can say of them who looks for no law."""
+
+    blind: Blind
+    copies: Copies
+    reference: Sequence[int]  # the rows that may stand beside these
+    true: Floats
+    false: Floats
+
+
+def _with_laws(table: Table, candidate: _Candidate) -> Blind | str:
+    """How well a classifier tells the altered rows that knows laws as well; or by which of these anybody sees them."""
+    name = candidate.copies.column
+    if (lawful := seen_by(candidate.copies)) is not None:
+        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
+    hints = hints_of(candidate.copies, candidate.reference)
+    if not hints:
+        return candidate.blind
+    true = np.column_stack([candidate.true, *(hint.true for hint in hints)])
+    false = np.column_stack([candidate.false, *(hint.false for hint in hints)])
+    return _blind(candidate.blind.column, candidate.blind.swaps, true, false)
+
+
+def _blind(column: int, swaps: tuple[Swap, ...], true: Floats, false: Floats) -> Blind:
+    auc, chances = _told_apart(true, false)
+    half = len(true)
+    return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
 
 
 def _diffuse(table: Table) -> list[int]:
@@ -140,10 +185,10 @@ def _codes(table: Table, rows: Sequence[int]) -> Floats:
     return codes
 
 
-def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> Blind | str | None:
+def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> _Candidate | str | None:
     """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few.
 
-    Where the feature and others follow from each other, so that the change is seen, it is said from what.
+    Where another column's cells tell the feature, it is said which.
     """
     name = table.columns[column]
     if (known := goes_with(table, name, rows)) is not None:
@@ -162,18 +207,11 @@ def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> B
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
     copies = Copies(table, name, [at[place] for place in donors], [at[donor] for donor in donors.values()])
-    if (lawful := seen_by(copies)) is not None:
-        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
     frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
     laws = _laws(table, at, column)
     true, false = _described(context, values, frequency, laws, bases, [bases, given_to])
-    hints = hints_of(copies, at)
-    true = np.column_stack([true, *(hint.true for hint in hints)])
-    false = np.column_stack([false, *(hint.false for hint in hints)])
-    auc, chances = _told_apart(true, false)
     swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
-    half = len(bases)
-    return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
+    return _Candidate(_blind(column, swaps, true, false), copies, at, true, false)
 
 
 def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:
