@@ -280,6 +280,13 @@ class Test(ABC):
         """Why its score on this table is in none of the ranking's means; None where it is."""
         return None
 
+    def too_small(self, rows: int) -> str | None:
+        """Why a table of so many different rows is too small to tell memory from guessing; None where it is not.
+
+        Such a table is `uninformative`, and is not asked about under the calibrated rules.
+        """
+        return None
+
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""

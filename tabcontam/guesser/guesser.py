@@ -18,8 +18,7 @@ from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
-from tabcontam.guesser.laws import Follows, follows
-from tabcontam.guesser.laws.dates import with_dates
+from tabcontam.guesser.laws import Follows, follows, law_bits, with_derived
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
@@ -70,11 +69,13 @@ def guess_chain(
     sample = _sample(drawn, rows)
     if sample is None:
         others = {row: [other for other in drawn if other != row] for row in rows}
-        return [[marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows]
+        return [
+            [marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows
+        ]
     taken = {name: one.at(sample.rows) for name, one in whole.items()}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    words = {name: with_dates([one.at(sample.rows) for one in with_words([whole[name]])]) for name in sorted({*shown, *asked[:-1]})}
+    words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
     worded = [one for name in sorted(set(shown)) for one in words[name]]
     everywhere = _Everywhere(whole, taken, sample)
     chains = []
@@ -157,9 +158,10 @@ def least_sure_of(
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows and
-    without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
-    With `apart` each is asked by itself, and the choice of one tells nothing about another.
+    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
+    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
+    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing
+    about another.
     """
     whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = (list(order) if order is not None else list(range(len(whole[candidates[0]].keys))))[:MOST_ROWS]
@@ -169,9 +171,18 @@ def least_sure_of(
         name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
         for name in varied[: max(LOOKED_AT, count)]
     }
+    worded = {name: with_derived([one]) for name, one in taken.items()}
     found: list[str] = []
+    lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
+        beside = 0 if apart else len(found)
+        if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
+            lawful[best] = beside
+            beside_it = sorted({*shown, *([] if apart else found)} - {best})
+            given = [one for other in beside_it for one in worded[other]]
+            lacking[best] = min(lacking[best], law_bits(taken[best], given))
+            continue
         found.append(best)
         del lacking[best]
         for name in [] if apart else list(lacking):
@@ -243,9 +254,7 @@ def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict
     place = np.zeros(len(sample.groups), dtype=np.int64)
     for own in halves:
         place[own] = np.arange(len(own))
-    by_half = [
-        follows(Fit(target, tuple(given), (), train, places)) for train, places in (halves[::-1], halves)
-    ]
+    by_half = [follows(Fit(target, tuple(given), (), train, places)) for train, places in (halves[::-1], halves)]
     for _, places in sample.fits:
         laws = by_half[0 if first[places[0]] else 1]
         found.append(

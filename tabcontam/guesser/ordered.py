@@ -105,9 +105,8 @@ class _Line:
         size = np.searchsorted(np.asarray(edges), gaps[:probes][told], "left")
         hits = (codes[near[:probes]] == codes[asked[:probes]])[told]
         share = hits.mean() if told.any() else 0.0
-        shares = np.array(
-            [(hits[size == each].sum() + PRIOR * share) / ((size == each).sum() + PRIOR) for each in range(len(edges) + 1)]
-        )
+        sizes = range(len(edges) + 1)
+        shares = np.array([(hits[size == one].sum() + PRIOR * share) / ((size == one).sum() + PRIOR) for one in sizes])
         right = float(hits.sum() / max(1, probes))
         return cls(view, codes, key, below, above, shares, np.asarray(edges, dtype=np.float64), right)
 

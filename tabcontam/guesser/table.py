@@ -11,7 +11,7 @@ from tabcontam.guesser.kept import kept, order_digest, ranks
 from tabcontam.guesser.laws.order import runs
 from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Table
 
 WIDE = 20  # columns up to which the cells of four rows are looked at, and not only of the row before
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit

@@ -1,6 +1,7 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -43,6 +44,7 @@ from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
+LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 Part = TypeVar("Part")
 
 
@@ -130,13 +132,17 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     except ValueError as error:
         raise UsageError(f"{folder / RESULTS}: {error}") from error
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
+    rows = {(dataset.name, dataset.edition): dataset.rows for dataset in run.datasets}
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
-            trials = [read_trial(test, trial_of(line), serializers[cell.serializer or ""], dictionary) for line in own]
+            found = [trial_of(line) for line in own]
+            if test.too_small(rows.get((cell.dataset, cell.edition or "")) or LARGE):  # older runs had a null
+                found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
+            trials = [read_trial(test, trial, serializers[cell.serializer or ""], dictionary) for trial in found]
             if trials:
                 again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
         except (KeyError, ValueError, TypeError, AttributeError) as error:

@@ -34,7 +34,9 @@ from tabcontam.tables.table import Table
 
 BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
 COUNTED = 8  # features of the next row whose cells count
-COMPARED = 3  # features that are looked at closely
+COMPARED = 3  # features that are looked at closely at a time
+MOST_COMPARED = 9  # where too few of those before them have bits
+OPEN = 0.5  # bits that a cell lacks on average where guessing and remembering can be told apart
 WORTH = 0.1  # of what the first is unsure by, for a second to be asked
 FEATURES = 2  # of them, that the further queries of test 9 are about
 
@@ -269,15 +271,28 @@ class FeatureCompletion(OneCellTest):
             rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
             enough = [name for name in several if rows[name] >= self.further // FEATURES]
             names = enough or [name for name in several if rows[name]]
-            compared = sorted(least_sure(table, names, COMPARED)) if names else ()
-            guesses = {name: self._guesses(table, table.columns.index(name)).values() for name in compared}
-            unsure = {name: sum(guess.unsure for guess in of) / len(of) for name, of in guesses.items()}
+            unsure = self._unsure(table, names)
             ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
             if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
                 return ranked  # the first alone has too few rows
             return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
         return cached_fact(table, "unsure features", find)
+
+    def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
+        """How unsure the guesser is of a cell of each feature that is looked at, in bits on average.
+
+        Looked at are the three that are hardest to guess without a fit; where the fit knows all but one of them, the
+        next ones as well.
+        """
+        unsure: dict[str, float] = {}
+        for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
+            for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
+                of = self._guesses(table, table.columns.index(name)).values()
+                unsure[name] = sum(guess.unsure for guess in of) / len(of)
+            if sum(bits >= OPEN for bits in unsure.values()) >= FEATURES:
+                break
+        return unsure
 
     def _guesses(self, table: Table, place: int) -> Mapping[int, Guessed]:
         shown = [name for name in table.columns if name != table.columns[place]]

@@ -49,6 +49,7 @@ NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt;
 SHARE = 0.5  # of the rows that a model remembers
 POWER = 0.5  # with which it has to be found
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
+LEAST_ROWS = 20  # different ones: in a smaller table nobody can tell what is remembered from what is guessed
 
 
 class RowTest(Test):
@@ -60,9 +61,21 @@ class RowTest(Test):
     by_feature: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
+    def too_small(self, rows: int) -> str | None:
+        """Below twenty different rows it is too small, whatever is asked: nobody learns there what can be guessed."""
+        if rows >= LEAST_ROWS:
+            return None
+        counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
+        return f"a table of {counted} too small for anybody to tell memory from guessing; {LEAST_ROWS} are needed"
+
     def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The queries of a cell; each says which of its features are known of the same entity as others."""
+        """The queries of a cell; each says which of its features are known of the same entity as others.
+
+        Those of a table that is too small have no null, so that none is ever weighed.
+        """
         queries = super().planned(table, serializer, rng)
+        if self.too_small(len(table.row_set)):
+            return [replace(query, chance={}) for query in queries]
         return [replace(query, lies_in=lying_in(table, query.asked)) for query in queries]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:

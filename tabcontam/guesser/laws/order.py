@@ -76,9 +76,7 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> tuple[float,
     values: list[dict[str, float]] = []
     for row in fit.predicted.tolist():
         here = [(int(wholes[row]) + offset, count) for offset, count in common] if known[row] else []
-        values.append(
-            {number_key(whole, fit.target.decimals): count / (len(both) + 1) for whole, count in here}
-        )
+        values.append({number_key(whole, fit.target.decimals): count / (len(both) + 1) for whole, count in here})
     return sum(count * count for _, count in common) / len(both), Follows.of(values)
 
 
