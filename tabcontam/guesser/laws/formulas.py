@@ -21,11 +21,11 @@ from tabcontam.guesser.laws.together import together
 MOST = 4  # formulas that are followed
 LEAST_ROWS = 4
 PAIRED = 14  # columns of which all pairs are tried, those that go most with the target
-NEAR = 5.0  # units of the target that a formula may be off, in a few rows at least
-CLOSE = 0.05  # of the rows
+CLOSE = 0.1  # of the rows in which a formula has to be no more than one unit off
+HELD = 8  # formulas found in one way that are held against all trained rows
 LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from the others that are tried
 CONSTANT = 4.0  # more bits for each constant that is learned
-SURE = 0.97  # of the rows: a formula that holds in so many needs no other
+SURE = 0.985  # of the rows: a formula that holds in so many needs no other
 
 
 def formulas(fit: Fit) -> list[Follows]:
@@ -64,28 +64,35 @@ def _tried(search: Search, shown: Sequence[Column]) -> Iterator[Fitted]:
     """Formulas held against the trained rows; nothing more is tried where a simple one holds nearly always."""
     target, known = search.target, search.known
     y = target.quantity.values[known]
-    near = np.maximum(NEAR * target.unit, target.half(y))
+    half = target.half(y)
+    near = np.maximum(1.01 * target.unit, half)
     for way in ways(search, shown):
-        sure = False
-        for name, formula, constants in way:
+        scored: list[tuple[float, int, str, Floats, int]] = []
+        for number, (name, formula, constants) in enumerate(way):
             with np.errstate(invalid="ignore"):
-                close = np.abs(formula[known] - y) <= near
-            if close.mean() < CLOSE or (found := fitted(name, formula, target, constants)) is None:
-                continue
-            yield found
-            sure = sure or found.hits >= SURE * len(known) >= SURE * 12
+                off = np.abs(formula[known] - y)
+                close, met = off <= near, off <= half
+            if close.mean() >= CLOSE:
+                worth = float(search.worth[close].sum() + search.worth[met].sum()) / 2
+                scored.append((CONSTANT * constants - worth, number, name, formula, constants))
+        scored.sort(key=lambda item: item[:2])
+        sure = False
+        for _, _, name, formula, constants in scored[:HELD]:
+            if (found := fitted(name, formula, target, constants)) is not None:
+                yield found
+                sure = sure or found.hits >= SURE * len(known) >= SURE * 12
         if sure:
             return
 
 
 def _related(lines: Floats, y: Floats) -> list[int]:
     """The places of the columns, those first whose ranks go most with the target's."""
-    middle = np.array([np.nanmedian(line) for line in lines])
+    middle = np.array([float(np.nanmedian(line)) for line in lines])
     filled = np.where(np.isfinite(lines), lines, middle[:, None])
     ranks = np.argsort(np.argsort(filled, axis=1), axis=1)
     own = np.argsort(np.argsort(y))
     with np.errstate(all="ignore"):
-        found = np.nan_to_num(np.corrcoef(np.vstack([own, ranks]))[0, 1:])
+        found = np.nan_to_num(np.asarray(np.corrcoef(np.vstack([own, ranks])))[0, 1:])
     return [int(place) for place in np.argsort(-np.abs(found), kind="stable")]
 
 

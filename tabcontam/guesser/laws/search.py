@@ -14,12 +14,12 @@ FEW = 13  # rows on which all terms are tried
 SECOND_ROUND = 400  # terms that are tried on more rows
 TRIED = 40
 TRIPLED = 9  # and all triples
-TAKEN = 10  # terms of each kind that are held against all trained rows
+TAKEN = 8  # terms of each kind that are held against all trained rows
 CLASSES = 30  # of a column, each with a constant of its own
 GROUPED = 4  # such columns that are tried
 MOST_FACTORS = 6  # of a product of powers
 LARGEST_POWER = 4
-FIRST = 12  # terms to which a second is added
+FIRST = 8  # terms to which a second is added
 SECOND = 3
 JOINED = (  # terms of which two or three are added
     *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
