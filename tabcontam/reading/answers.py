@@ -47,6 +47,7 @@ NEXT = re.compile(
     rf"(?:\b{SAYS}|->|[:=])|[\n\r]",
     re.IGNORECASE,
 )
+OTHER = re.compile(rf"\s*(?:[-*•]|\d+[.)])?\s*{MARKS}[^\n]{{1,80}}?{MARKS}\s*(?:\b{SAYS}|[:=])", re.IGNORECASE)
 PREFIX = re.compile(
     rf"^(?:{CALL}\s*[,!.:]\s+)?(?:(?:{ARTICLE}\s+)?(?:{QUALITY}\s+)?(?:\w+\s+)?{THING}s?(?:\s+{QUALITY}|{TAIL})?\s*"
     rf"(?:{SAYS}|{SAY}|{SIGNS})\s*:?\s*(?:{PRESUMABLY}\s+)*"
@@ -88,8 +89,8 @@ class Sort:
 
     @cached_property
     def writing(self) -> Writing:
-        """How the numbers look that a guesser lists."""
-        return writing_of(tuple(self.likely))
+        """How the numbers look that a guesser lists; in any way, where it lists none."""
+        return writing_of(tuple(self.likely)) if self.likely else Writing(decimals=True, thousands=True)
 
     @property
     def values(self) -> Collection[str]:
@@ -177,6 +178,9 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
         match = re.search(rf"{BEFORE}{MARKS}{_loosely(name)}{SAID}", text, re.IGNORECASE)
         if match:
             rest = text[match.end() :]
+            if "\n" in match.group()[len(match.group().rstrip()) :] and OTHER.match(rest):
+                cells[name] = None  # it has no value: the next line names another feature
+                continue
             following = NEXT.search(rest)
             cells[name] = bare(rest[: following.start()] if following else rest) or None
     return cells
