@@ -114,6 +114,8 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         out=words["out"],
         target=words["target"],
         name=words["name"],
+        known=tuple(words["known"]),
+        reference=words["reference"],
         send_rows=words["send_rows"],
         form=words["form"] or FORMS[0],
         batch_size=words["batch_size"] or BATCH_SIZE,
@@ -346,6 +348,7 @@ def _power(options: argparse.Namespace) -> int:
         seed=options.seed,
         target=options.target,
         name=options.name,
+        known=tuple(options.known),
     )
     try:
         with progress(quiet=False).doing("simulated runs") as tell:

@@ -55,6 +55,12 @@ class Guess:
         """The probability that the hidden cell holds this answer; of a value that is not listed, an upper bound."""
         return max(self._keys.get(value_key(answer), 0.0), self.rest)
 
+    def sure(self, answer: str) -> "Guess":
+        """The guess in which this answer has chance 1, and any other the chance that it had."""
+        key = value_key(answer)
+        others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
+        return Guess({**others, answer: 1.0}, self.rest, self.missing)
+
     @cached_property
     def likeliest(self) -> str | None:
         """The value with the largest probability; None where no value is listed."""

@@ -48,14 +48,16 @@ def guess_chain(
     rows: Sequence[int],
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
+    known: Collection[int] = (),
 ) -> list[list[Guess]]:
     """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
 
     `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
-    default the table's: with one drawn by content, the table's order does not matter.
+    default the table's: with one drawn by content, the table's order does not matter. The `known` rows are learned from
+    in every fit, and no predictor is weighed by them.
     """
     drawn = list(order) if order is not None else list(range(len(columns[asked[0]])))
-    sample = _sample(drawn, rows)
+    sample = _sample(drawn, rows, frozenset(known))
     if sample is None:
         others = {row: [other for other in drawn if other != row] for row in rows}
         return [[marginal([columns[name][other] for other in others[row]], missing) for name in asked] for row in rows]
@@ -106,22 +108,25 @@ def least_sure_of(
     return found
 
 
-def _sample(drawn: Sequence[int], rows: Sequence[int]) -> _Sample | None:
+def _sample(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> _Sample | None:
     asked = set(rows)
-    others = [row for row in drawn if row not in asked]
+    if len(drawn) - len(known) < LEAST_ROWS:
+        known = frozenset()  # too few others to weigh the predictors by
+    always = [row for row in drawn if row in known][:MOST_ROWS]
+    others = [row for row in drawn if row not in asked and row not in known]
     if len(others) >= MOST_ROWS - HELD // 2:
         others = others[:MOST_ROWS]
-        held = np.arange(len(others) - HELD, len(others))
-        final = np.arange(len(others), len(others) + len(asked))
-        taken = (*others, *(row for row in drawn if row in asked))
-        groups = np.where(np.arange(len(taken)) < len(others), 0, 1)
-        return _Sample(taken, ((np.arange(len(others) - HELD), np.concatenate([held, final])),), groups)
+        taken = (*always, *others, *(row for row in drawn if row in asked))
+        first = len(always) + len(others)
+        held, final = np.arange(first - HELD, first), np.arange(first, len(taken))
+        groups = np.repeat([-1, 0, 1], [len(always), len(others), len(asked)])
+        return _Sample(taken, ((np.arange(first - HELD), np.concatenate([held, final])),), groups)
     room = max(0, MOST_ROWS - len(asked))
     kept = asked | set(others[:room])
-    taken = tuple(row for row in drawn if row in kept)
+    taken = (*always, *(row for row in drawn if row in kept))
     if len(taken) < LEAST_ROWS:
         return None
-    groups = np.arange(len(taken)) % FOLDS
+    groups = np.concatenate([np.full(len(always), -1), np.arange(len(kept)) % FOLDS])
     fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
     return _Sample(taken, fits, groups)
 

@@ -8,6 +8,7 @@ from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.kept import kept, order_digest, ranks
 from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import extra_rows, known_rows
 from tabcontam.tables.table import Cell, Table
 
 PREVIOUS = "previous "  # stands before a feature's name where the cell of the row before is meant
@@ -32,7 +33,8 @@ def guessed(
 ) -> dict[int, Guessed]:
     """For each row the guesses of its asked features, each given the shown ones and the asked ones before it.
 
-    With `previous` the row before, in the order of the file, is shown too.
+    With `previous` the row before, in the order of the file, is shown too. It is learned from the table and from known
+    files.
     """
     if not rows:
         return {}
@@ -43,7 +45,7 @@ def guessed(
         from tabcontam.guesser.guesser import guess_chain
 
         cells, given = _cells(table, [*asked, *shown], shown, previous)
-        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table))
+        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), _known(table))
         lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
         later = sum(sum(row[1:]) for row in lacking) / len(lacking)
         return [
@@ -97,14 +99,30 @@ def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool 
 def _cells(
     table: Table, names: Sequence[str], shown: Sequence[str], previous: bool
 ) -> tuple[dict[str, Sequence[Cell]], list[str]]:
-    """The columns that a guesser needs, and the names of the shown ones."""
-    cells: dict[str, Sequence[Cell]] = {name: table.column(name) for name in names}
+    """The columns that a guesser needs, the rows of known files behind the table's; and the names of the shown ones."""
+    extra, places = extra_rows(table), {name: place for place, name in enumerate(table.columns)}
+    cells: dict[str, Sequence[Cell]] = {
+        name: (*table.column(name), *(row.cells[places[name]] for row in extra)) for name in names
+    }
     if not previous:
         return cells, list(shown)
-    before = {PREVIOUS + name: (None, *table.column(name)[:-1]) for name in table.columns}
+    before = {
+        PREVIOUS + name: (
+            *(None, *table.column(name)[:-1]),
+            *(row.before[place] if row.before else None for row in extra),
+        )
+        for name, place in places.items()
+    }
     return cells | before, [*shown, *before]
+
+
+def _known(table: Table) -> frozenset[int]:
+    """The places of the rows that may be known, behind the table's those of known files."""
+    return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
 
 
 def _order(table: Table) -> list[int]:
     rows = by_content(table)
-    return cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    extra = len(extra_rows(table))
+    return [*own, *(len(rows) + place for place in seeded(table, "known").sample(range(extra), extra))]

@@ -1,7 +1,7 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby, islice
@@ -30,13 +30,14 @@ from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.tables.serializers import from_facts
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.verdicts.judge import read_trial, result, results
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.reference import Reference
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
@@ -110,6 +111,18 @@ def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     return [line for place, own in by_cell for line in islice(own, cells[place].queries or 0)]
 
 
+def referred(cell: Result) -> CellName:
+    """Where the reference's own trials of a cell's queries stand."""
+    return cell.key._replace(llm=cell.reference or "")
+
+
+def reference_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
+    """The newest trial of every query that a reference was asked for these cells."""
+    wanted = {referred(cell) for cell in cells if cell.reference}
+    lines = {line_key(line): line for line in Journal(folder).lines()} if wanted else {}
+    return [line for key, line in lines.items() if key[:-1] in wanted]
+
+
 def rescore(folder: Path, rules: str | None) -> RunResults:
     """Judge a past run again from its trials, and record it. Raises `UsageError`."""
     past = load(folder)
@@ -125,15 +138,20 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     except ValueError as error:
         raise UsageError(f"{folder / RESULTS}: {error}") from error
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
+    said = grouped(reference_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
-            trials = [read_trial(test, trial_of(line), serializers[cell.serializer or ""], dictionary) for line in own]
+            serializer = serializers[cell.serializer or ""]
+            trials = [read_trial(test, trial_of(line), serializer, dictionary) for line in own]
+            others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
             if trials:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
+                reference = Reference(cell.reference, others) if cell.reference else None
+                level = run.level_of(test.family)
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, reference=reference)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
@@ -172,17 +190,29 @@ def _merged(folders: Sequence[Path]) -> tuple[RunResults, list[Line], list[Pair]
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
-    for part, own in zip(parts, trials, strict=True):
+    said: dict[Key, Line] = {}
+    for folder, part, own in zip(folders, parts, trials, strict=True):
         replaced = {cell.key for cell in part.cells}
         lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
         lines |= {line_key(line): line for line in own}
         cells |= {cell.key: cell for cell in part.cells}
+        said = _with_references(said, reference_lines(folder, part.cells))
     names = [str(folder) for folder in folders]
     about = _merged_facts([part.run for part in parts], names)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
     pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))
-    return results(about, judged_cells), list(lines.values()), pairs
+    return results(about, judged_cells), [*lines.values(), *said.values()], pairs
+
+
+def _with_references(said: Mapping[Key, Line], lines: Sequence[Line]) -> dict[Key, Line]:
+    """The trials of references with those of one more run. Raises `UsageError` where one was asked something else."""
+    for line in lines:
+        before = said.get(line_key(line), line)
+        if (before["asked"], before["expected"], before["prompt"]) != (line["asked"], line["expected"], line["prompt"]):
+            what = f"the reference {line['llm']} different queries of {line['test']} on {line['dataset']}"
+            raise UsageError(f"the runs asked {what}; report them one by one")
+    return {**said, **{line_key(line): line for line in lines}}
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
@@ -211,6 +241,8 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         runs[-1],
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
         datasets=_last((one for run in runs for one in run.datasets), lambda one: (one.name, one.edition)),
+        references=_last((llm for run in runs for llm in run.references), lambda llm: llm.spec),
+        known=_last((file for run in runs for file in run.known), lambda file: file),
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
         prompts=_last((one for run in runs for one in run.prompts), lambda one: one.name),
         tests=in_order(test for run in runs for test in run.tests),

@@ -1,8 +1,8 @@
 """Altered copies of a table's rows that a classifier which never saw the rows cannot tell from true ones."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from tabcontam.guesser.kept import kept, ranks
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import extra_rows, not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
 VERSION = 1  # of the method: what another one found is not read
@@ -81,12 +82,18 @@ def blinded(table: Table) -> Blind:
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
+    # what may be known is there to learn from, behind the table's own rows, and is never shown
+    shown, rest = frozenset(not_known(table, range(len(table.rows)))), extra_rows(table)
+    if rest:
+        table = replace(table, rows=(*table.rows, *(row.cells for row in rest)), known=())
     counts = Counter(table.rows)
-    rows = pool(table, [index for index, row in enumerate(table.rows) if counts[row] == 1], REFERENCE)
+    alone = [index for index, row in enumerate(table.rows) if counts[row] == 1]
+    rows = pool(table, [index for index in alone if index in shown], REFERENCE)
     if len(rows) < LEAST:
         return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
+    rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
     codes = _codes(table, rows)
-    candidates = [_altered(table, rows, codes, column) for column in _diffuse(table)]
+    candidates = [_altered(table, rows, shown, codes, column) for column in _diffuse(table)]
     blind = [candidate for candidate in candidates if candidate is not None]
     if not blind:
         return "no feature has values that recur and could stand in another row"
@@ -128,8 +135,11 @@ def _codes(table: Table, rows: Sequence[int]) -> Floats:
     return codes
 
 
-def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> Blind | None:
-    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few."""
+def _altered(table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int) -> Blind | None:
+    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few.
+
+    Only rows in `shown` are copied, and give a copy its value.
+    """
     cells = table.column(table.columns[column])
     counts = Counter(cells)
     recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is no copy's
@@ -139,7 +149,8 @@ def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> B
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
     context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
     leaves = _alike(context, values, table.is_numeric(table.columns[column]))
-    donors = dict(list(_donors(table, at, column, values, leaves).items())[:BASES])
+    found = _donors(table, at, column, values, leaves).items()
+    donors = dict([(base, donor) for base, donor in found if at[base] in shown and at[donor] in shown][:BASES])
     if len(donors) < LEAST:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])

@@ -1,7 +1,7 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, ClassVar
 
@@ -51,6 +51,7 @@ class RowTest(Test):
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
+    referred: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
@@ -134,6 +135,14 @@ class RowTest(Test):
             share=detectable_share(readable, level) if readable else None,
         )
 
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query in which each cell that the reference gave has chance 1, right or not."""
+        parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
+        said = {
+            name: cell for name in query.chance if (cell := _said(query.chance[name], parsed.get(name))) is not None
+        }
+        return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
+
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
         from tabcontam.statistics.power import row_power
@@ -208,8 +217,8 @@ def answered(trial: Trial) -> Answered:
 
     given: dict[str, Given] = {}
     for name, guess in query.chance.items():
-        cell = parsed.get(name)
-        if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
+        cell = _said(guess, parsed.get(name))
+        if cell is not None:
             right = reading is not None and name in reading.right
             given[name] = Given(min(1.0, guess.of(cell)), right)
     known = [name for name in query.chance if truth[name] is not None]
@@ -220,3 +229,8 @@ def answered(trial: Trial) -> Answered:
         readable=trial.readable,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
+
+
+def _said(guess: Guess, cell: Cell) -> Cell:
+    """The cell that was answered; None for a missing mark that is none of the feature's values: it is no answer."""
+    return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
