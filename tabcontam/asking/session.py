@@ -70,10 +70,7 @@ class Session:
         self._referring = bool(self.reference)
 
     async def connect(self) -> None:
-        """Reach every LLM before anything is asked.
-
-        Raises `UsageError` where none under test can be reached, or not the reference.
-        """
+        """Reach every LLM first. Raises `UsageError` when none under test can be reached, or not the reference."""
         subjects = self._subjects()
         with self.progress.doing("connecting"):
             reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
@@ -109,7 +106,10 @@ class Session:
             self._recall_stored(subject)
 
     async def ask(self) -> None:
-        """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own."""
+        """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own.
+
+        The reference is asked before them: no verdict rests on what it might still answer, wherever a run ends.
+        """
         subjects = self._reached()
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
         for llm, line in self.unreachable.items():
@@ -122,14 +122,13 @@ class Session:
         for model in (subject.model for subject in subjects):
             limiter, price = self._limiter(model), self._price(model)
             self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
-        # what ends the asking of an LLM is a finding, which takes what the reference answers
-        first = [subject for subject in subjects if subject.reference and self.options.stop_at_first]
         try:
-            await asyncio.gather(*(self._ask_one(subject) for subject in first))
-            self._referring = False
-            for cell in self.cells if first else ():
-                self._end_if_found(cell)
-            await asyncio.gather(*(self._ask_one(subject) for subject in subjects if subject not in first))
+            for first in (subject for subject in subjects if subject.reference):
+                await self._ask_one(first)
+                self._referring = False
+                for cell in self.cells:  # of which answers were known before
+                    self._end_if_found(cell)
+            await asyncio.gather(*(self._ask_one(subject) for subject in subjects if not subject.reference))
         finally:
             self.progress.end()
 
@@ -356,11 +355,12 @@ class Session:
         if surely_found(self._result(cell), self.options.rules, cell.level):
             self.found_by[llm] = cell.name
 
-    def _of_reference(self, cell: PlannedCell) -> Mapping[str, Trial] | None:
-        """What the reference was asked for a cell, by the query's id; None where it has no say."""
+    def _of_reference(self, cell: PlannedCell) -> Reference | None:
+        """The reference with what it answered to a cell's queries; None where it has no say."""
         if not self.reference or not cell.test.referred:
             return None
-        return self.trials.get(cell.name._replace(llm=self.reference), {})
+        own = self.trials.get(cell.name._replace(llm=self.reference), {})
+        return Reference(self.reference, list(own.values()))
 
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
@@ -375,9 +375,7 @@ class Session:
             return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.written if query.id in trials]
         ended = skip or self._ended(cell.name.llm)
-        known = self._of_reference(cell)
-        reference = None if known is None else Reference(self.reference, list(known.values()))
-        rules, at = self.options.rules, cell.level
+        rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
         return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference)
 
     def _exposure(self, cell: PlannedCell) -> float | None:

@@ -46,7 +46,8 @@ def concede(test: Test, trials: Sequence[Trial], reference: Reference | None) ->
         shared += bool(_right(trial.reading) & _right(other.reading))
         weighed[place] = replace(trial, query=test.conceded(trial.query, other.reading))
         telling[place] = replace(trial, query=test.conceded(trial.query, _without_errors(other.reading)))
-    return Conceded(weighed, telling, _said(reference.llm, len(trials), answered, shared))
+    few = answered < ENOUGH * len(trials) or len(reference.trials) < len(trials)
+    return Conceded(weighed, telling, _said(reference.llm, len(trials), answered, few, shared))
 
 
 def same_query(one: Trial, other: Trial) -> bool:
@@ -54,8 +55,8 @@ def same_query(one: Trial, other: Trial) -> bool:
     return (one.query.asked, one.query.expected) == (other.query.asked, other.query.expected)
 
 
-def _said(llm: str, asked: int, answered: int, shared: int) -> str:
-    if answered < ENOUGH * asked:
+def _said(llm: str, asked: int, answered: int, few: bool, shared: int) -> str:
+    if few:
         return f"the reference {llm} answered only {answered} of {asked} queries"
     if not shared:
         return ""
