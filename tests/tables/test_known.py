@@ -19,7 +19,9 @@ def table_of(folder: Path, name: str, text: str) -> Table:
 @pytest.fixture
 def towns(tmp_path: Path) -> Table:
     """Four towns, of which one has no river."""
-    return table_of(tmp_path, "towns.csv", "town,size,river\nUlm,126.50,Donau\nBonn,330,Rhein\nÖls,9,NA\nHof,45,Saale\n")
+    return table_of(
+        tmp_path, "towns.csv", "town,size,river\nUlm,126.50,Donau\nBonn,330,Rhein\nÖls,9,NA\nHof,45,Saale\n"
+    )
 
 
 def test_columns_are_found_by_name_in_any_order_and_others_are_passed_over(tmp_path: Path, towns: Table) -> None:
