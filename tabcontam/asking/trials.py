@@ -35,6 +35,7 @@ from tabcontam.verdicts.cells import PROMPTS, CellName
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
+RECALLED = "recalled.csv"
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 PASSAGE, LOOKUP = "passage", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]
@@ -201,6 +202,8 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         **judged(trial, paper_rules),
         "decoy_of": query.decoy_of,
         "chance": {name: asdict(guess) for name, guess in query.chance.items()},
+        "row": query.row,
+        "lies_in": dict(query.lies_in),
         **brought(reply),
         "cached": trial.cached,
     }
@@ -256,8 +259,24 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         not_expected=tuple(line.get("not_expected", ())),
         chance=chance,
         decoy_of=line.get("decoy_of") or "",
+        row=row_of(line),
+        lies_in=_lies_in(line),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
+
+
+def row_of(line: Mapping[str, Any]) -> int | None:
+    """The table's row that a line asks about, from 0; None where it does not say so, as in older runs."""
+    row = line.get("row")
+    return row if isinstance(row, int) and not isinstance(row, bool) and row >= 0 else None
+
+
+def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
+    """In which columns a line's answers lie. Raises ValueError where that is no mapping of texts."""
+    held = line.get("lies_in") or {}
+    if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
+        raise ValueError(f"no columns in {held!r}"[:200])
+    return dict(held)
 
 
 def question_of(line: Mapping[str, Any]) -> Question:

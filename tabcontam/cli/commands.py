@@ -238,7 +238,7 @@ def _print_plan(options: argparse.Namespace) -> None:
 def _print_results(results: "RunResults", folder: "Path", options: argparse.Namespace) -> None:
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
-    from tabcontam.runs.folder import last_lines
+    from tabcontam.runs.folder import shown_lines
     from tabcontam.verdicts.document import as_json
 
     if options.json:
@@ -250,7 +250,7 @@ def _print_results(results: "RunResults", folder: "Path", options: argparse.Name
         print_report(
             console,
             results,
-            last_lines(folder, results.cells),
+            shown_lines(folder, results.cells),
             verbosity,
             index=folder / "index.html",
             summary=options.summary,

@@ -88,6 +88,8 @@ class Query:
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
     `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
     chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
+    `lies_in` names by the keys of `chance` the column, or the columns of one entity, whose cell a right answer tells
+    of; a key that it does not have is the column's own name in row tests.
     """
 
     id: str
@@ -100,6 +102,8 @@ class Query:
     not_expected: tuple[str, ...] = ()  # names that must not count (Wine Quality, where Wine is expected)
     chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
     decoy_of: str = ""  # the id of the query that asks the same about the table, where this one is for comparison
+    row: int | None = None  # the table's row that is asked, from 0
+    lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
@@ -179,6 +183,10 @@ class Evidence:
     recalled_bits: float | None = None
     score: float | None = None  # the cell's score, from 0 to 1, where there is no p-value and the statistic is no share
     share: float | None = None  # the least share of remembered rows that is found with 95 % power; None where none is
+    columns: Mapping[str, float] = field(default_factory=dict)  # recalled bits by the column, or an entity's columns
+    # By the same the p-value where these cells are left out (1 where none is left): for each in which something was
+    # asked. It is empty where facts from elsewhere cannot explain what is right: the finding needs no second column.
+    without: Mapping[str, float] = field(default_factory=dict)
 
 
 class Test(ABC):

@@ -26,6 +26,7 @@ class Guess:
     values: Mapping[str, float]  # the likely values, as the table writes them, each with its probability
     rest: float  # no other value is more probable than this
     missing: float = 0.0  # the probability that the cell is empty
+    silent: str | None = None  # what a silent predictor, which learned from all rows that are not asked, would answer
 
     @cached_property
     def _keys(self) -> dict[str, float]:
@@ -39,17 +40,19 @@ class Guess:
     @classmethod
     def read(cls, held: Any) -> "Guess":
         """The guess that `fields` wrote. Raises an error for anything else."""
-        values, rest, missing = held["values"], held["rest"], held["missing"]
+        values, rest, missing, silent = held["values"], held["rest"], held["missing"], held.get("silent")
         chances = (rest, missing, *values.values())
         if min(chances) < 0 or max(chances) > 1:
             raise ValueError("no probability")
         if not rest:
             raise ValueError("a value is ruled out")
-        return cls(values, rest, missing)
+        if not isinstance(silent, str | None):
+            raise ValueError("not an answer")
+        return cls(values, rest, missing, silent)
 
     def fields(self) -> dict[str, object]:
         """The guess for JSON."""
-        return {"values": dict(self.values), "rest": self.rest, "missing": self.missing}
+        return {"values": dict(self.values), "rest": self.rest, "missing": self.missing, "silent": self.silent}
 
     def of(self, answer: str) -> float:
         """The probability that the hidden cell holds this answer; of a value that is not listed, an upper bound."""

@@ -6,7 +6,8 @@ were not asked with the row in question: never by an answer. All of it is determ
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite, sqrt
 
 import numpy as np
@@ -16,10 +17,16 @@ from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_n
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
+from tabcontam.guesser.kin import kin
 from tabcontam.guesser.laws import Follows, follows
+from tabcontam.guesser.laws.dates import with_dates
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
+from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
+from tabcontam.guesser.silent import silent_answers
+from tabcontam.guesser.view import View
+from tabcontam.guesser.texts import by_characters
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
@@ -42,41 +49,105 @@ class _Sample:
 
 
 def guess_chain(
-    columns: Mapping[str, Sequence[Cell]],
+    columns: Mapping[str, Sequence[Cell] | Column],
     shown: Sequence[str],
     asked: Sequence[str],
     rows: Sequence[int],
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
+    near: Collection[str] | None = None,
     known: Collection[int] = (),
 ) -> list[list[Guess]]:
     """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
 
     `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
-    default the table's: with one drawn by content, the table's order does not matter. The `known` rows are learned from
-    in every fit, and no predictor is weighed by them.
+    default the table's: with one drawn by content, the table's order does not matter. `near` are the shown features by
+    which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
+    The `known` rows are learned from in every fit, and no predictor is weighed by them.
     """
-    drawn = list(order) if order is not None else list(range(len(columns[asked[0]])))
+    whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *asked})}
+    drawn = list(order) if order is not None else list(range(len(whole[asked[0]].keys)))
     sample = _sample(drawn, rows, frozenset(known))
     if sample is None:
         others = {row: [other for other in drawn if other != row] for row in rows}
-        return [[marginal([columns[name][other] for other in others[row]], missing) for name in asked] for row in rows]
-    names = sorted({*shown, *asked})
-    taken = {name: column(name, [columns[name][row] for row in sample.rows], missing) for name in names}
+        return [[marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows]
+    taken = {name: one.at(sample.rows) for name, one in whole.items()}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    worded = with_words(taken[name] for name in sorted(set(shown)))
+    words = {name: with_dates([one.at(sample.rows) for one in with_words([whole[name]])]) for name in sorted({*shown, *asked[:-1]})}
+    worded = [one for name in sorted(set(shown)) for one in words[name]]
+    everywhere = _Everywhere(whole, taken, sample)
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
-            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given = [*worded, *(one for before in asked[:place] for one in words[before])]
             given.sort(key=lambda one: one.name)
-            chains.append(_guesses(taken[name], given, sample, wanted))
+            views = everywhere.views(name, [*sorted(set(shown if near is None else near)), *asked[:place]])
+            chains.append(_guesses(taken[name], given, sample, wanted, views))
+        beside = everywhere.silent(asked, sorted(set(shown if near is None else near)))
+    chains = [
+        [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
+        for chain, answers in zip(chains, beside, strict=True)
+    ]
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
+def _column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
+    return cells if isinstance(cells, Column) else column(name, cells, missing)
+
+
+@dataclass(frozen=True, eq=False)
+class _Everywhere:
+    """The columns over all rows of a table, not only those that a guesser is fitted on.
+
+    In a small table, all of whose rows are fitted, they are those of the sample.
+    """
+
+    whole: Mapping[str, Column]
+    taken: Mapping[str, Column]
+    sample: _Sample
+
+    @cached_property
+    def large(self) -> bool:
+        """Whether there are rows that no predictor is fitted on."""
+        return len(self.sample.fits) == 1
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns that are learned from."""
+        return self.whole if self.large else self.taken
+
+    @cached_property
+    def fits(self) -> list[tuple[Ints, Ints]]:
+        """For each fit the places learned from, which are all that are not asked, and those predicted."""
+        if not self.large:
+            return list(self.sample.fits)
+        rows = np.array(self.sample.rows, dtype=np.int64)
+        ((_, predicted),) = self.sample.fits
+        asked = rows[self.sample.groups == 1]
+        count = len(next(iter(self.whole.values())).keys)
+        return [(np.setdiff1d(np.arange(count), asked), rows[predicted])]
+
+    def views(self, target: str, shown: Sequence[str]) -> list[View]:
+        """What the predictors that count see of all rows, for each fit."""
+        given = tuple(with_words(self.columns[name] for name in shown))
+        return [View(self.columns[target], given, *places) for places in self.fits]
+
+    def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
+        """For each asked feature what a silent predictor answers in each row that is asked, by the row."""
+        fits = self.fits
+        if self.large:  # nobody asks about the rows that only weigh the predictors
+            ((learned, predicted),) = fits
+            fits = [(learned, predicted[~np.isin(predicted, learned)])]
+        given = [self.columns[name] for name in shown]
+        found = silent_answers([self.columns[name] for name in asked], given, fits)
+        if self.large:
+            return found
+        return [{self.sample.rows[place]: value for place, value in answers.items()} for answers in found]
+
+
 def least_sure_of(
-    columns: Mapping[str, Sequence[Cell]],
+    columns: Mapping[str, Sequence[Cell] | Column],
     shown: Sequence[str],
     candidates: Sequence[str],
     count: int,
@@ -90,9 +161,9 @@ def least_sure_of(
     without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
     With `apart` each is asked by itself, and the choice of one tells nothing about another.
     """
-    rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
-    names = sorted({*shown, *candidates})
-    taken = {name: column(name, [columns[name][row] for row in rows], missing) for name in names}
+    whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
+    rows = (list(order) if order is not None else list(range(len(whole[candidates[0]].keys))))[:MOST_ROWS]
+    taken = {name: one.at(rows) for name, one in whole.items()}
     varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
     lacking = {
         name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
@@ -131,9 +202,14 @@ def _sample(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) ->
     return _Sample(taken, fits, groups)
 
 
-def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints) -> list[Guess]:
+def _guesses(
+    target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints, views: Sequence[View]
+) -> list[Guess]:
     """The guesses of the wanted places."""
-    predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
+    laws = _laws(target, given, sample)
+    predicted = [
+        _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
+    ]
     peaks = _with_errors(target, predicted, sample)
     likelihoods = likelihoods_of(predicted, len(sample.rows))
     guesses: dict[int, Guess] = {}
@@ -156,17 +232,50 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
     return [guesses[row] for row in wanted.tolist()]
 
 
-def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> Predicted:
+def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict[str, Follows]]:
+    """For each fit what follows by laws, which are looked for in all shown columns.
+
+    To look for laws takes longer than to fit a predictor, and they have few constants. So they are found twice in a
+    small table: in the rows of the first folds for those of the last ones, and the other way round.
+    """
+    if len(sample.fits) == 1:
+        return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
+    first = sample.groups <= FOLDS // 2
+    halves = np.flatnonzero(first), np.flatnonzero(~first)
+    found: list[dict[str, Follows]] = []
+    place = np.zeros(len(sample.groups), dtype=np.int64)
+    for own in halves:
+        place[own] = np.arange(len(own))
+    by_half = [
+        follows(Fit(target, tuple(given), (), train, places)) for train, places in (halves[::-1], halves)
+    ]
+    for _, places in sample.fits:
+        laws = by_half[0 if first[places[0]] else 1]
+        found.append(
+            {
+                name: Follows([law.values[number] for number in place[places].tolist()], law.left[place[places]])
+                for name, law in laws.items()
+            }
+        )
+    return found
+
+
+def _predicted(
+    target: Column, given: Sequence[Column], places: tuple[Ints, Ints], view: View, laws: Mapping[str, Follows]
+) -> Predicted:
+    train, _ = places
     shown = informative(target, given, train, SHOWN)
-    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), train, places)
+    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), *places)
     common, counted = frequencies(fit)
     near, close = neighbours(fit)
     matrices = common | near
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
-    # a law between columns is looked for in all of them
-    added: dict[str, Counted | Follows] = {**counted, **close}
-    added |= follows(Fit(target, tuple(given), (), train, places))
+    if (found := by_characters(fit)) is not None:
+        matrices["characters"] = found
+    added: dict[str, Counted | Follows] = {**counted, **close, **laws}
+    added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
+    added |= {f"ordered {number}": found for number, found in enumerate(ordered(view))}
     return Predicted(fit, matrices, added, regressed(fit))
 
 

@@ -22,7 +22,8 @@ from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.verdicts.gate import Conclusion, check_whole
+from tabcontam.verdicts.gate import Conclusion
+from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 

@@ -11,6 +11,7 @@ from typing import TypeVar
 from tabcontam.asking.trials import (
     JUNIT,
     NUMBER,
+    RECALLED,
     RESULTS,
     TRIALS,
     Journal,
@@ -23,6 +24,7 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
@@ -37,7 +39,7 @@ from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, 
 from tabcontam.verdicts.judge import read_trial, result, results
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
-from tabcontam.verdicts.reference import Reference
+from tabcontam.verdicts.reference import Reference, same_query
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
@@ -57,21 +59,25 @@ def new_folder(moment: datetime) -> Path:
 
 
 def record(folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()) -> RunResults:
-    """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
+    """Write results.json, junit.xml, recalled.csv and the pages beside trials.jsonl; the pages show `shown` instead, if
+    given. Recorded answers have no recalled.csv.
 
     Returns the results with their comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
+    from tabcontam.report.recalled import render_recalled
 
-    trials = last_lines(folder, found.cells)
+    trials = shown_lines(folder, found.cells)
     compared = comparisons(found.run, found.cells, trials, runs)
     found = replace(found, comparisons=compared)
     shown = found if shown is None else replace(shown, comparisons=compared)
     try:
         replace_file(folder / RESULTS, as_json(found))
         replace_file(folder / JUNIT, render_junit(found))
+        if not found.run.recorded:
+            replace_file(folder / RECALLED, render_recalled(found, trials))
         pages = render_pages(shown, trials)
         for name, page in pages.items():
             replace_file(folder / name, page)
@@ -121,6 +127,25 @@ def reference_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     wanted = {referred(cell) for cell in cells if cell.reference}
     lines = {line_key(line): line for line in Journal(folder).lines()} if wanted else {}
     return [line for key, line in lines.items() if key[:-1] in wanted]
+
+
+def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
+    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1."""
+    said = {line_key(line): line for line in reference_lines(folder, cells)}
+    references = {cell.key: cell.reference for cell in cells if cell.reference}
+
+    def shown(line: Line) -> Line:
+        key = line_key(line)
+        other = said.get(line_key({**line, "llm": references.get(CellName(*key[:-1]), "")}))
+        if other is None or not other.get("readable"):
+            return line
+        one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
+        if not same_query(one, trial_of(other)):
+            return line
+        chance = by_id()[line["test"]].conceded(one.query, read).chance
+        return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
+
+    return [shown(line) for line in last_lines(folder, cells)]
 
 
 def rescore(folder: Path, rules: str | None) -> RunResults:

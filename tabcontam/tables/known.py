@@ -15,15 +15,25 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table, load_table
 
 NAMED = 3  # missing columns that an error names
+SHOWN = 4  # rows before another that a prompt shows at most
 Row = tuple[Cell, ...]
 
 
 @dataclass(frozen=True)
 class Extra:
-    """A row of a known file that the table lacks, and the row before it in that file; None before the first."""
+    """A row of a known file that the table lacks, by its place in the rows of that file."""
 
-    cells: Row
-    before: Row | None
+    rows: Sequence[Row]
+    place: int
+
+    @property
+    def cells(self) -> Row:
+        """The row itself."""
+        return self.rows[self.place]
+
+    def earlier(self, by: int) -> Row | None:
+        """The row that stands so many rows before it in its file, itself for 0; None where there is none."""
+        return self.rows[self.place - by] if self.place >= by else None
 
 
 def load_known(specs: Iterable[str | Table]) -> tuple[Table, ...]:
@@ -99,7 +109,7 @@ def extra_rows(table: Table) -> tuple[Extra, ...]:
         for rows in table.known:
             for place, key in enumerate(_keys(table, rows)):
                 if key not in own and key not in found:
-                    found[key] = Extra(rows[place], rows[place - 1] if place else None)
+                    found[key] = Extra(rows, place)
         order = _by_name(table)
         return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
 
@@ -119,7 +129,7 @@ def known_digest(table: Table) -> str | None:
             return None if row is None else [row[place] for place in order]
 
         own = sorted([cell or "" for cell in held(table.rows[place]) or ()] for place in known_rows(table))
-        extra = [[held(one.cells), held(one.before)] for one in extra_rows(table)]
+        extra = [[held(one.earlier(by)) for by in range(SHOWN + 1)] for one in extra_rows(table)]
         return sha256(json.dumps([own, extra]).encode()).hexdigest()
 
     return cached_fact(table, "known digest", find) if table.known else None

@@ -24,7 +24,7 @@ from tests.loopback import LoopbackServer, Response, error
 
 FIRST = ("Luca", "Ana", "Jon", "Mia", "Leo", "Eva", "Tom", "Ida", "Max", "Zoe")
 LAST = ("Berg", "Costa", "Dahl", "Egger", "Falk", "Gross", "Holm", "Jansen", "Kuhn", "Lang", "Moser", "Novak")
-USUAL = {"name": "Ana Berg", "club": "North", "date_of_birth": "1990-01-01", "goals": "0"}
+USUAL = {"name": "Ana Berg", "club": "North", "date_of_birth": "1990-01-01", "fee": "1.00"}
 TEST = "feature_completion"
 MODELS = ("new", "old", "silent", "broken", "sixth")
 
@@ -35,16 +35,24 @@ def born(name: str) -> str:
     return f"{rng.randint(1985, 2005)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}"
 
 
+def fee(name: str) -> str:
+    """What a club paid for a player, in millions, which everybody can look up as well: no single column is all."""
+    return f"{Random(f'fee of {name}').uniform(1, 99):.2f}"
+
+
+FACTS = {"date_of_birth": born, "fee": fee}
+
+
 @pytest.fixture
 def players(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A file of made players, whose names tell those who know them their dates of birth."""
+    """A file of made players, whose names tell those who know them when they were born and what they cost."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     rng, path = Random(1), tmp_path / "players.csv"
     names = [f"{first} {last}" for first in FIRST for last in LAST]
     rng.shuffle(names)
     with path.open("w", newline="") as file:
-        rows = [(name, rng.choice(("North", "South", "East")), born(name), str(rng.randint(0, 9))) for name in names]
-        csv.writer(file).writerows([("name", "club", "date_of_birth", "goals"), *rows])
+        rows = [(name, rng.choice(("North", "South", "East")), born(name), fee(name)) for name in names]
+        csv.writer(file).writerows([("name", "club", "date_of_birth", "fee"), *rows])
     return path
 
 
@@ -57,8 +65,8 @@ def answer(body: dict[str, object]) -> str | Response:
     if body["model"] == "broken":
         return error(400, "out of order")
     knows = body["model"] in ("new", "old") or (body["model"] == "sixth" and Random(text).random() < 1 / 6)
-    if asked and asked[1] == "date_of_birth" and named and knows:
-        return born(named[-1])
+    if asked and asked[1] in FACTS and named and knows:
+        return FACTS[asked[1]](named[-1])
     return "I cannot say that." if body["model"] == "silent" or not asked else USUAL[asked[1]]
 
 
@@ -96,7 +104,7 @@ def asked_of(server: LoopbackServer, model: str) -> int:
 def test_facts_that_a_reference_answers_too_count_for_nothing(server: LoopbackServer, players: Path) -> None:
     alone, beside = made(order(server, players, "alone")), made(order(server, players, "beside", "old"))
     (before,), (after,) = alone.results.cells, beside.results.cells
-    assert (before.verdict, after.verdict) == (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+    assert (before.verdict, after.verdict) == (Verdict.CONTAMINATED, Verdict.UNINFORMATIVE)  # all of it is known
     assert after.hits == before.hits
     assert after.recalled_bits == 0
     assert after.reference == f"openai:old@{server.url}"
@@ -114,6 +122,19 @@ def test_a_reference_is_in_no_cell_ranking_gate_or_comparison(server: LoopbackSe
     assert [note.text for note in found.notes if note.kind is NoteKind.REFERENCE] == [
         f"reference {old}: what it answers, too, counts for nothing (65 requests)"
     ]
+
+
+def test_what_a_reference_knows_is_worth_no_bits_in_the_list_of_what_was_recalled(
+    server: LoopbackServer, players: Path
+) -> None:
+    def worth(outcome: Outcome) -> list[float]:
+        with (outcome.folder / "recalled.csv").open(newline="") as file:
+            return [float(line["bits"]) for line in csv.DictReader(file) if line["right"] == "true"]
+
+    alone, beside = (worth(made(order(server, players, f"run-{name}", name))) for name in (None, "old"))
+    assert len(alone) == len(beside)
+    assert min(alone) > 1
+    assert set(beside) == {0.0}
 
 
 def test_what_only_the_llm_knows_is_found_beside_a_reference(server: LoopbackServer, players: Path) -> None:
@@ -161,7 +182,7 @@ def test_a_reference_counts_in_the_budget_and_is_asked_first(server: LoopbackSer
     assert cell.verdict is Verdict.NO_ANSWER
     whole = made(order(server, players, "run", "old"))  # which goes on
     assert (asked_of(server, "old"), asked_of(server, "new")) == (65, 65)
-    assert whole.results.cells[0].verdict is Verdict.NOT_DETECTED
+    assert whole.results.cells[0].verdict is Verdict.UNINFORMATIVE
 
 
 def test_a_reference_that_was_not_asked_to_the_end_is_told(server: LoopbackServer, players: Path) -> None:

@@ -50,8 +50,10 @@ def test_a_row_that_is_listed_twice_is_one(tmp_path: Path, towns: Table) -> None
 def test_the_row_before_is_that_of_its_own_file(tmp_path: Path, towns: Table) -> None:
     file = table_of(tmp_path, "known.csv", "town,size,river\nUlm,126.50,Donau\nKiel,246,Eider\nJena,110,Saale\n")
     (found,) = with_known([towns], [file])
-    before = {row.cells[0]: row.before and row.before[0] for row in extra_rows(found)}
-    assert before == {"Kiel": "Ulm", "Jena": "Kiel"}
+    before = {
+        row.cells[0]: [row.earlier(by) and (row.earlier(by) or ())[0] for by in (1, 2, 3)] for row in extra_rows(found)
+    }
+    assert before == {"Kiel": ["Ulm", None, None], "Jena": ["Kiel", "Ulm", None]}
 
 
 def test_a_file_without_a_column_of_any_table_is_named_with_what_it_lacks(tmp_path: Path, towns: Table) -> None:

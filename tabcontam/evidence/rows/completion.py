@@ -150,8 +150,8 @@ class FullCompletion(RowTest):
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         pool = pool_of(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
-        counted = least_sure(table, table.columns, COUNTED, previous=True)
-        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
+        counted = least_sure(table, table.columns, COUNTED, before=True)
+        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
         left = len(fitting) / len(lasts)
 
         def prompt(shown: Sequence[int]) -> Prompt:
@@ -163,7 +163,7 @@ class FullCompletion(RowTest):
             chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
             paper = last == EXAMPLES
-            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance)
+            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance, row=last)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
         wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked

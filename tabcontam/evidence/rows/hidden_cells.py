@@ -54,7 +54,9 @@ class HiddenCells:
         names = tuple(self.table.columns[place] for place in self.places)
         chance = self._chance(row, examples) if blind and row in self.guesses else {}
         write = partial(self.write, row, examples)
-        query = Query("", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance)
+        query = Query(
+            "", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance, row=row
+        )
         return without_missing(query, self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
@@ -153,7 +155,7 @@ class HiddenCells:
             return chance if last else min(1.0, chance / max(1 - sum(gone.values()) + gone[value], chance))
 
         values = {value: raised_one(value, chance) for value, chance in guess.values.items()}
-        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)), guess.missing)
+        return replace(guess, values=values, rest=min(1.0, guess.rest / max(left, guess.rest)))
 
 
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
@@ -168,7 +170,7 @@ def raised(guess: Guess, left: float) -> Guess:
     if left == 1:
         return guess
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
-    return Guess(values, min(1.0, guess.rest / left), guess.missing)
+    return replace(guess, values=values, rest=min(1.0, guess.rest / left))
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:

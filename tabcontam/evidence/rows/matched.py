@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from tabcontam.evidence.base import Evidence, Query, Reading, Trial
 from tabcontam.evidence.rows.altered import blinded
+from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.choices import given, told_apart
 from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
 from tabcontam.evidence.rows.rows import POWER, SHARE
@@ -19,6 +20,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 QUERIES = 60
+ALTERED = "the altered feature"  # which trials of older runs do not name
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
 NULL = "answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
@@ -75,7 +77,9 @@ class MatchedMembership(MembershipTest):
             chance = blind.false[place] if label[0] == "No" else blind.true[place]
             guesses = {"Yes": Guess({"Yes": chance}, chance), "No": Guess({"No": 1 - chance}, 1 - chance)}
             written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
-            return replace(written, chance=guesses, paper=False)
+            column = table.columns[swap.column]
+            lies_in = dict.fromkeys(guesses, lying_in(table, [column]).get(column, column))
+            return replace(written, chance=guesses, paper=False, lies_in=lies_in)
 
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
@@ -84,15 +88,23 @@ class MatchedMembership(MembershipTest):
 
         The interval is that of the AUC of yes/no answers; d' and the share of Yes tell discrimination from bias.
         """
-        answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in given(trials)]
+        valid = given(trials)
+        answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
+        groups = [trial.query.lies_in.get(answer, ALTERED) for trial, answer in valid]
         chances = [chance for chance, _ in answers]
-        p_value = poisson_binomial_tail(chances, sum(right for _, right in answers))
+
+        def tail(those: Sequence[int]) -> float:
+            return poisson_binomial_tail([chances[one] for one in those], sum(answers[one][1] for one in those))
+
+        p_value = tail(range(len(answers)))
         gets = f"a classifier that never saw the rows gets {sum(chances):.0f} ({stated(p_value)})"
         return replace(
             told_apart(trials, NULL, sum(chances), gets),
             p_value=p_value,
             recalled_bits=sum(-log2(chance) for chance, right in answers if right),
             share=detectable_choice_share(chances, level),
+            columns=bits_by(zip(groups, (-log2(chance) * right for chance, right in answers), strict=True)),
+            without=left_out(groups, tail),
         )
 
     def conceded(self, query: Query, reading: Reading) -> Query:

@@ -61,7 +61,8 @@ class MembershipTest(ChoiceTest):
         copy = drawn(draw, "every row that could be shown is the asked one")
         write = partial(self._prompt, table, serializer, copy, asked, label[1])
         rows = (copy.row, copy.donor, asked.donor, asked.row)
-        return Query(f"{self.id}-{number}", write, ("Yes", "No"), label[:1], self.max_tokens, rows=rows)
+        choices = ("Yes", "No")
+        return Query(f"{self.id}-{number}", write, choices, label[:1], self.max_tokens, rows=rows, row=asked.row)
 
     def _prompt(self, table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
         """The asked row behind another one, as it is and altered."""

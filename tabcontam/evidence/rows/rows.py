@@ -3,10 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
+from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.cells import (
     cells_by_order,
     could_be,
@@ -32,7 +34,7 @@ from tabcontam.reading.reading import declines, is_mark, plain, same_value
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell
+from tabcontam.tables.table import Cell, Table
 
 if TYPE_CHECKING:
     from tabcontam.statistics.power import Odds
@@ -53,6 +55,11 @@ class RowTest(Test):
     by_feature: ClassVar[bool] = True
     referred: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of a cell; each says which of its features are known of the same entity as others."""
+        queries = super().planned(table, serializer, rng)
+        return [replace(query, lies_in=lying_in(table, query.asked)) for query in queries]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""
@@ -103,14 +110,21 @@ class RowTest(Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
         # numpy is imported where something is weighed: reading and replaying go without
-        from tabcontam.statistics.exact import share_interval, units, weighted_tail
+        from tabcontam.statistics.exact import UNIT, share_interval, units, weighted_tail
         from tabcontam.statistics.power import detectable_share
 
         rows = [answered(trial) for trial in trials if trial.query.chance]
         cells = [cell for row in rows for cell in row.given]
         weights = [units(cell.chance) for cell in cells]
-        reached = sum(weight for weight, cell in zip(weights, cells, strict=True) if cell.right)
-        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached)
+
+        def tail(those: Sequence[int]) -> float:
+            reached = sum(weights[one] for one in those if cells[one].right)
+            ahead = UNIT * sum(cells[one].silent for one in those)
+            return weighted_tail(
+                [weights[one] for one in those], [cells[one].chance for one in those], reached - max(0, round(ahead))
+            )
+
+        p_value = tail(range(len(cells)))
         recalled = sum(bits(cell.chance) for cell in cells if cell.right)
         expected = sum(cell.chance * bits(cell.chance) for cell in cells)
         chances = [row.chance for row in rows]
@@ -133,6 +147,8 @@ class RowTest(Test):
             interval_of="of the rows remembered",
             recalled_bits=recalled,
             share=detectable_share(readable, level) if readable else None,
+            columns=bits_by((cell.lies_in, bits(cell.chance) if cell.right else 0.0) for cell in cells),
+            without=left_out([cell.lies_in for cell in cells], tail),
         )
 
     def conceded(self, query: Query, reading: Reading) -> Query:
@@ -186,10 +202,15 @@ class OneCellTest(RowTest):
 
 @dataclass(frozen=True)
 class Given:
-    """An answered cell: the guesser's chance of the answer, and whether it is right."""
+    """An answered cell: the column, or columns of one entity, that it lies in, its chance, and whether it is right.
 
+    `silent` are the bits that the silent predictor got for the cell beyond those that the guesser expects of it.
+    """
+
+    lies_in: str
     chance: float
     right: bool
+    silent: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -220,7 +241,8 @@ def answered(trial: Trial) -> Answered:
         cell = _said(guess, parsed.get(name))
         if cell is not None:
             right = reading is not None and name in reading.right
-            given[name] = Given(min(1.0, guess.of(cell)), right)
+            lies_in = query.lies_in.get(name, name)
+            given[name] = Given(lies_in, min(1.0, guess.of(cell)), right, _silent(guess, truth[name]))
     known = [name for name in query.chance if truth[name] is not None]
     return Answered(
         given=tuple(given.values()),
@@ -234,3 +256,11 @@ def answered(trial: Trial) -> Answered:
 def _said(guess: Guess, cell: Cell) -> Cell:
     """The cell that was answered; None for a missing mark that is none of the feature's values: it is no answer."""
     return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
+
+
+def _silent(guess: Guess, cell: Cell) -> float:
+    """The bits that the silent predictor got for a cell beyond those that the guesser expects of its answer."""
+    if guess.silent is None:
+        return 0.0
+    chance = min(1.0, guess.of(guess.silent))
+    return bits(chance) * (same_value(guess.silent, cell) - chance)

@@ -9,7 +9,7 @@ import pytest
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.registry import by_id
-from tabcontam.evidence.rows.completion import EXAMPLES
+from tabcontam.evidence.rows.hidden_cells import EXAMPLES
 from tabcontam.guesser.table import guessed
 from tabcontam.tables.known import known_rows, with_known
 from tabcontam.tables.serializers import load_serializers

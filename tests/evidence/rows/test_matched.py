@@ -162,3 +162,18 @@ def test_a_missing_cell_is_never_the_altered_one() -> None:
         assert before is not None
         assert after is not None
         assert before != after
+
+
+def test_all_its_evidence_lies_in_the_altered_column() -> None:
+    """Who knows which country a city is in tells every altered row, and has seen none."""
+    queries = asked()
+    assert all(query.row == query.rows[-1] for query in queries)
+    evidence = weighed(queries, lambda query: str(query.expected[0]))
+    name = SHIPS.columns[blinded(SHIPS).column]
+    assert evidence.without == {name: 1.0}
+    assert evidence.columns == {name: pytest.approx(evidence.recalled_bits)}
+
+
+def test_trials_of_an_older_run_which_do_not_name_that_column_rest_on_one_as_well() -> None:
+    older = [replace(query, lies_in={}) for query in asked()]
+    assert weighed(older, lambda query: str(query.expected[0])).without == {"the altered feature": 1.0}

@@ -1,0 +1,258 @@
+"""Whether skill is taken for memory: `python -m tests.benchmarks.skill`.
+
+Made and real tables of many kinds, whose cells follow from others by a rule, from facts of the world or from the order,
+are answered by who knows the rule and no row (in all queries, and in one of twenty), by the strongest predictors
+trained on all rows but the asked one, and by one who remembers a quarter of the rows. All go through the real prompts,
+the real reading and the real decision of the row tests, in four languages. Prints Markdown; with --docs it also takes
+the place of the table in docs/method.md. `--kind NAME` measures only these kinds, `--why` says what accused.
+"""
+
+import argparse
+import os
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from tabcontam.calibration.power import TOGETHER, Judged, Trials, judge, planned
+from tabcontam.evidence.base import Trial, Verdict
+from tabcontam.evidence.registry import all_tests
+from tabcontam.guesser.chance import bits
+from tabcontam.statistics.exact import clopper_pearson
+from tabcontam.tables.serializers import DEFAULT, load_serializer
+from tabcontam.verdicts.rules import ALPHA
+from tests.answer_forms import form
+from tests.benchmarks.skills import commerce, dated, measures, ordered, people, real, world
+from tests.benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
+from tests.benchmarks.skills.made import Made
+from tests.benchmarks.skills.predictors import FOREST, NEAREST, Predictors
+
+METHOD = Path(__file__).parents[2] / "docs" / "method.md"
+BEGIN, END = "<!-- skill: python -m tests.benchmarks.skill -->", "<!-- end of skill -->"
+KINDS = {
+    kind.name: kind for module in (commerce, measures, people, dated, ordered, world, real) for kind in module.KINDS
+}
+RUNS, TABLES = 300, 6  # a kind
+ROWS = [test for test in all_tests() if test.row_test and test.id != "row_order"]
+SOLVER, SELDOM, MEMORISER = "solver", "one in twenty", "memoriser"
+SKILLED = (SOLVER, SELDOM, FOREST, NEAREST)
+SHARES = {SOLVER: 1.0, SELDOM: 0.05}
+REMEMBERED = 0.25
+LANGUAGES = ("bare", "bare", "german", "bare", "french", "spanish")
+SHOWN_WHY = 3
+Jobs = Mapping[tuple[str, int], int]  # runs by kind and number of the table
+
+
+@dataclass
+class Counts:
+    """What came of the runs on one table of a kind."""
+
+    kind: str
+    number: int
+    rows: int
+    columns: int
+    verdicts: Counter[tuple[str, str]] = field(default_factory=Counter)  # by answerer
+    reasons: Counter[str] = field(default_factory=Counter)  # why the solver's table is undecided
+    why: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # bits by answerer, test and column
+    right: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # cells that gave them
+    seconds: float = 0.0
+
+    def add(self, answerer: str, judged: Judged, trials: Trials) -> None:
+        """Count one run."""
+        table = judged.table
+        verdict = table.verdict if table else Verdict.SKIPPED
+        self.verdicts[answerer, str(verdict)] += 1
+        if answerer == SOLVER and table and verdict in (Verdict.UNINFORMATIVE, Verdict.SKIPPED):
+            self.reasons[f"{verdict}: {judged.undecided(TOGETHER)[1] or table.reason}"] += 1
+        if verdict is Verdict.CONTAMINATED and answerer in SKILLED:
+            self._explain(answerer, judged, trials)
+
+    def _explain(self, answerer: str, judged: Judged, trials: Trials) -> None:
+        """Which cells gave the bits in the test of the smallest p-value."""
+        with_p = [test for test in trials if judged.cells[test].p_value is not None]
+        test = min(with_p, key=lambda one: judged.cells[one].p_value or 0.0)
+        for trial in trials[test]:
+            for name, worth in _worth(trial):
+                self.why[answerer, test, name] += worth
+                self.right[answerer, test, name] += 1
+
+
+def _worth(trial: Trial) -> list[tuple[str, float]]:
+    """The bits of each right cell, by feature; of a membership answer, whether it is right."""
+    query, reading = trial.query, trial.reading
+    if reading is None:
+        return []
+    if not isinstance(reading.parsed, Mapping):
+        return [("Yes/No", 1.0)] if reading.hit else []
+    cells = reading.parsed
+    return [
+        (name, bits(min(1.0, guess.of(cells[name] or ""))))
+        for name, guess in query.chance.items()
+        if name in reading.right and cells.get(name) is not None
+    ]
+
+
+def measured(name: str, number: int, runs: int) -> Counts:
+    """All runs of every answerer on one table of a kind."""
+    began = time.perf_counter()
+    made = KINDS[name].make(Random(f"{name} {number}"), number)
+    table, serializer = made.table, load_serializer(DEFAULT)
+    counts, predictors = Counts(name, number, len(table.rows), len(table.columns)), Predictors(table)
+    for run_number in range(runs):
+        seed = 1000 * number + run_number
+        run = planned(table, ROWS, serializer, seed, ALPHA)
+        for answerer, answers in answerers(made, predictors, seed).items():
+            trials = asked(run, answers, worded(LANGUAGES[run_number % len(LANGUAGES)]))
+            counts.add(answerer, judge(run, trials, ALPHA), trials)
+    counts.seconds = time.perf_counter() - began
+    return counts
+
+
+def answerers(made: Made, predictors: Predictors, seed: int) -> dict[str, Answers]:
+    """Who answers in one run."""
+    return {
+        **{name: Solver(made, share, seed) for name, share in SHARES.items()},
+        **{kind: Silent(predictors, kind) for kind in (FOREST, NEAREST)},
+        MEMORISER: Memoriser(made.table, REMEMBERED, seed),
+    }
+
+
+def worded(language: str) -> Form | None:
+    """How answers are worded in a language; None for the form that is asked for."""
+    wording = form(language)
+    return None if language == LANGUAGES[0] else lambda query, values: wording(query.asked, values)
+
+
+def measure(jobs: Jobs, processes: int) -> list[Counts]:
+    """The runs on every table, side by side, with a line of progress for each."""
+    done: dict[tuple[str, int], Counts] = {}
+    with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
+        futures = {pool.submit(measured, *job, runs): job for job, runs in jobs.items()}
+        for future in as_completed(futures):
+            job = futures[future]
+            done[job] = found = future.result()
+            accused = ", ".join(f"{who} {found.verdicts[who, 'contaminated']}" for who in (*SKILLED, MEMORISER))
+            print(f"{len(done)}/{len(jobs)} {job[0]} {job[1]}: {accused}; {found.seconds:.0f} s", file=sys.stderr)
+    return [done[job] for job in jobs]
+
+
+def counted(results: Iterable[Counts], answerers: Sequence[str], verdict: str = "contaminated") -> tuple[int, int]:
+    """How many runs came to a verdict, and how many there were."""
+    of_all = [(who, word, runs) for counts in results for (who, word), runs in counts.verdicts.items()]
+    own = [(word, runs) for who, word, runs in of_all if who in answerers]
+    return sum(runs for word, runs in own if word == verdict), sum(runs for _, runs in own)
+
+
+def upper(found: int, runs: int) -> float:
+    """The exact upper limit of a rate at 95 % confidence (Clopper and Pearson 1934), in per cent."""
+    return 100 * float(clopper_pearson(found, runs, 0.9)[1]) if runs else 100.0
+
+
+def rate(found: int, runs: int) -> str:
+    """A rate with its exact upper limit at 95 % confidence."""
+    return f"{found} of {runs:,} (≤ {upper(found, runs):.2f} %)"
+
+
+def skill_table(results: Sequence[Counts]) -> list[str]:
+    """A line for each kind, then all of them together."""
+    lines = [
+        "| kind | runs on tables | rows | solver | one in twenty | trees | nearest row | uninformative | found at a quarter |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in dict.fromkeys(counts.kind for counts in results):
+        own, kind = [counts for counts in results if counts.kind == name], KINDS[name]
+        sizes = sorted({counts.rows for counts in own})
+        rows = f"{sizes[0]:,} to {sizes[-1]:,}" if len(sizes) > 1 else f"{sizes[0]:,}"
+        accused = [str(counted(own, [who])[0]) for who in SKILLED]
+        undecided = sum(counted(own, [SOLVER], word)[0] for word in ("uninformative", "skipped"))
+        found, runs = counted(own, [MEMORISER])
+        power = f"{100 * found / runs:.0f} %" + (f" ({kind.few})" if kind.few else "")
+        about = f"{name}: {kind.about}"
+        lines.append(f"| {about} | {runs} on {len(own)} | {rows} | {' | '.join(accused)} | {undecided} | {power} |")
+    pooled = [rate(*counted(results, [who])) for who in SKILLED]
+    able = [counts for counts in results if not KINDS[counts.kind].few]
+    undecided, runs = (sum(counted(results, [SOLVER], w)[0] for w in ("uninformative", "skipped")), 0)
+    found, runs = counted(able, [MEMORISER])
+    share = f"{100 * found / max(runs, 1):.1f} %"
+    return [*lines, f"| **all** | {len(results)} | | {' | '.join(pooled)} | {undecided} | {share} |"]
+
+
+def why(results: Sequence[Counts]) -> list[str]:
+    """Where the bits lay in the runs in which somebody without memory was accused."""
+    lines = []
+    for counts in results:
+        for who in SKILLED:
+            accused = counts.verdicts[who, "contaminated"]
+            own = sorted((key for key in counts.why if key[0] == who), key=lambda key: -counts.why[key])
+            for key in own[:SHOWN_WHY]:
+                worth, cells = counts.why[key], counts.right[key]
+                where = f"{counts.kind} {counts.number} ({counts.rows} rows), {who}, {accused} accused"
+                lines.append(f"{where}: {key[1]} {key[2]}: {cells} cells right, {worth / max(cells, 1):.1f} bits each")
+    return lines
+
+
+def undecided(results: Sequence[Counts]) -> list[str]:
+    """Why a solver's table was not decided."""
+    return [
+        f"{counts.kind} {counts.number} ({counts.rows} rows): {runs} runs {reason}"
+        for counts in results
+        for reason, runs in counts.reasons.items()
+    ]
+
+
+def missed(results: Sequence[Counts]) -> list[str]:
+    """The tables on which a memory of a quarter of the rows is found in fewer than 95 % of the runs."""
+    rates = {
+        (one.kind, one.number, one.rows): counted([one], [MEMORISER]) for one in results if not KINDS[one.kind].few
+    }
+    return [
+        f"{key[0]} {key[1]} ({key[2]} rows): {found} of {runs}"
+        for key, (found, runs) in rates.items()
+        if found < 0.95 * runs
+    ]
+
+
+def jobs_of(names: Sequence[str], tables: int, runs: int) -> dict[tuple[str, int], int]:
+    """The runs of each table: those of a kind are shared out among its tables; a real table is there once."""
+    jobs = {}
+    for name in names:
+        count = 1 if KINDS[name].real else tables
+        jobs |= {(name, number): runs // count for number in range(count)}
+    return jobs
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--kind", nargs="+", choices=KINDS, metavar="NAME", help=f"of {', '.join(KINDS)}")
+    parser.add_argument("--runs", type=int, default=RUNS, help="of a kind")
+    parser.add_argument("--tables", type=int, default=TABLES, help="of a kind")
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--quick", action="store_true", help="12 runs of 3 tables of a kind")
+    parser.add_argument("--why", action="store_true", help="say where the bits lay of who was accused")
+    parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
+    options = parser.parse_args()
+    began = time.perf_counter()
+    tables, runs = (3, 12) if options.quick else (options.tables, options.runs)
+    with TemporaryDirectory() as folder:  # nothing is read from another time
+        os.environ["XDG_CACHE_HOME"] = folder
+        results = measure(jobs_of(options.kind or list(KINDS), tables, runs), options.processes)
+    table = skill_table(results)
+    sections = [("", table), ("Not decided", undecided(results)), ("Found in fewer than 95 %", missed(results))]
+    for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:
+        print(f"\n{title}\n" if title else "", *lines, sep="\n")
+    if options.docs:
+        text = METHOD.read_text("utf-8")
+        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
+        METHOD.write_text(f"{before}{BEGIN}\n" + "\n".join(table) + f"\n{END}{after}", "utf-8")
+    print(f"\n{time.perf_counter() - began:.0f} s")
+
+
+if __name__ == "__main__":
+    main()
