@@ -24,6 +24,7 @@ from tabcontam.reading.words import english
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.cells import Result, TableVerdict
@@ -151,10 +152,12 @@ class Study:
     seed: int = 0
     target: str | None = None
     name: str | None = None
+    known: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """The tables by name or file. Raises `UsageError`."""
-        return [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
+        """The tables by name or file, with the rows that may be known. Raises `UsageError`."""
+        tables = [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
+        return list(with_known(tables, load_known(self.known)))
 
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""

@@ -208,6 +208,7 @@ class Test(ABC):
     worded: ClassVar[bool] = False  # whether its queries are worded by `prompts`, so that the prompt set matters
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
+    referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
@@ -309,6 +310,13 @@ class Test(ABC):
     def counts(self, trial: Trial) -> bool:
         """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
         return trial.readable
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query as it is weighed where an LLM that has not seen the table gave an answer that was read like this.
+
+        What it said has chance 1. Only a test that is `referred` has such chances.
+        """
+        return query
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why the queries could not tell memory from guessing at this level; None where they could.

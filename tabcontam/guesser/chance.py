@@ -8,7 +8,7 @@ better than that has shown no memory of the row.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import log2
 from typing import Any
@@ -86,6 +86,16 @@ class Guess:
 
     def _rounded(self, text: str) -> list[str | None]:
         return chain(text, [one.places for one in self.coarser]) if self.coarser else []
+
+    def sure(self, answer: str) -> "Guess":
+        """The guess in which this answer has chance 1, in fewer digits too, and any other the chance that it had."""
+        key = value_key(answer)
+        others = {value: chance for value, chance in self.values.items() if value_key(value) != key}
+        rounded = zip(self.coarser, self._rounded(answer), strict=True)
+        coarser = tuple(
+            one if place is None else replace(one, values={**one.values, place: 1.0}) for one, place in rounded
+        )
+        return replace(self, values={**others, answer: 1.0}, coarser=coarser)
 
     @cached_property
     def likeliest(self) -> str | None:

@@ -6,14 +6,13 @@ were not asked with the row in question: never by an answer. All of it is determ
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from math import isfinite, sqrt
 
 import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Guess, marginal
-from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column, with_words
+from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
@@ -24,29 +23,16 @@ from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.rounding import Rounded, chain
-from tabcontam.guesser.silent import silent_answers
+from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, MOST_ROWS, Everywhere, Sample, sample_of
 from tabcontam.guesser.texts import by_characters
 from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
-MOST_ROWS = 2000  # that a guesser is fitted on
-HELD = 500  # of them, to weigh the predictors
 LOOKED_AT = 12  # columns that may be hardest to guess
-FOLDS = 5
-LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
-
-    rows: tuple[int, ...]
-    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
-    groups: Ints
 
 
 def guess_chain(
@@ -57,16 +43,18 @@ def guess_chain(
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
     near: Collection[str] | None = None,
+    known: Collection[int] = (),
 ) -> list[list[Guess]]:
     """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
 
     `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
     default the table's: with one drawn by content, the table's order does not matter. `near` are the shown features by
     which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
+    The `known` rows are learned from in every fit, and no predictor is weighed by them.
     """
     whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *asked})}
     drawn = list(order) if order is not None else list(range(len(whole[asked[0]].keys)))
-    sample = _sample(drawn, rows)
+    sample = sample_of(drawn, rows, frozenset(known))
     if sample is None:
         others = {row: [other for other in drawn if other != row] for row in rows}
         return [
@@ -77,7 +65,7 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
     worded = [one for name in sorted(set(shown)) for one in words[name]]
-    everywhere = _Everywhere(whole, taken, sample)
+    everywhere = Everywhere(whole, taken, sample)
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
@@ -95,56 +83,6 @@ def guess_chain(
 
 def _column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
     return cells if isinstance(cells, Column) else column(name, cells, missing)
-
-
-@dataclass(frozen=True, eq=False)
-class _Everywhere:
-    """The columns over all rows of a table, not only those that a guesser is fitted on.
-
-    In a small table, all of whose rows are fitted, they are those of the sample.
-    """
-
-    whole: Mapping[str, Column]
-    taken: Mapping[str, Column]
-    sample: _Sample
-
-    @cached_property
-    def large(self) -> bool:
-        """Whether there are rows that no predictor is fitted on."""
-        return len(self.sample.fits) == 1
-
-    @cached_property
-    def columns(self) -> Mapping[str, Column]:
-        """The columns that are learned from."""
-        return self.whole if self.large else self.taken
-
-    @cached_property
-    def fits(self) -> list[tuple[Ints, Ints]]:
-        """For each fit the places learned from, which are all that are not asked, and those predicted."""
-        if not self.large:
-            return list(self.sample.fits)
-        rows = np.array(self.sample.rows, dtype=np.int64)
-        ((_, predicted),) = self.sample.fits
-        asked = rows[self.sample.groups == 1]
-        count = len(next(iter(self.whole.values())).keys)
-        return [(np.setdiff1d(np.arange(count), asked), rows[predicted])]
-
-    def views(self, target: str, shown: Sequence[str]) -> list[View]:
-        """What the predictors that count see of all rows, for each fit."""
-        given = tuple(with_words(self.columns[name] for name in shown))
-        return [View(self.columns[target], given, *places) for places in self.fits]
-
-    def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
-        """For each asked feature what a silent predictor answers in each row that is asked, by the row."""
-        fits = self.fits
-        if self.large:  # nobody asks about the rows that only weigh the predictors
-            ((learned, predicted),) = fits
-            fits = [(learned, predicted[~np.isin(predicted, learned)])]
-        given = [self.columns[name] for name in shown]
-        found = silent_answers([self.columns[name] for name in asked], given, fits)
-        if self.large:
-            return found
-        return [{self.sample.rows[place]: value for place, value in answers.items()} for answers in found]
 
 
 def least_sure_of(
@@ -190,28 +128,8 @@ def least_sure_of(
     return found
 
 
-def _sample(drawn: Sequence[int], rows: Sequence[int]) -> _Sample | None:
-    asked = set(rows)
-    others = [row for row in drawn if row not in asked]
-    if len(others) >= MOST_ROWS - HELD // 2:
-        others = others[:MOST_ROWS]
-        held = np.arange(len(others) - HELD, len(others))
-        final = np.arange(len(others), len(others) + len(asked))
-        taken = (*others, *(row for row in drawn if row in asked))
-        groups = np.where(np.arange(len(taken)) < len(others), 0, 1)
-        return _Sample(taken, ((np.arange(len(others) - HELD), np.concatenate([held, final])),), groups)
-    room = max(0, MOST_ROWS - len(asked))
-    kept = asked | set(others[:room])
-    taken = tuple(row for row in drawn if row in kept)
-    if len(taken) < LEAST_ROWS:
-        return None
-    groups = np.arange(len(taken)) % FOLDS
-    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
-    return _Sample(taken, fits, groups)
-
-
 def _guesses(
-    target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints, views: Sequence[View]
+    target: Column, given: Sequence[Column], sample: Sample, wanted: Ints, views: Sequence[View]
 ) -> list[Guess]:
     """The guesses of the wanted places."""
     laws = _laws(target, given, sample)
@@ -240,7 +158,7 @@ def _guesses(
     return [guesses[row] for row in wanted.tolist()]
 
 
-def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict[str, Follows]]:
+def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
     """For each fit what follows by laws, which are looked for in all shown columns.
 
     To look for laws takes longer than to fit a predictor, and they have few constants. So they are found twice in a
@@ -254,7 +172,11 @@ def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict
     place = np.zeros(len(sample.groups), dtype=np.int64)
     for own in halves:
         place[own] = np.arange(len(own))
-    by_half = [follows(Fit(target, tuple(given), (), train, places)) for train, places in (halves[::-1], halves)]
+    always = np.flatnonzero(sample.groups < 0)
+    by_half = [
+        follows(Fit(target, tuple(given), (), np.union1d(train, always), places))
+        for train, places in (halves[::-1], halves)
+    ]
     for _, places in sample.fits:
         laws = by_half[0 if first[places[0]] else 1]
         found.append(
@@ -393,7 +315,7 @@ def _plain(key: str) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample) -> Floats:
+def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
     """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None or any(one.regressed is None for one in predicted):

@@ -11,6 +11,7 @@ from tabcontam.guesser.kept import kept, order_digest, ranks
 from tabcontam.guesser.laws.order import runs
 from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import extra_rows, known_rows
 from tabcontam.tables.table import Table
 
 WIDE = 20  # columns up to which the cells of four rows are looked at, and not only of the row before
@@ -35,7 +36,8 @@ def guessed(
 ) -> dict[int, Guessed]:
     """For each row the guesses of its asked features, each given the shown ones and the asked ones before it.
 
-    With `before` the four rows before, in the order of the file, are shown too.
+    With `before` the four rows before, in the order of the file, are shown too. It is learned from the table and from
+    known files.
     """
     if not rows:
         return {}
@@ -47,7 +49,7 @@ def guessed(
 
         cells, given = _cells(table, [*asked, *shown], shown, _lagged(table, asked) if before else ())
         near = [previous(name) for name in table.columns] if before else None
-        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), near)
+        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
         lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
         later = sum(sum(row[1:]) for row in lacking) / len(lacking)
         return [
@@ -120,12 +122,15 @@ def _cells(
 
 
 def _column(table: Table, name: str, by: int = 0) -> Column:
-    """A column over all rows, or what stands so many rows before."""
+    """A column over all rows, those of known files behind the table's, or what stands so many rows before."""
 
     def made() -> Column:
-        if by:
+        extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
+        if by and not extra:
             return _column(table, name).later(previous(name, by), by)
-        return column(name, table.column(name), table.missing)
+        cells = [*(None,) * by, *own[: len(own) - by]]
+        cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
+        return column(previous(name, by) if by else name, cells, table.missing)
 
     return cached_fact(table, ("guesser's column", name, by), made)
 
@@ -135,6 +140,13 @@ def _lagged(table: Table, asked: Collection[str]) -> Collection[str]:
     return table.columns if len(table.columns) <= WIDE else asked or table.columns[:WIDE]
 
 
+def _known(table: Table) -> frozenset[int]:
+    """The places of the rows that may be known, behind the table's those of known files."""
+    return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
+
+
 def _order(table: Table) -> list[int]:
     rows = by_content(table)
-    return cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    extra = len(extra_rows(table))
+    return [*own, *(len(rows) + place for place in seeded(table, "known").sample(range(extra), extra))]

@@ -37,6 +37,7 @@ CELLS: Columns = {
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
     "lacks": TEXT,
+    "reference": TEXT,
     "exposure": NUMBER,
     "not_averaged": TEXT,
 }

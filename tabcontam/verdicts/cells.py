@@ -136,6 +136,8 @@ class Result(InCell):
     the finding. Else null."""
     paper_verdict: Verdict | None = None
     """By the published rules, on the queries that are the paper's own; null where there are none or only a score."""
+    reference: str | None = None
+    """The LLM that has not seen the table, whose answers count for nothing in this cell; null where there is none."""
     lacks: str | None = None
     """What the test needs and this LLM does not have, as log-probabilities; null where it can take the test."""
     exposure: Amount | None = None

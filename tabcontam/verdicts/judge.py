@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Test, Trial, Verdict, as_read
+from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, State, Test, Trial, Verdict, as_read
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import benjamini_hochberg
@@ -14,6 +14,7 @@ from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic
 from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
+from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, PAPER
 
@@ -34,6 +35,16 @@ def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dic
     return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
 
 
+def whole(test: Test, trial: Trial, serializer: Serializer) -> Trial:
+    """The trial; a reply that was cut after everything that was asked for is none that was cut."""
+    reply = trial.reply
+    if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
+        return trial
+    if test.complete(trial.query, as_read(reply).text, serializer):
+        return replace(trial, reply=replace(reply, state=State.OK))
+    return trial
+
+
 def result(
     name: CellName,
     test: Test,
@@ -42,14 +53,17 @@ def result(
     rules: str,
     at: float,
     ended: str = "",
+    reference: Reference | None = None,
 ) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
-    Under the calibrated rules the verdict stands once `conclude` has seen all cells of the LLM.
+    What the `reference` answered, too, counts for nothing. Under the calibrated rules the verdict stands once
+    `conclude` has seen all cells of the LLM.
     """
-    evidence = test.weigh(trials, at)
-    own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
+    conceded = concede(test, trials, reference)
+    evidence = test.weigh(conceded.weighed, at)
+    own = _whole(without_evidence(evidence, conceded.telling, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
@@ -63,7 +77,8 @@ def result(
         hits=evidence.hits,
         answered=evidence.answered,
         score=None if share is None else round(share, 4),
-        sentence=evidence.sentence,
+        reference=reference.llm if reference else None,
+        sentence="; ".join(filter(None, (evidence.sentence, conceded.said))),
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,

@@ -1,8 +1,8 @@
 """Altered copies of a table's rows that a classifier which never saw the rows cannot tell from true ones."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from tabcontam.guesser.kept import kept, ranks
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import extra_rows, not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
 VERSION = 2  # of the method: what another one found is not read
@@ -83,10 +84,16 @@ def blinded(table: Table) -> Blind:
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
+    # what may be known is there to learn from, behind the table's own rows, and is never shown
+    shown, rest = frozenset(not_known(table, range(len(table.rows)))), extra_rows(table)
+    if rest:
+        table = replace(table, rows=(*table.rows, *(row.cells for row in rest)), known=())
     counts = Counter(table.rows)
-    rows = pool(table, [index for index, row in enumerate(table.rows) if counts[row] == 1], REFERENCE)
+    alone = [index for index, row in enumerate(table.rows) if counts[row] == 1]
+    rows = pool(table, [index for index in alone if index in shown], REFERENCE)
     if len(rows) < LEAST:
         return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
+    rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
     codes = _codes(table, rows)
     further = iter(_diffuse(table)[:TRIED])
     candidates: list[_Candidate] = []  # nobody looked for laws yet
@@ -94,7 +101,7 @@ def _found(table: Table) -> Blind | str:
     followed: list[str] = []
     while True:
         while len(candidates) + len(lawless) < COLUMNS and (column := next(further, None)) is not None:
-            found = _altered(table, rows, codes, column)
+            found = _altered(table, rows, shown, codes, column)
             if isinstance(found, str):
                 followed.append(found)
             elif found is not None:
@@ -185,10 +192,13 @@ def _codes(table: Table, rows: Sequence[int]) -> Floats:
     return codes
 
 
-def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> _Candidate | str | None:
+def _altered(
+    table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int
+) -> _Candidate | str | None:
     """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few.
 
-    Where another column's cells tell the feature, it is said which.
+    Only rows in `shown` are copied, and give a copy its value. Where another column's cells tell the feature, it is
+    said which.
     """
     name = table.columns[column]
     if (known := goes_with(table, name, rows)) is not None:
@@ -202,7 +212,8 @@ def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> _
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
     context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
     leaves = _alike(context, values, table.is_numeric(name))
-    donors = dict(list(_donors(table, at, column, values, leaves).items())[:BASES])
+    given = _donors(table, at, column, values, leaves).items()
+    donors = dict([(base, donor) for base, donor in given if at[base] in shown and at[donor] in shown][:BASES])
     if len(donors) < LEAST:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])

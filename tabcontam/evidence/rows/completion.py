@@ -29,6 +29,7 @@ from tabcontam.evidence.rows.rows import OneCellTest, RowTest
 from tabcontam.guesser.table import Guessed, guessed, least_sure
 from tabcontam.reading.values import completion_line
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -303,8 +304,15 @@ class FeatureCompletion(OneCellTest):
 
 
 def _lasts(table: Table) -> Sequence[int]:
-    """Where the asked row of test 8 may stand: at the paper's place, or so that none of the paper's rows is shown."""
-    return (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES]
+    """Where the asked row of test 8 may stand: at the paper's place, or so that none of the paper's rows is shown.
+
+    Neither it nor the row behind it is one that the LLM may know: between two rows lies what is like both.
+    """
+    places, known = (
+        (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],
+        known_rows(table),
+    )
+    return [place for place in places if not known & {place, place + 1}] if known else places
 
 
 def _numbered(test: str, queries: Iterable[Query]) -> list[Query]:

@@ -6,7 +6,7 @@ from math import log2
 from random import Random
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.base import Evidence, Query, Reading, Trial
 from tabcontam.evidence.rows.altered import blinded
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.choices import given, told_apart
@@ -59,6 +59,7 @@ class MatchedMembership(MembershipTest):
 
     id: ClassVar[str] = "matched_membership"
     decides: ClassVar[bool] = True
+    referred: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """60 queries. Raises `Skip` where no feature can be altered so that a classifier does not see it."""
@@ -108,6 +109,13 @@ class MatchedMembership(MembershipTest):
             columns=bits_by(zip(groups, (-log2(chance) * right for chance, right in answers), strict=True)),
             without=left_out(groups, tail),
         )
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query in which the right answer has chance 1, if the reference gave it: then something told it."""
+        if not reading.hit:
+            return query
+        answer = str(query.expected[0])
+        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""

@@ -11,6 +11,7 @@ from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Que
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
+from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -107,10 +108,11 @@ class Membership(MembershipTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """As many queries as `rows` says, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
-        count = min(self.rows, len(table.rows) - 1) // 2 * 2
+        candidates = not_known(table, by_content(table))
+        count = min(self.rows, len(candidates), len(table.rows) - 1) // 2 * 2
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
-        asked = rng.sample(by_content(table), count)
+        asked = rng.sample(candidates, count)
 
         def example() -> Swap:
             return perturbed(table, rng.choice(by_content(table)), rng)

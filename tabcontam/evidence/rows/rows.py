@@ -59,6 +59,7 @@ class RowTest(Test):
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
+    referred: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
@@ -171,6 +172,14 @@ class RowTest(Test):
             columns=bits_by((cell.lies_in, cell.bits) for cell in cells),
             without=left_out([cell.lies_in for cell in cells], tail),
         )
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query in which each cell that the reference gave has chance 1, right or not."""
+        parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
+        said = {
+            name: cell for name in query.chance if (cell := _said(query.chance[name], parsed.get(name))) is not None
+        }
+        return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
@@ -287,8 +296,8 @@ def answered(trial: Trial) -> Answered:
 
     given: dict[str, Given] = {}
     for name, guess in query.chance.items() if trial.readable else ():
-        cell = parsed.get(name)
-        if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
+        cell = _said(guess, parsed.get(name))
+        if cell is not None:
             right = reading is not None and name in reading.right
             found = _given(guess, cell, truth[name], right)
             given[name] = replace(found, lies_in=query.lies_in.get(name, name), silent=_silent(guess, truth[name]))
@@ -300,6 +309,11 @@ def answered(trial: Trial) -> Answered:
         readable=trial.readable,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
+
+
+def _said(guess: Guess, cell: Cell) -> Cell:
+    """The cell that was answered; None for a missing mark that is none of the feature's values: it is no answer."""
+    return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
 
 
 def _silent(guess: Guess, cell: Cell) -> float:
