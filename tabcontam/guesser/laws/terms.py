@@ -180,7 +180,8 @@ def most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, 
     size = max(1, CHUNK // max(1, low.shape[1]))
     for start in range(0, len(low), size):
         found.append(_most_met(low[start : start + size], high[start : start + size], worth))
-    return tuple(np.concatenate(parts) for parts in zip(*found, strict=True))  # type: ignore[return-value]
+    worths, starts, ends = zip(*found, strict=True)
+    return np.concatenate(worths), np.concatenate(starts), np.concatenate(ends)
 
 
 def _most_met(low: Floats, high: Floats, worth: Floats) -> tuple[Floats, Floats, Floats]:
