@@ -31,6 +31,7 @@ DEEP = 12  # segments that a program has at most
 LEAST = 0.15  # of the examples have to go on with a segment
 SURE = 0.4  # of them, where it could be by chance: a first character, a raised number
 MEANT = 0.8  # of them have to mean what the others of the same value do
+PARTIAL = ("first", "last", "behind", "words behind", "last two digits")  # cuts within a word
 PREFIXES = (1, 2, 3, 4, 5, 6)
 
 
@@ -101,8 +102,13 @@ class _State:
 
     @property
     def worth(self) -> tuple[int, int]:
-        """Characters explained; fewer segments come first among equals."""
-        return int(self.reached[self.reached > 0].sum()), -len(self.program)
+        """Characters explained; the simpler program comes first among equals."""
+        return int(self.reached[self.reached > 0].sum()), -self.cost
+
+    @cached_property
+    def cost(self) -> int:
+        """Segments, those twice that cut a word or number in two: digits that count on go from one into the next."""
+        return sum(1 + _cutting(segment) for segment in self.program)
 
 
 def synthesized(examples: Examples, deep: int = DEEP, most: int = 6) -> list[Program]:
@@ -117,7 +123,9 @@ def synthesized(examples: Examples, deep: int = DEEP, most: int = 6) -> list[Pro
         found: dict[bytes, _State] = {}
         for state in beam:
             for segment, reached in _next(state, examples, least):
-                found.setdefault(reached.tobytes(), _State((*state.program, segment), reached))
+                made, key = _State((*state.program, segment), reached), reached.tobytes()
+                if key not in found or made.cost < found[key].cost:
+                    found[key] = made
         ranked = sorted(found.values(), key=lambda one: one.worth, reverse=True)
         for state in ranked:
             hits = int((state.reached == examples.lengths).sum())
@@ -127,6 +135,12 @@ def synthesized(examples: Examples, deep: int = DEEP, most: int = 6) -> list[Pro
         if not beam or (done and max(done.values()) >= 0.98 * count):
             break
     return sorted(done, key=lambda program: -done[program])[:most]
+
+
+def _cutting(segment: Segment) -> bool:
+    if isinstance(segment, Literal):
+        return False
+    return segment.piece.cut in PARTIAL or (isinstance(segment, Taken) and segment.length > 0)
 
 
 def _best(ranked: Sequence[_State], examples: Examples) -> list[_State]:
