@@ -212,7 +212,7 @@ def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:
     """Why a sheet is not worth asking. The published rules ask all the same."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    return sheet.test.uninformative(sheet.written, at)
+    return sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:

@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from tabcontam.evidence.questions import (
 )
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import Rounded
 from tabcontam.subjects.base import Form
 from tabcontam.verdicts.cells import PROMPTS, CellName
 
@@ -201,7 +201,7 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "detail": reply.detail,
         **judged(trial, paper_rules),
         "decoy_of": query.decoy_of,
-        "chance": {name: asdict(guess) for name, guess in query.chance.items()},
+        "chance": {name: guess.fields() for name, guess in query.chance.items()},
         "row": query.row,
         "lies_in": dict(query.lies_in),
         **brought(reply),
@@ -319,7 +319,7 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
     """A guess as a line holds it. Raises ValueError where it has no probabilities: a p-value is made of them."""
-    guess = Guess(**held)
+    guess = Guess(**{**held, "coarser": tuple(map(Rounded.read, held.get("coarser", ())))})
     known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
     if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
         raise ValueError(f"no probability in {held!r}"[:200])

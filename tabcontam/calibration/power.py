@@ -15,7 +15,7 @@ from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
-from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
+from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -80,7 +80,7 @@ class Planned:
         """The reading of a reply to a query of this plan."""
         key = (query.id, reply)
         if key not in self.readings:
-            self.readings[key] = cell.test.read(query, reply, cell.serializer, english())
+            self.readings[key] = cell.test.read(query, as_read(reply), cell.serializer, english())
         return self.readings[key]
 
 

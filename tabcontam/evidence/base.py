@@ -29,6 +29,7 @@ from tabcontam.evidence.questions import Scores as Scores
 from tabcontam.evidence.questions import State as State
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
+from tabcontam.evidence.questions import as_read as as_read
 from tabcontam.guesser.chance import Guess
 
 if TYPE_CHECKING:
@@ -278,6 +279,13 @@ class Test(ABC):
 
     def not_averaged(self, table: "Table") -> str | None:
         """Why its score on this table is in none of the ranking's means; None where it is."""
+        return None
+
+    def too_small(self, rows: int) -> str | None:
+        """Why a table of so many different rows is too small to tell memory from guessing; None where it is not.
+
+        Such a table is `uninformative`, and is not asked about under the calibrated rules.
+        """
         return None
 
     @abstractmethod

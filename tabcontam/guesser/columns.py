@@ -10,6 +10,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.guesser.rounding import coarser_places
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.table import Cell
 
@@ -103,6 +104,11 @@ class Column:
         return min(MOST_DECIMALS, max(0, needed[int(0.98 * (len(needed) - 1))])) if needed else 0
 
     @cached_property
+    def coarser(self) -> tuple[int, ...]:
+        """The decimals to which its numbers may be rounded, one digit fewer first; none where it has few numbers."""
+        return () if self.numbers is None else coarser_places([key for key in set(self.keys) if key != MISSING])
+
+    @cached_property
     def ranks(self) -> Floats:
         """The numbers by rank, from 0 to 1; NaN where missing. For texts the codes."""
         if self.numbers is None:
@@ -142,6 +148,13 @@ def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> C
 def with_words(columns: Iterable[Column]) -> list[Column]:
     """The columns, and the first, second and last word of those that hold many texts: families, titles, prefixes."""
     return [found for one in columns for found in (one, *one.words)]
+
+
+def without_words(columns: Iterable[Column]) -> list[Column]:
+    """The columns without those that `with_words` adds."""
+    given = list(columns)
+    names = {one.name for one in given if one.numbers is None}
+    return [one for one in given if one.name.rpartition(" ")[0] not in names]
 
 
 def scaled(numbers: Floats, decimals: int) -> Ints:

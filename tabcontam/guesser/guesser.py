@@ -6,46 +6,33 @@ were not asked with the row in question: never by an answer. All of it is determ
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from math import isfinite, sqrt
 
 import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Guess, marginal
-from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column, with_words
+from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
-from tabcontam.guesser.laws import Follows, follows
-from tabcontam.guesser.laws.dates import with_dates
+from tabcontam.guesser.laws import Follows, follows, law_bits, with_derived
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
-from tabcontam.guesser.silent import silent_answers
-from tabcontam.guesser.view import View
+from tabcontam.guesser.rounding import Rounded, chain
+from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, MOST_ROWS, Everywhere, Sample, sample_of
 from tabcontam.guesser.texts import by_characters
+from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
-MOST_ROWS = 2000  # that a guesser is fitted on
-HELD = 500  # of them, to weigh the predictors
 LOOKED_AT = 12  # columns that may be hardest to guess
-FOLDS = 5
-LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
-
-    rows: tuple[int, ...]
-    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
-    groups: Ints
+SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
 def guess_chain(
@@ -67,16 +54,18 @@ def guess_chain(
     """
     whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *asked})}
     drawn = list(order) if order is not None else list(range(len(whole[asked[0]].keys)))
-    sample = _sample(drawn, rows, frozenset(known))
+    sample = sample_of(drawn, rows, frozenset(known))
     if sample is None:
         others = {row: [other for other in drawn if other != row] for row in rows}
-        return [[marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows]
+        return [
+            [marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows
+        ]
     taken = {name: one.at(sample.rows) for name, one in whole.items()}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    words = {name: with_dates([one.at(sample.rows) for one in with_words([whole[name]])]) for name in sorted({*shown, *asked[:-1]})}
+    words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
     worded = [one for name in sorted(set(shown)) for one in words[name]]
-    everywhere = _Everywhere(whole, taken, sample)
+    everywhere = Everywhere(whole, taken, sample)
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
@@ -96,56 +85,6 @@ def _column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str])
     return cells if isinstance(cells, Column) else column(name, cells, missing)
 
 
-@dataclass(frozen=True, eq=False)
-class _Everywhere:
-    """The columns over all rows of a table, not only those that a guesser is fitted on.
-
-    In a small table, all of whose rows are fitted, they are those of the sample.
-    """
-
-    whole: Mapping[str, Column]
-    taken: Mapping[str, Column]
-    sample: _Sample
-
-    @cached_property
-    def large(self) -> bool:
-        """Whether there are rows that no predictor is fitted on."""
-        return len(self.sample.fits) == 1
-
-    @cached_property
-    def columns(self) -> Mapping[str, Column]:
-        """The columns that are learned from."""
-        return self.whole if self.large else self.taken
-
-    @cached_property
-    def fits(self) -> list[tuple[Ints, Ints]]:
-        """For each fit the places learned from, which are all that are not asked, and those predicted."""
-        if not self.large:
-            return list(self.sample.fits)
-        rows = np.array(self.sample.rows, dtype=np.int64)
-        ((_, predicted),) = self.sample.fits
-        asked = rows[self.sample.groups == 1]
-        count = len(next(iter(self.whole.values())).keys)
-        return [(np.setdiff1d(np.arange(count), asked), rows[predicted])]
-
-    def views(self, target: str, shown: Sequence[str]) -> list[View]:
-        """What the predictors that count see of all rows, for each fit."""
-        given = tuple(with_words(self.columns[name] for name in shown))
-        return [View(self.columns[target], given, *places) for places in self.fits]
-
-    def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
-        """For each asked feature what a silent predictor answers in each row that is asked, by the row."""
-        fits = self.fits
-        if self.large:  # nobody asks about the rows that only weigh the predictors
-            ((learned, predicted),) = fits
-            fits = [(learned, predicted[~np.isin(predicted, learned)])]
-        given = [self.columns[name] for name in shown]
-        found = silent_answers([self.columns[name] for name in asked], given, fits)
-        if self.large:
-            return found
-        return [{self.sample.rows[place]: value for place, value in answers.items()} for answers in found]
-
-
 def least_sure_of(
     columns: Mapping[str, Sequence[Cell] | Column],
     shown: Sequence[str],
@@ -157,9 +96,10 @@ def least_sure_of(
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
-    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows and
-    without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
-    With `apart` each is asked by itself, and the choice of one tells nothing about another.
+    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
+    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
+    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing
+    about another.
     """
     whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = (list(order) if order is not None else list(range(len(whole[candidates[0]].keys))))[:MOST_ROWS]
@@ -169,9 +109,18 @@ def least_sure_of(
         name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
         for name in varied[: max(LOOKED_AT, count)]
     }
+    worded = {name: with_derived([one]) for name, one in taken.items()}
     found: list[str] = []
+    lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
     while lacking and len(found) < count:
         best = min(lacking, key=lambda name: (-lacking[name], name))
+        beside = 0 if apart else len(found)
+        if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
+            lawful[best] = beside
+            beside_it = sorted({*shown, *([] if apart else found)} - {best})
+            given = [one for other in beside_it for one in worded[other]]
+            lacking[best] = min(lacking[best], law_bits(taken[best], given))
+            continue
         found.append(best)
         del lacking[best]
         for name in [] if apart else list(lacking):
@@ -179,31 +128,8 @@ def least_sure_of(
     return found
 
 
-def _sample(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> _Sample | None:
-    asked = set(rows)
-    if len(drawn) - len(known) < LEAST_ROWS:
-        known = frozenset()  # too few others to weigh the predictors by
-    always = [row for row in drawn if row in known][:MOST_ROWS]
-    others = [row for row in drawn if row not in asked and row not in known]
-    if len(others) >= MOST_ROWS - HELD // 2:
-        others = others[:MOST_ROWS]
-        taken = (*always, *others, *(row for row in drawn if row in asked))
-        first = len(always) + len(others)
-        held, final = np.arange(first - HELD, first), np.arange(first, len(taken))
-        groups = np.repeat([-1, 0, 1], [len(always), len(others), len(asked)])
-        return _Sample(taken, ((np.arange(first - HELD), np.concatenate([held, final])),), groups)
-    room = max(0, MOST_ROWS - len(asked))
-    kept = asked | set(others[:room])
-    taken = (*always, *(row for row in drawn if row in kept))
-    if len(taken) < LEAST_ROWS:
-        return None
-    groups = np.concatenate([np.full(len(always), -1), np.arange(len(kept)) % FOLDS])
-    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
-    return _Sample(taken, fits, groups)
-
-
 def _guesses(
-    target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints, views: Sequence[View]
+    target: Column, given: Sequence[Column], sample: Sample, wanted: Ints, views: Sequence[View]
 ) -> list[Guess]:
     """The guesses of the wanted places."""
     laws = _laws(target, given, sample)
@@ -232,7 +158,7 @@ def _guesses(
     return [guesses[row] for row in wanted.tolist()]
 
 
-def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict[str, Follows]]:
+def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
     """For each fit what follows by laws, which are looked for in all shown columns.
 
     To look for laws takes longer than to fit a predictor, and they have few constants. So they are found twice in a
@@ -246,8 +172,10 @@ def _laws(target: Column, given: Sequence[Column], sample: _Sample) -> list[dict
     place = np.zeros(len(sample.groups), dtype=np.int64)
     for own in halves:
         place[own] = np.arange(len(own))
+    always = np.flatnonzero(sample.groups < 0)
     by_half = [
-        follows(Fit(target, tuple(given), (), train, places)) for train, places in (halves[::-1], halves)
+        follows(Fit(target, tuple(given), (), np.union1d(train, always), places))
+        for train, places in (halves[::-1], halves)
     ]
     for _, places in sample.fits:
         laws = by_half[0 if first[places[0]] else 1]
@@ -271,7 +199,8 @@ def _predicted(
     matrices = common | near
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
-    if (found := by_characters(fit)) is not None:
+    # a text says something of others however many values it has
+    if (found := by_characters(replace(fit, shown=tuple(given), scores=()))) is not None:
         matrices["characters"] = found
     added: dict[str, Counted | Follows] = {**counted, **close, **laws}
     added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
@@ -342,7 +271,30 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
-    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
+    coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
+    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])), coarser)
+
+
+def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int) -> tuple[Rounded, ...]:
+    """The same of the number with fewer digits, raised by its standard error and doubled.
+
+    Near misses tell skill: whoever predicts numbers better than the guesser hits twice as often before it counts.
+    `novel` is the most that a single unlisted value has; a rounded one stands for ten of them, or a hundred.
+    """
+    found = []
+    for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
+        masses = np.bincount(bins[bins >= 0], weights=chances[bins >= 0], minlength=len(texts))
+        mass = dict(zip(texts, masses.tolist(), strict=True))
+        for key, share in followed.items():
+            if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
+                mass[rounded] = mass.get(rounded, 0.0) + share
+        other = novel if fit.gridded else novel * 10**fewer
+        likely = sorted(mass.items(), key=lambda item: (-item[1], item[0]))
+        bounded = ((key, min(1.0, max(0.0, chance) + (0.0 if fit.gridded else other))) for key, chance in likely)
+        raised = [(key, min(1.0, SURER * (chance + sqrt(chance * (1 - chance) / rows)))) for key, chance in bounded]
+        rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED : LISTED + 1]), 0.0))
+        found.append(Rounded(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
+    return tuple(found)
 
 
 def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
@@ -363,7 +315,7 @@ def _plain(key: str) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample) -> Floats:
+def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
     """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None or any(one.regressed is None for one in predicted):

@@ -101,15 +101,15 @@ class _Line:
         gaps = np.abs(key[asked] - np.where(near >= 0, key[near], np.nan))
         probes = len(view.probed)
         told = np.isfinite(gaps[:probes])
-        edges = np.unique(np.quantile(gaps[:probes][told], np.linspace(0, 1, SIZES + 1)[1:-1])) if told.any() else []
-        size = np.searchsorted(np.asarray(edges), gaps[:probes][told], "left")
+        parts = np.linspace(0, 1, SIZES + 1)[1:-1]
+        edges = np.unique(np.quantile(gaps[:probes][told], parts)) if told.any() else np.zeros(0)
+        size = np.searchsorted(edges, gaps[:probes][told], "left")
         hits = (codes[near[:probes]] == codes[asked[:probes]])[told]
         share = hits.mean() if told.any() else 0.0
-        shares = np.array(
-            [(hits[size == each].sum() + PRIOR * share) / ((size == each).sum() + PRIOR) for each in range(len(edges) + 1)]
-        )
+        sizes = range(len(edges) + 1)
+        shares = np.array([(hits[size == one].sum() + PRIOR * share) / ((size == one).sum() + PRIOR) for one in sizes])
         right = float(hits.sum() / max(1, probes))
-        return cls(view, codes, key, below, above, shares, np.asarray(edges, dtype=np.float64), right)
+        return cls(view, codes, key, below, above, shares, edges, right)
 
     @property
     def asked(self) -> Ints:

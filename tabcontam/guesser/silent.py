@@ -81,7 +81,7 @@ def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
     summed = csr_matrix((len(asked), values))
     for tree in range(grown.shape[1]):
         leaves = int(max(grown[:, tree].max(), asked[:, tree].max())) + 1
-        held = csr_matrix((np.ones(len(codes)), (grown[:, tree], codes)), shape=(leaves, values))
-        sizes = np.maximum(np.asarray(held.sum(axis=1)).ravel(), 1.0)
-        summed = summed + held[asked[:, tree]].multiply(1.0 / sizes[asked[:, tree]][:, None]).tocsr()
+        sizes = np.maximum(np.bincount(grown[:, tree], minlength=leaves), 1)
+        held = csr_matrix((1 / sizes[grown[:, tree]], (grown[:, tree], codes)), shape=(leaves, values))
+        summed = summed + held[asked[:, tree]]
     return np.asarray(summed.argmax(axis=1)).ravel().astype(np.int64)

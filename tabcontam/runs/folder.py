@@ -1,6 +1,7 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
 import re
+import sys
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -45,6 +46,7 @@ from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
+LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 Part = TypeVar("Part")
 
 
@@ -164,6 +166,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
         raise UsageError(f"{folder / RESULTS}: {error}") from error
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     said = grouped(reference_lines(folder, past.cells), lambda line: line_key(line)[:-1])
+    rows = {(dataset.name, dataset.edition): dataset.rows for dataset in run.datasets}
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}
@@ -171,7 +174,10 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
             serializer = serializers[cell.serializer or ""]
-            trials = [read_trial(test, trial_of(line), serializer, dictionary) for line in own]
+            found = [trial_of(line) for line in own]
+            if test.too_small(rows.get((cell.dataset, cell.edition or "")) or LARGE):  # older runs had a null
+                found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
+            trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
             if trials:
                 reference = Reference(cell.reference, others) if cell.reference else None

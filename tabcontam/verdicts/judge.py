@@ -4,7 +4,7 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, State, Test, Trial, Verdict
+from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, State, Test, Trial, Verdict, as_read
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import benjamini_hochberg
@@ -18,7 +18,6 @@ from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, PAPER
 
-LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
     Verdict.CONTAMINATED: "found by",
@@ -32,11 +31,8 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """The trial with its reading, of the beginning of a reply that goes on and on."""
-    reply = trial.reply
-    if isinstance(reply, Reply):
-        reply = replace(reply, text=reply.text[:LONGEST])
-    return replace(trial, reading=test.read(trial.query, reply, serializer, dictionary))
+    """The trial with its reading."""
+    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
 
 
 def whole(test: Test, trial: Trial, serializer: Serializer) -> Trial:
@@ -44,7 +40,7 @@ def whole(test: Test, trial: Trial, serializer: Serializer) -> Trial:
     reply = trial.reply
     if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
         return trial
-    if test.complete(trial.query, reply.text[:LONGEST], serializer):
+    if test.complete(trial.query, as_read(reply).text, serializer):
         return replace(trial, reply=replace(reply, state=State.OK))
     return trial
 

@@ -20,7 +20,8 @@ import numpy as np
 
 from tabcontam.guesser import table as guessing
 from tabcontam.guesser.chance import Guess, bits
-from tabcontam.guesser.columns import column, previous as before
+from tabcontam.guesser.columns import column
+from tabcontam.guesser.columns import previous as before
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.reading import same_value
 from tabcontam.tables.cards import load_cards

@@ -28,7 +28,7 @@ from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.reading.answers import is_number
+from tabcontam.reading.numbers import is_number
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import load_serializers

@@ -54,6 +54,6 @@ def test_a_column_of_frequent_values_has_no_kin() -> None:
 
 def test_missing_cells_make_nobody_kin() -> None:
     cells: dict[str, list[Cell]] = {"group": [None] * 100 + [f"g{row // 2}" for row in range(100)]}
-    cells["cabin"] = ["X"] * 100 + [f"c{row // 2}" for row in range(100)]
+    cells["cabin"] = [*["X"] * 100, *(f"c{row // 2}" for row in range(100))]
     seen = view(cells, "cabin", range(10))
     assert chances(kin(seen), seen.target, range(10)) == [0.0] * 10

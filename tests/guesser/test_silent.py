@@ -6,6 +6,7 @@ import numpy as np
 
 from tabcontam.guesser.guesser import guess_chain
 from tabcontam.guesser.silent import silent_answers
+from tabcontam.tables.table import Cell
 from tests.guesser.made import columns
 from tests.guesser.test_guesser import goods
 
@@ -19,7 +20,7 @@ def test_it_names_what_the_other_rows_show() -> None:
 
 def test_it_answers_several_features_at_once_and_never_with_a_missing_cell() -> None:
     rng = Random(0)
-    cells = {
+    cells: dict[str, list[Cell]] = {
         "key": [str(row % 7) for row in range(200)],
         "kind": [None if row % 7 == 3 else f"k{row % 7}" for row in range(200)],
         "size": [str(10 * (row % 7)) for row in range(200)],

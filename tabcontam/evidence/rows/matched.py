@@ -34,7 +34,10 @@ class MatchedMembership(MembershipTest):
 
     Queries: 60 rows, half of them altered. The value of one feature is that of a row which is alike in the others, and
     the feature is the one where gradient boosting on other rows does worst at telling altered rows from true ones.
-    Asked are the rows that it is least sure of.
+    Asked are the rows that it is least sure of. Left out are features that whoever computes or knows the world sees
+    changed: those that go with one value of another column in 95 % of the rows (the country of a city), categories
+    beside a text that differs in most rows, and those that follow by a law from other columns, or by which another one
+    follows (`quantity` of a subtotal).
 
     Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
     half; so a constant answer, and what only sounds likely, earn nothing. Contaminated: more answers are right than
@@ -43,7 +46,7 @@ class MatchedMembership(MembershipTest):
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this one has its
     calibrated verdict.
 
-    Needs: 150 different rows or more, a feature that can be altered without the classifier seeing it, and an LLM that
+    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and an LLM that
     understands a question; the controls take no part.
 
     Cannot show: a memory of few rows: half of them are found nearly always, a tenth seldom.

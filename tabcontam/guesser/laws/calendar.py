@@ -122,18 +122,18 @@ class Dates:
 
 def dates_of(one: Column) -> Dates | None:
     """A column's dates or times; None where it holds none."""
-    cells = {key: text.strip() for key, text in one.texts.items()}
-    some = list(cells.values())[:: max(1, len(cells) // SAMPLE)][:SAMPLE]
-    if len(cells) < 2 or not any(any(mark.isdigit() for mark in text) and len(text) <= LONGEST for text in some):
+    places = range(0, len(one.cells), len(one.cells) // (4 * SAMPLE) + 1)
+    present = dict.fromkeys(one.cells[place] for place in places if one.keys[place] != MISSING)
+    some = [cell.strip() for cell in present if cell is not None][:SAMPLE]
+    likely = [each for each in PATTERNS if sum(_read(each, text) is not None for text in some) > 0.7 * len(some)]
+    if not likely:
         return None
-    best: tuple[int, re.Pattern[str]] | None = None
-    for pattern in PATTERNS:
-        if sum(_read(pattern, text) is not None for text in some) < 0.7 * len(some):
-            continue
-        count = sum(_read(pattern, text) is not None for text in cells.values())
-        if count >= READ * len(cells) and (best is None or count > best[0]):
-            best = (count, pattern)
-    return None if best is None else _dates(one, cells, best[1])
+    cells = {key: text.strip() for key, text in one.texts.items()}
+    counts = [sum(_read(pattern, text) is not None for text in cells.values()) for pattern in likely]
+    best = max(range(len(likely)), key=lambda place: (counts[place], -place))
+    if len(cells) < 2 or counts[best] < READ * len(cells):
+        return None
+    return _dates(one, cells, likely[best])
 
 
 def _dates(one: Column, cells: dict[str, str], pattern: re.Pattern[str]) -> Dates:
@@ -153,13 +153,13 @@ def _dates(one: Column, cells: dict[str, str], pattern: re.Pattern[str]) -> Date
         field: 2 if len(field) == 1 and field in "mdHMSw" and min(map(len, texts)) == 2 else 1
         for field, texts in digits.items()
     }
-    seconds = np.array([known.get(key, np.nan) if key != MISSING else np.nan for key in one.keys], dtype=np.float64)
+    moments = np.array([known.get(key, np.nan) if key != MISSING else np.nan for key in one.keys], dtype=np.float64)
     fields = {field for field, _ in template}
     size = "moment" if fields & {"H"} and fields & {"y", "yy"} else "time" if "H" in fields else "day"
     if size == "day" and not fields & {"d"}:
         size = "quarter" if "q" in fields else "week" if "w" in fields else "month"
     parts = tuple((field, between, padded.get(field, 1)) for field, between in template)
-    return Dates(one.name, seconds, size, parts, months)
+    return Dates(one.name, moments, size, parts, months)
 
 
 def _parts(match: re.Match[str]) -> Iterator[tuple[str, str, int]]:
@@ -233,7 +233,9 @@ def ordinals(years: Floats, months: Floats, days: Floats) -> Floats:
     """The day numbers of years, months (of any size) and days; a day after the month's last is the last."""
     with np.errstate(invalid="ignore"):
         count = years * 12 + months - 1
-        known = np.isfinite(count) & np.isfinite(days) & (count >= 12) & (count < 12 * 9998) & (days >= 1) & (days <= 31)
+        known = (
+            np.isfinite(count) & np.isfinite(days) & (count >= 12) & (count < 12 * 9998) & (days >= 1) & (days <= 31)
+        )
     month = np.where(known, count, 1970 * 12).astype(np.int64) - 1970 * 12
     first = month.astype("datetime64[M]").astype("datetime64[D]").astype(np.int64)
     length = (month + 1).astype("datetime64[M]").astype("datetime64[D]").astype(np.int64) - first

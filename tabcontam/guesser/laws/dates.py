@@ -30,7 +30,7 @@ def with_dates(columns: Iterable[Column]) -> list[Column]:
         for name, numbers in _numbers(read, len(found)):
             cells = [str(int(number)) if np.isfinite(number) else None for number in numbers.tolist()]
             more = column(f"{one.name} {name}", cells)
-            if 1 < more.distinct:
+            if more.distinct > 1:
                 given.append(more)
     return given
 
@@ -92,13 +92,13 @@ def _between(fit: Fit, shown: Sequence[Dates]) -> list[Follows]:
 def _years(early: Floats, late: Floats) -> Floats:
     """Whole years from one day to another."""
     (year, month, day), (later, other, place) = calendar(early), calendar(late)
-    return later - year - ((other < month) | ((other == month) & (place < day)))
+    return np.asarray(later - year - ((other < month) | ((other == month) & (place < day))), dtype=np.float64)
 
 
 def _months(early: Floats, late: Floats) -> Floats:
     """Whole months from one day to another."""
     (year, month, day), (later, other, place) = calendar(early), calendar(late)
-    return 12 * (later - year) + other - month - (place < day)
+    return np.asarray(12 * (later - year) + other - month - (place < day), dtype=np.float64)
 
 
 def _shared(born: Floats, ages: Floats) -> float | None:
@@ -108,7 +108,7 @@ def _shared(born: Floats, ages: Floats) -> float | None:
     low, high = (ordinals(year + ages[known] + more, month, day) for more in (0, 1))
     if known.sum() < 4:
         return None
-    _, start, end = most_met(low[None], high[None] - 0.5, np.ones(len(low)))
+    _, start, _ = most_met(low[None], high[None] - 0.5, np.ones(len(low)))
     return float(start[0]) if np.isfinite(start[0]) else None
 
 
@@ -194,14 +194,16 @@ def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[
     if target.size in ("day", "month", "quarter"):
         yield from _assembled(numbers)
     if target.size == "moment":
-        for one, other in permutations(shown, 2):
-            if other.size == "time":
-                yield one.days * DAY + other.seconds, True
+        for first, second in permutations(shown, 2):
+            if second.size == "time":
+                yield first.days * DAY + second.seconds, True
 
 
 def _unlike_date(one: Column) -> tuple[bool, str]:
     """Columns made of dates come last: what is added to a date is seldom one of them."""
-    made = one.name.endswith((" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day"))
+    made = one.name.endswith(
+        (" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day")
+    )
     return made, one.name
 
 

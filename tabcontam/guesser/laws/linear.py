@@ -62,7 +62,7 @@ def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
         worth = np.ones(len(y))
         for _ in range(PASSES):
             ridge = (x * worth[:, None]).T @ x + 1e-10 * len(y) * np.eye(x.shape[1])
-            beta = np.linalg.solve(ridge, (x * worth[:, None]).T @ y)
+            beta = np.asarray(np.linalg.solve(ridge, (x * worth[:, None]).T @ y), dtype=np.float64)
             off = np.abs(y - x @ beta)
             worth = 1 / np.maximum(off, 0.3 * unit + 1e-9 * (1 + np.median(off)))
             worth /= worth.mean()
@@ -138,3 +138,20 @@ def _plainest(value: float, width: float) -> tuple[float, int]:
                 if abs(round(value * parts) / parts - value) <= width:
                     return round(value * parts) / parts, 2
     return value, 12
+
+
+def powers(logs: Floats, log_y: Floats, worth: Floats) -> Floats:
+    """The powers of columns whose product comes close to most of the values, all as logarithms, one line a row.
+
+    `worth` says how many units of its last digit each value has: so exact is its logarithm.
+    """
+    varied = logs.std(axis=0) > 1e-9
+    design = np.column_stack([logs[:, varied] - logs[:, varied].mean(axis=0), np.ones(len(logs))])
+    kept = np.ones(len(logs), dtype=np.bool_)
+    for _ in range(5):
+        beta = _fit(design[kept] * worth[kept, None], log_y[kept] * worth[kept])
+        off = np.abs(log_y - design @ beta) * worth
+        kept = np.asarray(off <= max(2.0, float(np.quantile(off, 0.6))))
+    found = np.zeros(logs.shape[1])
+    found[varied] = beta[:-1]
+    return found

@@ -64,7 +64,9 @@ class _Relation:
     def _keys(self, rows: Ints, constant: Constant) -> list[str | None]:
         """The key of what follows by one constant in each of these rows; None where nothing does."""
         if isinstance(constant, tuple):
-            cells = ((self.shown.cells[row] or "") if self.shown.keys[row] != MISSING else None for row in rows.tolist())
+            cells = (
+                (self.shown.cells[row] or "") if self.shown.keys[row] != MISSING else None for row in rows.tolist()
+            )
             texts = [None if cell is None else _counted_on(cell, constant) for cell in cells]
             return [None if text is None else value_key(text) for text in texts]
         if self.shown.numbers is None:

@@ -59,7 +59,8 @@ def _step(fit: Fit) -> int:
     """What nearly all numbers of the column are multiples of, as a count of its last decimal."""
     if fit.numbers is None:
         return 1
-    return max(1, round(float(np.median(fit.step(fit.numbers[np.isfinite(fit.numbers)]))) * 10**fit.target.decimals))
+    middle = float(np.median(fit.step(fit.numbers[np.isfinite(fit.numbers)])))
+    return max(1, round(middle * float(10**fit.target.decimals)))
 
 
 def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> tuple[float, Follows] | None:
@@ -76,9 +77,7 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> tuple[float,
     values: list[dict[str, float]] = []
     for row in fit.predicted.tolist():
         here = [(int(wholes[row]) + offset, count) for offset, count in common] if known[row] else []
-        values.append(
-            {number_key(whole, fit.target.decimals): count / (len(both) + 1) for whole, count in here}
-        )
+        values.append({number_key(whole, fit.target.decimals): count / (len(both) + 1) for whole, count in here})
     return sum(count * count for _, count in common) / len(both), Follows.of(values)
 
 

@@ -15,7 +15,7 @@ WORD = re.compile(r"[^\W_]+")
 RUN = re.compile(r"[^\W\d_]+|\d+")
 DIGITS = re.compile(r"\d+")
 DECIMAL = re.compile(r"\d+\.\d+")
-BESIDE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
+BESIDE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tabcontam.guesser.columns import LARGEST, MISSING, MOST_DECIMALS, Column, Floats, as_number, scaled, written
 from tabcontam.reading.reading import value_key
 
+SAMPLE = 40  # cells by which most texts are told from quantities at once
 READ = 0.8  # of a text's cells have to hold one number each
 LONGEST = 40  # characters of a text that may be a quantity
 DIGITS = 12  # significant ones, that two equal numbers share
@@ -64,6 +65,9 @@ def quantity(one: Column) -> Quantity | None:
     """A column's numbers; those in its texts, if nearly all of them hold one number; None where there are none."""
     if one.numbers is not None:
         return Quantity(one.name, one.numbers, one.decimals, None, _is_long(one))
+    some = list(dict.fromkeys(one.cells[:: len(one.cells) // SAMPLE + 1]))
+    if sum(QUANTITY.fullmatch(cell.strip()[:LONGEST]) is not None for cell in some if cell) < len(some) / 3:
+        return None
     known = {key: text for key, text in one.texts.items() if len(text) <= LONGEST}
     if len(known) < READ * max(1, len(one.texts)):
         return None

@@ -11,7 +11,7 @@ from tabcontam.guesser.laws.quantities import Quantity
 NOISE = 1e-7  # of a unit, that the last bits of a computer's numbers make
 OFF = 7  # values around the formula's that may follow
 THIRDS = 60  # rows from which a spread is learned by the formula's size
-MODES = ("half even", "half up", "down", "up")
+MODES = ("half even", "half up", "computed", "down", "up")
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,17 +99,16 @@ def fitted(name: str, formula: Floats, target: Sought, constants: int) -> Fitted
     else:
         whole = np.rint(y / target.unit)
         few = slice(None, None, max(1, len(train) // 300))
-        hits = [int((_rounded(formula[train[few]], target.unit, mode) == whole[few]).sum()) for mode in MODES]
+        hits = [int((_rounded(formula[train[few]], target, mode) == whole[few]).sum()) for mode in MODES]
         mode = MODES[int(np.argmax(hits))]
-        wholes = _rounded(formula, target.unit, mode)
+        wholes = _rounded(formula, target, mode)
         off = np.where(np.isfinite(y), whole - wholes[train], np.nan)
-        if mode.startswith("half"):
+        if mode not in ("down", "up"):
             ties = _others(formula / target.unit, wholes)
             with np.errstate(invalid="ignore"):
                 turned, kept = whole == ties[train], np.isfinite(ties[train]) & (off == 0)
-            tied = float(turned.sum() / max(1, turned.sum() + kept.sum()))
-            tied = tied if tied > 0.05 else 0.0
-            off = np.where(turned, 0.0, off) if tied else off
+            tied = float((turned.sum() + 0.5) / (turned.sum() + kept.sum() + 1))
+            off = np.where(turned, 0.0, off)
     return _told(_Rounded(name, wholes, ties, tied, constants), off, known, target)
 
 
@@ -144,7 +143,9 @@ def _told(one: _Rounded, off: Floats, known: Bools, target: Sought) -> Fitted:
         mine, before = offs[thirds == third], prior[thirds == third]
         counts = _common(mine)
         lost = constants * len(mine) / max(1, len(inner))
-        chances = {away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts}
+        chances = {
+            away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts
+        }
         left = 1 - sum(chances.values())
         told = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
         other = ~np.isin(mine, list(chances))
@@ -174,10 +175,10 @@ def _thirds(wholes: Floats, edges: Floats) -> Ints:
     return np.asarray(np.searchsorted(edges, np.nan_to_num(np.abs(wholes)), "right"), dtype=np.int64)
 
 
-def _rounded(formula: Floats, unit: float, mode: str) -> Floats:
-    """A formula's values in units. The last bits of a computer's numbers must not decide."""
+def _rounded(formula: Floats, target: Sought, mode: str) -> Floats:
+    """A formula's values in units. The last bits of a computer's numbers must not decide, but in the mode of these."""
     with np.errstate(over="ignore", invalid="ignore"):
-        exact = formula / unit
+        exact = formula / target.unit
         noise = NOISE + np.abs(exact) * 1e-13
         if mode == "half up":
             return np.asarray(np.sign(exact) * np.floor(np.abs(exact) + 0.5 + noise))
@@ -186,4 +187,9 @@ def _rounded(formula: Floats, unit: float, mode: str) -> Floats:
         if mode == "up":
             return np.asarray(np.sign(exact) * np.ceil(np.abs(exact) - noise))
         close = np.rint(exact * 2) / 2
-        return np.rint(np.where(np.abs(exact - close) <= noise, close, exact))
+        found = np.rint(np.where(np.abs(exact - close) <= noise, close, exact))
+        if mode == "computed" and target.step == 1:
+            decimals = target.quantity.decimals
+            for place in np.flatnonzero((np.abs(exact - close) <= noise) & (np.mod(close, 1) != 0)):
+                found[place] = round(round(float(formula[place]), decimals) * 10**decimals)
+        return found

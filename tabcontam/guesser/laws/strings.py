@@ -12,7 +12,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Ints
+from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Ints, without_words
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.pieces import LONGEST, Piece, pieces, plain
@@ -87,9 +87,8 @@ class _Sources:
 
 
 def _looked_at(fit: Fit) -> tuple[Column, ...]:
-    """The shown columns without the words of their texts, which are pieces anyway."""
-    names = {one.name for one in fit.shown}
-    own = [one for one in fit.shown if one.name.rpartition(" ")[0] not in names or one.numbers is not None]
+    """The shown columns; the words of their texts are pieces anyway."""
+    own = without_words(fit.shown)
     return tuple(sorted(own, key=lambda one: (one.numbers is not None, one.name))[:MOST_COLUMNS])
 
 

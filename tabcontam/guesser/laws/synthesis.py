@@ -7,7 +7,7 @@ furthest in most of them (a beam search over a small grammar of strings, after G
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from os.path import commonprefix
+from itertools import takewhile
 
 import numpy as np
 
@@ -89,9 +89,7 @@ class Examples:
                 order = {value: number + 1 for number, value in enumerate(sorted(known))}
                 places.append(place)
                 codes.append([order.get(value, 0) for value in values])
-        return np.array(places, dtype=np.int64), np.array(codes, dtype=np.int64).reshape(
-            len(places), len(self.targets)
-        )
+        return np.array(places, dtype=np.int64), np.array(codes, dtype=np.int64).reshape(len(places), len(self.targets))
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,9 +156,7 @@ def _next(state: _State, examples: Examples, least: int) -> Iterator[tuple[Segme
     yield from _literals(examples, alive, at, following, least)
 
 
-def _taken(
-    examples: Examples, alive: Ints, at: Ints, following: Ints, least: int
-) -> Iterator[tuple[Segment, Ints]]:
+def _taken(examples: Examples, alive: Ints, at: Ints, following: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
     first = examples.heads[:, alive, 0] == following[:, 0]
     likely = np.flatnonzero(first.sum(axis=1) >= least)
     if not len(likely):
@@ -186,9 +182,7 @@ def _taken(
                 yield Taken(examples.pieces[place], length), _reaching(examples, alive[enough], moved[enough])
 
 
-def _raised(
-    examples: Examples, alive: Ints, at: Ints, following: Ints, least: int
-) -> Iterator[tuple[Segment, Ints]]:
+def _raised(examples: Examples, alive: Ints, at: Ints, following: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
     digits = (following[:, 0] >= ord("0")) & (following[:, 0] <= ord("9"))
     if digits.sum() < least or not len(examples.numeric):
         return
@@ -211,7 +205,10 @@ def _raised(
         )
         matches = equal[number] & (sizes == lengths)
         if width <= MOST_DIGITS and matches.sum() >= least:
-            yield Raised(examples.pieces[place], added, width), _reaching(examples, alive[matches], (at + sizes)[matches])
+            yield (
+                Raised(examples.pieces[place], added, width),
+                _reaching(examples, alive[matches], (at + sizes)[matches]),
+            )
 
 
 def _meant(examples: Examples, alive: Ints, at: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
@@ -255,16 +252,14 @@ def _alike(codes: Ints, texts: Ints, most: int = 3) -> list[tuple[int, Bools]]:
     return [(int(number), right[number]) for number in order]
 
 
-def _literals(
-    examples: Examples, alive: Ints, at: Ints, following: Ints, least: int
-) -> Iterator[tuple[Segment, Ints]]:
+def _literals(examples: Examples, alive: Ints, at: Ints, following: Ints, least: int) -> Iterator[tuple[Segment, Ints]]:
     letters, counts = np.unique(following[:, 0], return_counts=True)
     for number in np.argsort(-counts, kind="stable")[:3].tolist():
         if counts[number] < least:
             return
         rows = following[:, 0] == letters[number]
         left = sorted(examples.targets[row][position:] for row, position in zip(alive[rows], at[rows], strict=True))
-        shared = commonprefix([left[int(0.05 * len(left))], left[int(0.95 * (len(left) - 1))]])
+        shared = _shared(left[int(0.05 * len(left))], left[int(0.95 * (len(left) - 1))])  # by nine in ten of them
         for text in _ends(shared):
             matches = [
                 number
@@ -272,6 +267,12 @@ def _literals(
                 if examples.targets[alive[number]].startswith(text, at[number])
             ]
             yield Literal(text), _reaching(examples, alive[matches], at[matches] + len(text))
+
+
+def _shared(one: str, other: str) -> str:
+    """The characters with which both texts begin."""
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
+    return "".join(letter for letter, _ in same)
 
 
 def _ends(shared: str) -> Sequence[str]:

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from itertools import combinations, permutations
+from itertools import combinations
+from math import e, log, pi, sqrt
 
 import numpy as np
 
@@ -11,6 +12,9 @@ from tabcontam.guesser.columns import Bools, Floats, Ints
 Operation = Callable[..., Floats]
 DIVISORS = (2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 16, 20, 24, 25, 30, 50, 52, 60, 100, 365, 1000, 3600)
 PARTS = (3, 6, 7, 9, 11, 12, 13, 24, 30, 36, 52, 60, 90, 360, 365, 365.25)  # of one, that a constant may be made of
+_TURNS = (pi, 2 * pi, 4 * pi, pi / 2, pi / 4, pi / 3, 4 * pi / 3, pi / 6, pi / 12, 180 / pi, pi / 180, 1 / pi, 4 / pi)
+_UNITS = (0.45359237, 1 / 0.45359237, 1.609344, 1 / 1.609344, 1 / 2.54, 0.3048, 1 / 0.3048, 3.785411784, 9.80665)
+KNOWN = (*_TURNS, *_UNITS, e, log(2), 1 / log(2), log(10), 1 / log(10), sqrt(2), sqrt(3), sqrt(3) / 2, sqrt(3) / 4)
 CHUNK = 400_000  # numbers that are sorted at once
 
 
@@ -92,7 +96,9 @@ ALIKE: dict[str, Operation] = {"abc": lambda a, b, c: a * b * c, "a+b+c": lambda
 INTEREST: dict[str, Operation] = {}
 for _rate, _per in (("12 %", 1200.0), ("%", 100.0), ("12", 12.0), ("", 1.0)):
     for _terms, _many in (("", 1.0), ("12", 12.0)):
-        INTEREST[f"annuity a, b/{_rate}, c {_terms}"] = lambda a, b, c, per=_per, many=_many: _annuity(a, b / per, c * many)
+        INTEREST[f"annuity a, b/{_rate}, c {_terms}"] = lambda a, b, c, per=_per, many=_many: _annuity(
+            a, b / per, c * many
+        )
         INTEREST[f"loan a, b/{_rate}, c {_terms}"] = lambda a, b, c, per=_per, many=_many: (
             a * a / _annuity(a, b / per, c * many)
         )
@@ -206,10 +212,13 @@ def nicest(low: float, high: float) -> float:
     for wanted in (0.0, 1.0, -1.0):
         if low <= wanted <= high:
             return wanted
+    known = (one for one in KNOWN if low <= one <= high or low <= -one <= high)
     for digits in range(4):
         rounded = float(f"{middle:.{digits}e}")
         if low <= rounded <= high:
             return rounded
+    if (constant := next(known, None)) is not None:
+        return constant if middle > 0 else -constant
     for parts in PARTS:
         rounded = round(middle * parts) / parts
         if low <= rounded <= high:

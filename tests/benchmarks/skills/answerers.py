@@ -8,6 +8,7 @@ from tabcontam.asking.plan import PlannedCell
 from tabcontam.calibration.power import Planned, Trials
 from tabcontam.evidence.base import Query, Reply, State, Trial
 from tabcontam.subjects.known.simulated import Turn, remembered
+from tabcontam.tables.serializers import Template
 from tabcontam.tables.table import Cell, Table
 from tests.benchmarks.skills.made import Made
 from tests.benchmarks.skills.predictors import Predictors
@@ -66,11 +67,11 @@ def shown_cells(table: Table, row: int) -> dict[str, str]:
 
 def _last_row(cell: PlannedCell, query: Query) -> dict[str, str]:
     """The row that a prompt of membership asks about, as it stands there."""
-    table = cell.table
-    lead = cell.serializer.row(table.columns[:1], ("",))
-    lines = [line for line in query.prompt.completion.splitlines() if lead.strip() in line]
-    text = lines[-1]
-    values = cell.serializer.parse(text[text.index(lead.strip()) :], table.columns)
+    table, text = cell.table, query.prompt.completion
+    if not isinstance(cell.serializer, Template):
+        raise TypeError(f"rows of {cell.serializer.name} are not read here")
+    line = text[text.rindex(cell.serializer.start(table.columns[0])) :].splitlines()[0]
+    values = cell.serializer.parse(line, table.columns)
     return {name: value for name, value in zip(table.columns, values, strict=True) if value is not None}
 
 

@@ -1,9 +1,23 @@
 """Tables of trade and of money: sums, products, rates."""
 
 from decimal import Decimal
+from functools import partial
 from random import Random
 
-from tests.benchmarks.skills.made import Cells, Kind, Made, code, looked_up, made, measured, num, to, total
+from tests.benchmarks.skills.made import (
+    Cells,
+    Kind,
+    Made,
+    Rules,
+    code,
+    filled,
+    looked_up,
+    made,
+    measured,
+    num,
+    to,
+    total,
+)
 from tests.benchmarks.skills.words import SURNAMES, WORDS, invented_names
 
 ROWS = (120, 200, 90, 400, 150, 60)
@@ -16,7 +30,7 @@ def rows_of(number: int) -> int:
 
 def orders(rng: Random, number: int) -> Made:
     """Orders: subtotal = quantity * price, tax, total."""
-    rules = {
+    rules: Rules = {
         "subtotal": (lambda c: to(num(c, "quantity") * num(c, "price")), lambda c: to(num(c, "total") - num(c, "tax"))),
         "tax": lambda c: to(num(c, "subtotal") * Decimal("0.19")),
         "total": lambda c: to(num(c, "subtotal") + num(c, "tax")),
@@ -40,7 +54,7 @@ def orders(rng: Random, number: int) -> Made:
             "total": str(subtotal + tax),
         }
 
-    return made("orders", [row(index) for index in range(rows_of(number))], **rules)
+    return made("orders", [row(index) for index in range(rows_of(number))], rules)
 
 
 def receipts(rng: Random, number: int) -> Made:
@@ -60,13 +74,16 @@ def receipts(rng: Random, number: int) -> Made:
             "gross": to(net + vat),
         }
 
+    rules: Rules = {
+        "vat": (lambda c: to(num(c, "net") * num(c, "rate")), lambda c: to(num(c, "gross") - num(c, "net"))),
+        "gross": lambda c: to(num(c, "net") + num(c, "vat")),
+        "net": (lambda c: to(num(c, "gross") - num(c, "vat")), lambda c: to(num(c, "gross") / (1 + num(c, "rate")))),
+        "rate": lambda c: min(rates, key=lambda rate: abs(num(c, "net") * Decimal(rate) - num(c, "vat"))),
+    }
     return made(
         "receipts",
         [row() for _ in range(rows_of(number))],
-        vat=(lambda c: to(num(c, "net") * num(c, "rate")), lambda c: to(num(c, "gross") - num(c, "net"))),
-        gross=lambda c: to(num(c, "net") + num(c, "vat")),
-        net=(lambda c: to(num(c, "gross") - num(c, "vat")), lambda c: to(num(c, "gross") / (1 + num(c, "rate")))),
-        rate=lambda c: min(rates, key=lambda rate: abs(num(c, "net") * Decimal(rate) - num(c, "vat"))),
+        rules,
     )
 
 
@@ -89,36 +106,42 @@ def loans(rng: Random, number: int) -> Made:
         cells["payment"] = _annuity(cells)
         return cells | {"repaid": to(num(cells, "payment") * int(cells["months"]))}
 
+    rules: Rules = {
+        "payment": (_annuity, lambda c: to(num(c, "repaid") / num(c, "months"))),
+        "repaid": lambda c: to(num(c, "payment") * num(c, "months")),
+        "months": lambda c: to(num(c, "repaid") / num(c, "payment"), 0),
+    }
     return made(
         "loans",
         [row() for _ in range(rows_of(number))],
-        payment=(_annuity, lambda c: to(num(c, "repaid") / num(c, "months"))),
-        repaid=lambda c: to(num(c, "payment") * num(c, "months")),
-        months=lambda c: to(num(c, "repaid") / num(c, "payment"), 0),
+        rules,
     )
 
 
 def votes(rng: Random, number: int) -> Made:
     """Votes by district: valid votes, shares in per cent, turnout."""
     parties = ("red", "blue", "green")
-    rules = {
+
+    def share(party: str, cells: Cells) -> str:
+        return to(100 * num(cells, party) / num(cells, "valid"), 1)
+
+    def rest(party: str, cells: Cells) -> str:
+        return to(num(cells, "valid") - total(cells, [one for one in parties if one != party]), 0)
+
+    rules: Rules = {
         "valid": lambda c: to(total(c, parties), 0),
         "turnout": lambda c: to(100 * num(c, "valid") / num(c, "registered"), 1),
-        **{f"share_{party}": lambda c, party=party: to(100 * num(c, party) / num(c, "valid"), 1) for party in parties},
-        **{
-            party: lambda c, party=party: to(num(c, "valid") - total(c, [one for one in parties if one != party]), 0)
-            for party in parties
-        },
+        **{f"share_{party}": partial(share, party) for party in parties},
+        **{party: partial(rest, party) for party in parties},
     }
 
     def row(district: str) -> dict[str, str]:
         cells = {party: str(rng.randrange(200, 9000)) for party in parties}
         valid = sum(map(int, cells.values()))
         cells = {"district": district, "registered": str(int(valid * rng.uniform(1.2, 2.2)))} | cells
-        cells |= {"valid": str(valid), "turnout": rules["turnout"](cells | {"valid": str(valid)})}
-        return cells | {f"share_{party}": rules[f"share_{party}"](cells) for party in parties}
+        return filled(cells, rules, ("valid", "turnout", *(f"share_{party}" for party in parties)))
 
-    return made("votes", [row(name) for name in invented_names(rng, rows_of(number), 1)], **rules)
+    return made("votes", [row(name) for name in invented_names(rng, rows_of(number), 1)], rules)
 
 
 def balances(rng: Random, number: int) -> Made:
@@ -131,19 +154,22 @@ def balances(rng: Random, number: int) -> Made:
         cells = (reference, minute, to(opening), to(amount), to(closing))
         rows.append(dict(zip(("reference", "minute", "opening", "amount", "closing"), cells, strict=True)))
         opening = closing
+    rules: Rules = {
+        "closing": lambda c: to(num(c, "opening") + num(c, "amount")),
+        "amount": lambda c: to(num(c, "closing") - num(c, "opening")),
+        "opening": lambda c: to(num(c, "closing") - num(c, "amount")),
+    }
     return made(
         "balances",
         rows,
+        rules,
         lambda before: {"opening": before[-1]["closing"]},
-        closing=lambda c: to(num(c, "opening") + num(c, "amount")),
-        amount=lambda c: to(num(c, "closing") - num(c, "opening")),
-        opening=lambda c: to(num(c, "closing") - num(c, "amount")),
     )
 
 
 def firms(rng: Random, number: int) -> Made:
     """Firms: profit, margin, earnings per share, and a ratio."""
-    rules = {
+    rules: Rules = {
         "profit": lambda c: to(num(c, "revenue") - num(c, "costs"), 1),
         "margin": lambda c: to(100 * num(c, "profit") / num(c, "revenue"), 1),
         "per_share": lambda c: to(num(c, "profit") / num(c, "shares")),
@@ -164,11 +190,9 @@ def firms(rng: Random, number: int) -> Made:
             "debt": to(rng.uniform(1, 300), 1),
             "assets": to(rng.uniform(50, 900), 1),
         }
-        for name in names:
-            cells[name] = rules[name](cells)
-        return cells
+        return filled(cells, rules, names)
 
-    return made("firms", [row(name) for name in invented_names(rng, rows_of(number), 1)], **rules)
+    return made("firms", [row(name) for name in invented_names(rng, rows_of(number), 1)], rules)
 
 
 def products(rng: Random, number: int) -> Made:
@@ -184,7 +208,7 @@ def products(rng: Random, number: int) -> Made:
         return cells | {"maker": makers[name], "price": prices[name], "sold": str(sold)}
 
     rows = [row() for _ in range(rows_of(number))]
-    return made("products", rows, price=looked_up(prices, "product"), maker=looked_up(makers, "product"))
+    return made("products", rows, {"price": looked_up(prices, "product"), "maker": looked_up(makers, "product")})
 
 
 KINDS = (

@@ -4,7 +4,7 @@ from datetime import date, datetime, timedelta
 from random import Random
 
 from tests.benchmarks.skills.commerce import rows_of
-from tests.benchmarks.skills.made import Cells, Kind, Made, code, made, measured
+from tests.benchmarks.skills.made import Cells, Kind, Made, Rules, code, filled, made, measured
 from tests.benchmarks.skills.words import person
 
 SMALL = (10, 14, 18, 25)
@@ -24,7 +24,7 @@ def anytime(rng: Random, first: int = 2010, years: int = 12) -> date:
 def stays(rng: Random, number: int) -> Made:
     """Stays: start + days = end."""
     form = FORMS[number % len(FORMS)]
-    rules = {
+    rules: Rules = {
         "end": lambda c: (day(c["start"], form) + timedelta(int(c["days"]))).strftime(form),
         "start": lambda c: (day(c["end"], form) - timedelta(int(c["days"]))).strftime(form),
         "days": lambda c: str((day(c["end"], form) - day(c["start"], form)).days),
@@ -33,14 +33,14 @@ def stays(rng: Random, number: int) -> Made:
     def row() -> dict[str, str]:
         cells = {"guest": person(rng)[1], "room": str(rng.randrange(100, 480)), "paid": measured(rng, 400, 120, 2)}
         cells |= {"start": anytime(rng).strftime(form), "days": str(rng.randrange(1, 60))}
-        return cells | {"end": rules["end"](cells)}
+        return filled(cells, rules, ("end",))
 
-    return made("stays", [row() for _ in range(rows_of(number))], **rules)
+    return made("stays", [row() for _ in range(rows_of(number))], rules)
 
 
 def day_parts(rng: Random, number: int) -> Made:
     """A date with its weekday, month, quarter and year beside it."""
-    rules = {
+    rules: Rules = {
         "weekday": lambda c: day(c["date"]).strftime("%A"),
         "month": lambda c: day(c["date"]).strftime("%B"),
         "quarter": lambda c: f"Q{(day(c['date']).month + 2) // 3}",
@@ -50,9 +50,9 @@ def day_parts(rng: Random, number: int) -> Made:
     def row() -> dict[str, str]:
         cells = {"date": anytime(rng).isoformat(), "visitors": str(rng.randrange(40, 4_000))}
         cells |= {"takings": measured(rng, 2_000, 600, 2)}
-        return cells | {name: rule(cells) for name, rule in rules.items()}
+        return filled(cells, rules, rules)
 
-    return made("museum", [row() for _ in range((200, 400, 150, 300, 1000, 250)[number % 6])], **rules)
+    return made("museum", [row() for _ in range((200, 400, 150, 300, 1000, 250)[number % 6])], rules)
 
 
 def ages(rng: Random, number: int) -> Made:
@@ -66,7 +66,7 @@ def ages(rng: Random, number: int) -> Made:
         cells = {"file": code(rng, 5), "born": anytime(rng, 1930, 70).isoformat(), "visit": anytime(rng).isoformat()}
         return cells | {"pulse": str(rng.randrange(48, 120)), "haemoglobin": measured(rng, 14, 1.5), "age": age(cells)}
 
-    return made("visits", [row() for _ in range(rows_of(number))], age=age)
+    return made("visits", [row() for _ in range(rows_of(number))], {"age": age})
 
 
 def calendar(rng: Random, number: int) -> Made:
@@ -84,11 +84,14 @@ def calendar(rng: Random, number: int) -> Made:
         today = following(today)
         cells = {"date": today.isoformat(), "weekday": today.strftime("%a")}
         rows.append(cells | {"volume": str(rng.randrange(1_000, 90_000)), "close": measured(rng, 50, 9, 2)})
+    rules: Rules = {
+        "weekday": lambda c: day(c["date"]).strftime("%a"),
+    }
     return made(
         "trading_days" if working else "days",
         rows,
+        rules,
         lambda before: {"date": following(day(before[-1]["date"])).isoformat()},
-        weekday=lambda c: day(c["date"]).strftime("%a"),
     )
 
 
@@ -101,7 +104,7 @@ def trips(rng: Random, number: int) -> Made:
     def minutes(text: str) -> int:
         return 60 * int(text[:2]) + int(text[3:])
 
-    rules = {
+    rules: Rules = {
         "arrives": lambda c: clock(minutes(c["departs"]) + int(c["minutes"])),
         "departs": lambda c: clock(minutes(c["arrives"]) - int(c["minutes"])),
         "minutes": lambda c: str((minutes(c["arrives"]) - minutes(c["departs"])) % 1440),
@@ -110,9 +113,9 @@ def trips(rng: Random, number: int) -> Made:
     def row() -> dict[str, str]:
         cells = {"train": code(rng, 4), "seats": str(rng.randrange(80, 900)), "delay": measured(rng, 6, 2)}
         cells |= {"departs": clock(rng.randrange(300, 1400)), "minutes": str(rng.randrange(12, 400))}
-        return cells | {"arrives": rules["arrives"](cells)}
+        return filled(cells, rules, ("arrives",))
 
-    return made("trains", [row() for _ in range(rows_of(number))], **rules)
+    return made("trains", [row() for _ in range(rows_of(number))], rules)
 
 
 def years(rng: Random, number: int) -> Made:
@@ -122,12 +125,15 @@ def years(rng: Random, number: int) -> Made:
         {"index": str(place + 1), "year": str(first + place), "harvest": measured(rng, 300, 60, 0)}
         for place in range(SMALL[number % len(SMALL)])
     ]
+    rules: Rules = {
+        "year": lambda c: str(first - 1 + int(c["index"])),
+        "index": lambda c: str(int(c["year"]) - first + 1),
+    }
     return made(
         "harvests",
         rows,
+        rules,
         lambda before: {"index": str(int(before[-1]["index"]) + 1)},
-        year=lambda c: str(first - 1 + int(c["index"])),
-        index=lambda c: str(int(c["year"]) - first + 1),
     )
 
 
@@ -145,13 +151,16 @@ def quarters(rng: Random, number: int) -> Made:
         }
         for place in range(count)
     ]
+    rules: Rules = {
+        "year": lambda c: str(first + (int(c["period"]) - 1) // 4),
+        "quarter": lambda c: str((int(c["period"]) - 1) % 4 + 1),
+        "period": lambda c: str(4 * (int(c["year"]) - first) + int(c["quarter"])),
+    }
     return made(
         "quarters",
         rows,
+        rules,
         lambda before: {"period": str(int(before[-1]["period"]) + 1)},
-        year=lambda c: str(first + (int(c["period"]) - 1) // 4),
-        quarter=lambda c: str((int(c["period"]) - 1) % 4 + 1),
-        period=lambda c: str(4 * (int(c["year"]) - first) + int(c["quarter"])),
     )
 
 

@@ -4,13 +4,18 @@ import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_UP, Decimal, DivisionByZero, InvalidOperation
+from itertools import combinations
 from random import Random
 
 from tabcontam.tables.table import Cell, Table
 
 Cells = Mapping[str, str]
 Rule = Callable[[Cells], str | None]  # a cell from others of its row; KeyError where one that it needs is not shown
+Rules = Mapping[str, Rule | Sequence[Rule]]
 NextRow = Callable[[Sequence[Cells]], Cells]  # what follows from the rows before
+ASKED = 3  # of the last columns, together
+LOOKED_AT = 120  # choices of them
+ORDERS = ("most follow from the others", "as made", "mixed")
 NOT_TO_BE_HAD = (KeyError, ValueError, IndexError, DivisionByZero, InvalidOperation)
 
 
@@ -81,11 +86,52 @@ def table_of(name: str, rows: Sequence[Mapping[str, Cell]]) -> Table:
 
 
 def made(
-    name: str, rows: Sequence[Mapping[str, Cell]], next_row: NextRow | None = None, **rules: Rule | Sequence[Rule]
+    name: str, rows: Sequence[Mapping[str, Cell]], rules: Rules | None = None, next_row: NextRow | None = None
 ) -> Made:
-    """A table whose columns follow from others by the rules that are named as they are."""
-    several = {column: [rule] if callable(rule) else list(rule) for column, rule in rules.items()}
+    """A table of which columns follow from others by rules, and something of a row from those before it."""
+    several = {column: [rule] if callable(rule) else list(rule) for column, rule in (rules or {}).items()}
     return Made(table_of(name, rows), several, next_row)
+
+
+def arranged(made: Made, rng: Random, number: int) -> Made:
+    """The table of this number with its columns in one of three orders, since the last three are asked together.
+
+    They are those of which most follow from the others, the ones that the table was made with, or any.
+    """
+    columns = made.table.columns
+    if number % len(ORDERS) == 1:
+        return made
+    mixed = rng.sample(columns, len(columns))
+    last = _following(made, rng) if number % len(ORDERS) == 0 else ()
+    columns = tuple(name for name in (columns if last else mixed) if name not in last) + last
+    places = [made.table.columns.index(name) for name in columns]
+    rows = [{made.table.columns[place]: row[place] for place in places} for row in made.table.rows]
+    return Made(table_of(made.table.title.replace(" ", "_"), rows), made.rules, made.next_row)
+
+
+def _following(made: Made, rng: Random) -> tuple[str, ...]:
+    """The three columns of which most cells follow from the other columns."""
+    columns = made.table.columns
+    several = list(combinations(columns, ASKED))
+    several = sorted(rng.sample(several, min(len(several), LOOKED_AT)), key=several.index)
+    rows = [dict(zip(columns, row, strict=True)) for row in made.table.rows[:3]]
+
+    def right(hidden: tuple[str, ...]) -> tuple[int, int]:
+        shown = [{name: cell for name, cell in row.items() if name not in hidden and cell} for row in rows]
+        follows = [made.derived(one) for one in shown]
+        found = sum(one.get(name) == row[name] for one, row in zip(follows, rows, strict=True) for name in hidden)
+        return found, sum(map(columns.index, hidden))  # of equal ones the last
+
+    return max(several, key=right)
+
+
+def filled(cells: Cells, rules: Rules, names: Iterable[str]) -> dict[str, str]:
+    """The cells with those of further columns, one after another, by the first rule of each."""
+    whole = dict(cells)
+    for name in names:
+        rule = rules[name]
+        whole[name] = (rule if callable(rule) else rule[0])(whole) or ""
+    return whole
 
 
 def to(value: Decimal | float | int | str, decimals: int = 2) -> str:

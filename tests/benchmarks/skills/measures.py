@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from decimal import Decimal
+from functools import partial
 from random import Random
 
 from tests.benchmarks.skills.commerce import rows_of
-from tests.benchmarks.skills.made import Cells, Kind, Made, code, made, measured, num, to, total
+from tests.benchmarks.skills.made import Cells, Kind, Made, Rule, Rules, code, filled, made, measured, num, to, total
 from tests.benchmarks.skills.words import invented_names, person
 
 ITEMS = (9, 12, 20, 30, 40, 12)  # of a questionnaire
@@ -35,8 +36,8 @@ def volumes(rng: Random, number: int) -> Made:
         cells |= {name: str(rng.randrange(8, 90)) for name in sides}
         return cells | {"litres": volume(cells)}
 
-    rules = {name: lambda c, name=name: side(name, c) for name in sides}
-    return made("boxes", [row(index) for index in range(rows_of(number))], litres=volume, **rules)
+    rules: Rules = {"litres": volume, **{name: partial(side, name) for name in sides}}
+    return made("boxes", [row(index) for index in range(rows_of(number))], rules)
 
 
 def body(rng: Random, number: int) -> Made:
@@ -59,7 +60,7 @@ def body(rng: Random, number: int) -> Made:
         cells["bmi"] = index_of(cells)
         return cells | {"class": class_of(cells)}
 
-    return made("patients", [row() for _ in range(rows_of(number))], bmi=index_of, **{"class": class_of})
+    return made("patients", [row() for _ in range(rows_of(number))], {"bmi": index_of, "class": class_of})
 
 
 def questionnaire(rng: Random, number: int) -> Made:
@@ -75,9 +76,9 @@ def questionnaire(rng: Random, number: int) -> Made:
     def item_of(name: str, cells: Cells) -> str:
         return to(num(cells, "total") - total(cells, [item for item in items if item != name]), 0)
 
-    rules = {item: lambda c, item=item: item_of(item, c) for item in items}
+    rules: Rules = {"total": lambda c: to(total(c, items), 0), **{item: partial(item_of, item) for item in items}}
     rows = [row(index) for index in range(rows_of(number))]
-    return made("questionnaire", rows, total=lambda c: to(total(c, items), 0), **rules)
+    return made("questionnaire", rows, rules)
 
 
 def exams(rng: Random, number: int) -> Made:
@@ -91,13 +92,16 @@ def exams(rng: Random, number: int) -> Made:
         return cells | {"grade": graded(GRADES, num(cells, "points"))}
 
     rows = [row(index) for index in range(rows_of(number))]
-    points = lambda c: to(total(c, tasks), 0)  # noqa: E731
-    return made("exams", rows, points=points, grade=lambda c: graded(GRADES, num(c, "points")))
+    rules: Rules = {
+        "points": lambda c: to(total(c, tasks), 0),
+        "grade": lambda c: graded(GRADES, num(c, "points")),
+    }
+    return made("exams", rows, rules)
 
 
 def units(rng: Random, number: int) -> Made:
     """The same in two units each."""
-    rules = {
+    rules: Rules = {
         "inches": lambda c: to(num(c, "cm") / Decimal("2.54"), 1),
         "pounds": lambda c: to(num(c, "kg") / Decimal("0.45359237"), 1),
         "fahrenheit": lambda c: to(num(c, "celsius") * 9 / 5 + 32, 1),
@@ -109,16 +113,14 @@ def units(rng: Random, number: int) -> Made:
     def row(index: int) -> dict[str, str]:
         cells = {"sample": code(rng, 5), "humidity": measured(rng, 50, 15), "cm": measured(rng, 150, 40)}
         cells |= {"kg": measured(rng, 60, 20), "celsius": measured(rng, 18, 9)}
-        for name in ("inches", "pounds", "fahrenheit"):
-            cells[name] = rules[name](cells)
-        return cells
+        return filled(cells, rules, ("inches", "pounds", "fahrenheit"))
 
-    return made("samples", [row(index) for index in range(rows_of(number))], **rules)
+    return made("samples", [row(index) for index in range(rows_of(number))], rules)
 
 
 def plots(rng: Random, number: int) -> Made:
     """Plots of land: area, perimeter and diagonal of a rectangle."""
-    rules = {
+    rules: Rules = {
         "area": lambda c: to(num(c, "width") * num(c, "depth"), 1),
         "perimeter": lambda c: to(2 * (num(c, "width") + num(c, "depth")), 1),
         "diagonal": lambda c: to((num(c, "width") ** 2 + num(c, "depth") ** 2).sqrt(), 2),
@@ -129,17 +131,15 @@ def plots(rng: Random, number: int) -> Made:
     def row(owner: str) -> dict[str, str]:
         cells = {"owner": owner, "parcel": code(rng, 5), "value": str(rng.randrange(8_000, 90_000))}
         cells |= {"width": to(rng.uniform(8, 60), 1), "depth": to(rng.uniform(8, 90), 1)}
-        for name in ("area", "perimeter", "diagonal"):
-            cells[name] = rules[name](cells)
-        return cells
+        return filled(cells, rules, ("area", "perimeter", "diagonal"))
 
-    return made("plots", [row(name) for name in invented_names(rng, rows_of(number))], **rules)
+    return made("plots", [row(name) for name in invented_names(rng, rows_of(number))], rules)
 
 
 def readings(rng: Random, number: int) -> Made:
     """Five readings with their mean, least, greatest and range."""
     names = tuple(f"reading_{place}" for place in range(1, 6))
-    rules = {
+    rules: Rules = {
         "mean": lambda c: to(total(c, names) / 5, 2),
         "least": lambda c: to(min(num(c, name) for name in names), 1),
         "greatest": lambda c: to(max(num(c, name) for name in names), 1),
@@ -149,16 +149,14 @@ def readings(rng: Random, number: int) -> Made:
     def row() -> dict[str, str]:
         level = rng.uniform(20, 80)
         cells = {"device": code(rng, 4), **{name: measured(rng, level, 6) for name in names}}
-        for name, rule in rules.items():
-            cells[name] = rule(cells)
-        return cells
+        return filled(cells, rules, rules)
 
-    return made("readings", [row() for _ in range(rows_of(number))], **rules)
+    return made("readings", [row() for _ in range(rows_of(number))], rules)
 
 
 def checksums(rng: Random, number: int) -> Made:
     """Numbers with their digit sum and a check number modulo 97."""
-    rules = {
+    rules: Rules = {
         "digit_sum": lambda c: str(sum(map(int, c["number"]))),
         "check": lambda c: f"{98 - int(c['number']) * 100 % 97:02d}",
         "account": lambda c: f"ZX{c['check']}{c['number']}",
@@ -168,32 +166,30 @@ def checksums(rng: Random, number: int) -> Made:
     def row() -> dict[str, str]:
         cells = {"holder": person(rng)[1], "opened": str(rng.randrange(1970, 2024)), "limit": code(rng, 4)}
         cells["number"] = code(rng, 8)
-        for name in ("digit_sum", "check", "account"):
-            cells[name] = rules[name](cells)
-        return cells
+        return filled(cells, rules, ("digit_sum", "check", "account"))
 
-    return made("accounts", [row() for _ in range(rows_of(number))], **rules)
+    return made("accounts", [row() for _ in range(rows_of(number))], rules)
 
 
 def wide(rng: Random, number: int) -> Made:
     """120 columns, of which twelve are sums of the ten before."""
     groups = [[f"part_{group}_{place}" for place in range(1, 10)] for group in range(1, 13)]
 
-    def row(index: int) -> dict[str, str]:
-        cells: dict[str, str] = {}
-        for group, names in enumerate(groups, start=1):
-            cells |= {name: str(rng.randrange(0, 50)) for name in names}
-            cells[f"sum_{group}"] = to(total(cells, names), 0)
-        return cells
+    def row() -> dict[str, str]:
+        cells = {name: str(rng.randrange(0, 50)) for names in groups for name in names}
+        return cells | {f"sum_{group}": to(total(cells, names), 0) for group, names in enumerate(groups, start=1)}
 
-    rules = {
-        f"sum_{group}": lambda c, names=names: to(total(c, names), 0) for group, names in enumerate(groups, start=1)
-    }
+    def sum_of(names: Sequence[str], cells: Cells) -> str:
+        return to(total(cells, names), 0)
+
+    def part_of(group: int, others: Sequence[str], cells: Cells) -> str:
+        return to(num(cells, f"sum_{group}") - total(cells, others), 0)
+
+    rules: dict[str, Rule] = {}
     for group, names in enumerate(groups, start=1):
-        for name in names:
-            others = [other for other in names if other != name]
-            rules[name] = lambda c, others=others, group=group: to(num(c, f"sum_{group}") - total(c, others), 0)
-    return made("ledger", [row(index) for index in range((90, 150, 60)[number % 3])], **rules)
+        rules[f"sum_{group}"] = partial(sum_of, names)
+        rules |= {name: partial(part_of, group, [one for one in names if one != name]) for name in names}
+    return made("ledger", [row() for _ in range((150, 90, 60)[number % 3])], rules)
 
 
 KINDS = (

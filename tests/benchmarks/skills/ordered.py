@@ -1,5 +1,6 @@
 """Tables whose order says much of the next row."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import product
@@ -20,7 +21,7 @@ def panel(rng: Random, number: int) -> Made:
             rows.append(cells | {"births": str(rng.randrange(10, 900)), "rain_mm": str(rng.randrange(300, 1200))})
             level *= 1 + rate
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         last = before[-1]
         own = [row for row in before if row["region"] == last["region"]]
         if last["year"] == "2019":
@@ -31,7 +32,7 @@ def panel(rng: Random, number: int) -> Made:
             found["population"] = to(num(last, "population") * growth, decimals)
         return found
 
-    return made("regions", rows, after)
+    return made("regions", rows, next_row=after)
 
 
 def grid(rng: Random, number: int) -> Made:
@@ -48,11 +49,11 @@ def grid(rng: Random, number: int) -> Made:
     ]
     place = {each: number for number, each in enumerate(combinations)}
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         now = place[tuple(before[-1][name] for name in settings)]
         return dict(zip(settings, combinations[now + 1], strict=True))
 
-    return made("reactor", rows, after)
+    return made("reactor", rows, next_row=after)
 
 
 def subjects(rng: Random, number: int) -> Made:
@@ -65,7 +66,7 @@ def subjects(rng: Random, number: int) -> Made:
             weight = {"reaction_ms": measured(rng, 400, 60, 0), "score": str(rng.randrange(0, 60))}
             rows.append(own | {"visit": visit} | weight)
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         last = before[-1]
         if last["visit"] == "3":
             return {"subject": f"S{int(last['subject'][1:]) + 1:03d}", "visit": "1"}
@@ -73,7 +74,7 @@ def subjects(rng: Random, number: int) -> Made:
             "visit": str(int(last["visit"]) + 1)
         }
 
-    return made("trial", rows, after)
+    return made("trial", rows, next_row=after)
 
 
 def in_order(rng: Random, number: int) -> Made:
@@ -92,12 +93,12 @@ def in_order(rng: Random, number: int) -> Made:
         for place, (town, amount) in enumerate(zip(towns, amounts, strict=True))
     ]
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         last = before[-1]
         step = (int(before[0]["people"]) - int(last["people"])) // 3
         return {"rank": str(int(last["rank"]) + 1), "people": str(int(last["people"]) - step)}
 
-    return made("towns", rows, after)
+    return made("towns", rows, next_row=after)
 
 
 def series(rng: Random, number: int) -> Made:
@@ -109,12 +110,12 @@ def series(rng: Random, number: int) -> Made:
         cells = {"step": str(place + 1), "pressure": to(level, 1), "noise": measured(rng, 30, 8, 2)}
         rows.append(cells | {"load": str(rng.randrange(100, 999))})
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         last, previous = before[-1], before[-2]
         slope = num(last, "pressure") - num(previous, "pressure") if smooth else Decimal(0)
         return {"step": str(int(last["step"]) + 1), "pressure": to(num(last, "pressure") + slope, 1)}
 
-    return made("drill", rows, after)
+    return made("drill", rows, next_row=after)
 
 
 def sensors(rng: Random, number: int) -> Made:
@@ -130,14 +131,14 @@ def sensors(rng: Random, number: int) -> Made:
         if place % 3 == 2:
             now += timedelta(minutes=10)
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         last = before[-1]
         sensor = names[(names.index(last["sensor"]) + 1) % 3]
         time = datetime.strptime(last["time"], "%Y-%m-%d %H:%M") + timedelta(minutes=10 * (sensor == names[0]))
         before_of = next(row for row in reversed(before) if row["sensor"] == sensor)
         return {"time": time.strftime("%Y-%m-%d %H:%M"), "sensor": sensor, "celsius": before_of["celsius"]}
 
-    return made("sensors", rows, after)
+    return made("sensors", rows, next_row=after)
 
 
 def counters(rng: Random, number: int) -> Made:
@@ -148,7 +149,7 @@ def counters(rng: Random, number: int) -> Made:
         cells = {"entry": f"R-{place + 1:04d}", "used": str(used), "meter": str(meter + used)}
         rows.append(cells | {"reader": rng.choice(("AK", "TB", "ML")), "celsius": measured(rng, 12, 6)})
         meter += used
-    return made("meter", rows, lambda before: {"entry": f"R-{int(before[-1]['entry'][2:]) + 1:04d}"})
+    return made("meter", rows, next_row=lambda before: {"entry": f"R-{int(before[-1]['entry'][2:]) + 1:04d}"})
 
 
 KINDS = (

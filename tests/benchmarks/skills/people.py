@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from random import Random
 
 from tests.benchmarks.skills.commerce import rows_of
-from tests.benchmarks.skills.made import Cells, Kind, Made, code, looked_up, made, measured
+from tests.benchmarks.skills.made import Cells, Kind, Made, Rules, code, filled, looked_up, made, measured
 from tests.benchmarks.skills.words import MEN, SURNAMES, WOMEN, WORDS, invented_names, person
 
 DEPARTMENTS = ("IT", "HR", "FIN", "LAW", "OPS", "R&D")
@@ -15,7 +15,7 @@ TITLES = {"Mr.": "male", "Master.": "male", "Mrs.": "female", "Miss.": "female"}
 def staff(rng: Random, number: int) -> Made:
     """Staff: e-mail address and user name are made of the name."""
     domain = rng.choice(("example.org", "zandbank.com", "northwind.net"))
-    rules = {
+    rules: Rules = {
         "email": lambda c: f"{c['first'].lower()}.{c['last'].lower()}@{domain}",
         "user": lambda c: f"{c['first'][0]}{c['last']}"[:8].lower(),
         "initials": lambda c: f"{c['first'][0]}{c['last'][0]}",
@@ -27,11 +27,9 @@ def staff(rng: Random, number: int) -> Made:
         first, last = person(rng)
         cells = {"badge": code(rng, 5), "first": first, "last": last, "salary": str(rng.randrange(28_000, 120_000))}
         cells |= {"extension": code(rng, 4)}
-        for name in ("email", "user", "initials"):
-            cells[name] = rules[name](cells)
-        return cells
+        return filled(cells, rules, ("email", "user", "initials"))
 
-    return made("staff", [row() for _ in range(rows_of(number))], **rules)
+    return made("staff", [row() for _ in range(rows_of(number))], rules)
 
 
 def codes(rng: Random, number: int) -> Made:
@@ -42,19 +40,22 @@ def codes(rng: Random, number: int) -> Made:
         cells = {"department": department, "year": year, "number": own, "code": f"{department}-{year}-{own}"}
         return cells | {"budget": str(rng.randrange(900, 90_000)), "hours": str(rng.randrange(10, 2_000))}
 
+    rules: Rules = {
+        "code": lambda c: f"{c['department']}-{c['year']}-{c['number']}",
+        "department": lambda c: c["code"].split("-")[0],
+        "year": lambda c: c["code"].split("-")[1],
+        "number": lambda c: c["code"].split("-")[2],
+    }
     return made(
         "projects",
         [row() for _ in range(rows_of(number))],
-        code=lambda c: f"{c['department']}-{c['year']}-{c['number']}",
-        department=lambda c: c["code"].split("-")[0],
-        year=lambda c: c["code"].split("-")[1],
-        number=lambda c: c["code"].split("-")[2],
+        rules,
     )
 
 
 def slugs(rng: Random, number: int) -> Made:
     """Articles: slug, initials and number of words of a title."""
-    rules = {
+    rules: Rules = {
         "slug": lambda c: c["title"].lower().replace(" ", "-"),
         "short": lambda c: "".join(word[0].upper() for word in c["title"].split()),
         "letters": lambda c: str(len(c["title"])),
@@ -64,11 +65,9 @@ def slugs(rng: Random, number: int) -> Made:
     def row() -> dict[str, str]:
         cells = {"page": code(rng, 4), "views": str(rng.randrange(3, 90_000)), "shares": str(rng.randrange(0, 900))}
         cells["title"] = " ".join(rng.sample(WORDS, rng.randrange(2, 5))).capitalize()
-        for name in ("slug", "short", "letters"):
-            cells[name] = rules[name](cells)
-        return cells
+        return filled(cells, rules, ("slug", "short", "letters"))
 
-    return made("articles", [row() for _ in range(rows_of(number))], **rules)
+    return made("articles", [row() for _ in range(rows_of(number))], rules)
 
 
 def first_names(rng: Random, number: int) -> Made:
@@ -81,7 +80,7 @@ def first_names(rng: Random, number: int) -> Made:
         return cells | {"lung_volume": measured(rng, 4.5, 0.8, 2), "sex": sex[first]}
 
     rows = [row() for _ in range((150, 400)[number % 2])]
-    return made("volunteers", rows, sex=looked_up(sex, "first"))
+    return made("volunteers", rows, {"sex": looked_up(sex, "first")})
 
 
 def titles(rng: Random, number: int) -> Made:
@@ -98,7 +97,7 @@ def titles(rng: Random, number: int) -> Made:
         cells |= {"cabin": f"{rng.choice('ABCDEF')}{rng.randrange(1, 130)}", "paid": measured(rng, 40, 12, 2)}
         return cells | {"sex": TITLES[title]}
 
-    return made("passengers", [row() for _ in range(rows_of(number))], sex=sex)
+    return made("passengers", [row() for _ in range(rows_of(number))], {"sex": sex})
 
 
 def _born(rng: Random) -> str:
@@ -116,7 +115,7 @@ def birthdays(rng: Random, number: int) -> Made:
         return cells | {"passes": str(rng.randrange(10, 2_400)), "rating": measured(rng, 6.8, 0.5, 2)}
 
     rows = [row(name) for name in names]
-    return made("season", rows, born=looked_up(born, "player"), player=looked_up(who, "born"))
+    return made("season", rows, {"born": looked_up(born, "player"), "player": looked_up(who, "born")})
 
 
 def players(rng: Random, number: int) -> Made:
@@ -132,13 +131,12 @@ def players(rng: Random, number: int) -> Made:
         }
         for name in names
     }
-    who = {facts["born"]: name for name, facts in known.items()}
-    rules = {
-        fact: lambda c, fact=fact: known[c["player"]][fact] if c["player"] in known else None
-        for fact in ("born", "club", "nation", "height")
-    }
+    who = {own["born"]: name for name, own in known.items()}
+    facts = ("born", "club", "nation", "height")
+    by_fact = {fact: {name: own[fact] for name, own in known.items()} for fact in facts}
+    rules: Rules = {"player": looked_up(who, "born"), **{fact: looked_up(by_fact[fact], "player") for fact in facts}}
     rows = [{"player": name, **known[name]} for name in names]
-    return made("squads", rows, player=looked_up(who, "born"), **rules)
+    return made("squads", rows, rules)
 
 
 def teams(rng: Random, number: int) -> Made:
@@ -153,7 +151,7 @@ def teams(rng: Random, number: int) -> Made:
         return cells | {"spectators": str(rng.randrange(900, 60_000)), "shots": str(rng.randrange(4, 40))}
 
     rows = [row(index) for index in range(rows_of(number))]
-    return made("matches", rows, city=looked_up(city, "home"), stadium=looked_up(stadium, "home"))
+    return made("matches", rows, {"city": looked_up(city, "home"), "stadium": looked_up(stadium, "home")})
 
 
 KINDS = (

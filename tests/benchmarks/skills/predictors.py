@@ -1,8 +1,10 @@
 """The strongest predictors: trees and the nearest row, each trained on all rows of a table but the asked one."""
 
 import re
-from collections.abc import Sequence
+import warnings
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +14,7 @@ from tabcontam.tables.table import Cell, Table
 Floats = NDArray[np.float64]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TREES = 60
+MANY = 60  # features of a row
 CLASSES = 40  # of more values, numbers are fitted as such, and texts are those of the nearest row
 NEAREST, FOREST = "nearest", "trees"
 KINDS = (FOREST, NEAREST)
@@ -19,26 +22,37 @@ KINDS = (FOREST, NEAREST)
 
 @dataclass(frozen=True, eq=False)
 class Predictors:
-    """What the predictors say of every row of a table, found once for each asked column and shown ones."""
+    """What the predictors say of rows of a table; features and trees are found once for each asked column."""
 
     table: Table
-    found: dict[tuple[object, ...], list[Cell]] = field(default_factory=dict)
+    found: dict[tuple[object, ...], Any] = field(default_factory=dict)
 
     def said(self, kind: str, target: str, shown: Sequence[str], row: int, previous: bool) -> Cell:
-        """The cell that a predictor says: from the shown cells of its row or, with `previous`, of four rows before."""
-        key = (kind, target, tuple(shown), previous)
-        if key not in self.found:
-            self.found[key] = self._all(kind, target, shown, previous)
-        return self.found[key][row]
+        """The cell that a predictor says: from the shown cells of its row or, with `previous`, of the rows before."""
+        names = self.table.columns if previous else tuple(shown)
+        cells = self.table.column(target)
+        if kind == NEAREST:
+            return cells[nearest(self._once(("ranks", names, previous), lambda: self._ranks(names, previous)), row)]
+        key = (kind, target, names, previous)
+        cell: Cell = self._once(key, lambda: _forest(self._features(names, previous), cells))[row]
+        return cell if cell is not None else self.said(NEAREST, target, shown, row, previous)
 
-    def _all(self, kind: str, target: str, shown: Sequence[str], previous: bool) -> list[Cell]:
-        names = self.table.columns if previous else shown
+    def _once(self, key: tuple[object, ...], find: Callable[[], Any]) -> Any:
+        if key not in self.found:
+            self.found[key] = find()
+        return self.found[key]
+
+    def _features(self, names: Sequence[str], previous: bool) -> Floats:
         features = np.column_stack([coded(self.table.column(name)) for name in names])
         if previous:
-            features = np.column_stack([_moved(features, lag) for lag in ((1, 2) if features.shape[1] < 60 else (1,))])
-        features = np.nan_to_num(features, nan=-1.0)
-        cells = self.table.column(target)
-        return _forest(features, cells) if kind == FOREST else nearest(features, cells)
+            lags = (1, 2) if features.shape[1] < MANY else (1,)
+            features = np.column_stack([_moved(features, lag) for lag in lags])
+        return np.nan_to_num(features, nan=-1.0)
+
+    def _ranks(self, names: Sequence[str], previous: bool) -> Floats:
+        """The features of all rows, each as the share of rows that have less."""
+        columns = self._features(names, previous).T
+        return np.column_stack([np.searchsorted(np.sort(one), one) / len(one) for one in columns])
 
 
 def coded(cells: Sequence[Cell]) -> Floats:
@@ -64,15 +78,11 @@ def _moved(features: Floats, lag: int) -> Floats:
     return np.vstack([empty, features[:-lag]])
 
 
-def nearest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
-    """For each row the cell of the nearest other one, each feature taken by its rank."""
-    ranks = np.argsort(np.argsort(features, axis=0, kind="stable"), axis=0) / len(features)
-    said: list[Cell] = []
-    for number, row in enumerate(ranks):
-        apart = np.abs(ranks - row).sum(axis=1)
-        apart[number] = np.inf
-        said.append(cells[int(apart.argmin())])
-    return said
+def nearest(ranks: Floats, row: int) -> int:
+    """The row that is nearest to another one in all features together."""
+    apart = np.abs(ranks - ranks[row]).sum(axis=1)
+    apart[row] = np.inf
+    return int(apart.argmin())
 
 
 def _forest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
@@ -87,14 +97,16 @@ def _forest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
     said: list[Cell] = [None] * len(cells)
     if len(values) <= CLASSES:
         labels = np.array([values.index(cells[number] or "") for number in known])
-        trees = ExtraTreesClassifier(**options).fit(features[known], labels)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # many classes for few rows
+            trees = ExtraTreesClassifier(**options).fit(features[known], labels)
         for number, votes in zip(known, np.nan_to_num(trees.oob_decision_function_), strict=True):
             said[number] = values[trees.classes_[int(votes.argmax())]]
         return said
     try:
         numbers = np.array([float(cells[number] or "") for number in known])
     except ValueError:
-        return nearest(features, cells)
+        return said  # texts: the nearest row's
     decimals = max(len((cells[number] or "").partition(".")[2]) for number in known)
     trees = ExtraTreesRegressor(**options).fit(features[known], numbers)
     for number, value in zip(known, trees.oob_prediction_, strict=True):

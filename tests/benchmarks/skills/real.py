@@ -4,7 +4,7 @@ import csv
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -35,14 +35,14 @@ def spaceship() -> Made:
 
     rules = {name: [lambda c, name=name: of_mates(c, name)] for name in ("Cabin", "HomePlanet", "Destination")}
 
-    def after(before: list[Cells]) -> Cells:
+    def after(before: Sequence[Cells]) -> Cells:
         last = before[-1]["PassengerId"]
         return {"PassengerId": f"{int(last[:4]) + 1:04d}_01"}
 
     return Made(table, rules, after)
 
 
-def _near_ticket(rows: list[Mapping[str, str | None]]) -> dict[str, list[tuple[int, str, str]]]:
+def _near_ticket(rows: Sequence[Mapping[str, str | None]]) -> dict[str, list[tuple[int, str, str]]]:
     """By class and prefix of the ticket: number, passenger and fare, in order."""
     found: dict[str, list[tuple[int, str, str]]] = defaultdict(list)
     for row in rows:
@@ -85,7 +85,9 @@ def titanic_test() -> Made:
     rows = [dict(zip(known.columns, row, strict=True)) for row in known.rows]
     with _data("titanic/test.csv").open(encoding="utf-8", newline="") as file:
         asked = [{name: cell or None for name, cell in row.items()} for row in csv.DictReader(file)]
-    by = {column: defaultdict(list) for column in ("Ticket", "Cabin")}
+    by: dict[str, dict[str | None, list[dict[str, str | None]]]] = {
+        column: defaultdict(list) for column in ("Ticket", "Cabin")
+    }
     for row in rows:
         for column, found in by.items():
             found[row[column]].append(row)
@@ -93,8 +95,8 @@ def titanic_test() -> Made:
     def shared(target: str, cells: Cells) -> str | None:
         for column, found in by.items():
             mates = found[cells[column]] if column != target and column in cells else []
-            if value := _most([row[target] for row in mates if row[target]]):
-                return value
+            if known_cells := [cell for row in mates if (cell := row[target])]:
+                return _most(known_cells)
         return None
 
     names = ("Fare", "Cabin", "Embarked", "Pclass", "Ticket")

@@ -3,7 +3,7 @@
 from random import Random
 
 from tests.benchmarks.skills.commerce import rows_of
-from tests.benchmarks.skills.made import Kind, Made, code, looked_up, made, measured
+from tests.benchmarks.skills.made import Kind, Made, Rules, code, looked_up, made, measured
 from tests.benchmarks.skills.words import FACTS, person
 
 
@@ -32,7 +32,7 @@ def city_once(rng: Random, number: int) -> Made:
         return cells | {"sales": str(rng.randrange(900, 90_000)), "rating": measured(rng, 3.6, 0.5, 2)}
 
     rows = [row(city) for city in rng.sample(list(state), 130)]
-    return made("stores", rows, state=looked_up(state, "city"))
+    return made("stores", rows, {"state": looked_up(state, "city")})
 
 
 def city_often(rng: Random, number: int) -> Made:
@@ -45,7 +45,7 @@ def city_often(rng: Random, number: int) -> Made:
         return cells | {"income": str(rng.randrange(18_000, 140_000)), "visits": str(rng.randrange(0, 40))}
 
     rows = [row() for _ in range((400, 150, 1_000, 2_000)[number % 4])]
-    return made("customers", rows, state=looked_up(state, "city"))
+    return made("customers", rows, {"state": looked_up(state, "city")})
 
 
 def capitals(rng: Random, number: int) -> Made:
@@ -58,25 +58,23 @@ def capitals(rng: Random, number: int) -> Made:
         return cells | {"staff": str(rng.randrange(3, 900)), "rent": measured(rng, 40, 11, 2)}
 
     rows = [row(country) for country in rng.sample(list(capital), len(capital))]
-    rules = {"capital": looked_up(capital, "country"), "country": looked_up(country_of, "capital")}
-    return made("offices", rows, **rules)
+    rules: Rules = {"capital": looked_up(capital, "country"), "country": looked_up(country_of, "capital")}
+    return made("offices", rows, rules)
 
 
 def country_codes(rng: Random, number: int) -> Made:
     """Countries with currency, telephone prefix and code: columns of one entity, besides what was measured."""
     by = {country: dict(zip(("currency", "prefix", "iso"), rest, strict=True)) for country, _, *rest in countries()}
-    country_of = {facts["iso"]: country for country, facts in by.items()}
+    country_of = {own["iso"]: country for country, own in by.items()}
 
     def row(country: str) -> dict[str, str]:
         cells = {"country": country, **by[country]}
         return cells | {"parcels": str(rng.randrange(40, 9_000)), "days": measured(rng, 9, 2.5), "weight": code(rng, 4)}
 
-    rules = {
-        name: lambda c, name=name: by[c["country"]][name] if c["country"] in by else None
-        for name in ("currency", "prefix", "iso")
-    }
+    facts = {name: {country: own[name] for country, own in by.items()} for name in ("currency", "prefix", "iso")}
+    rules: Rules = {name: looked_up(found, "country") for name, found in facts.items()}
     rows = [row(country) for country in rng.sample(list(by), len(by))]
-    return made("shipments", rows, country=looked_up(country_of, "iso"), **rules)
+    return made("shipments", rows, {"country": looked_up(country_of, "iso"), **rules})
 
 
 def phones(rng: Random, number: int) -> Made:
@@ -90,11 +88,14 @@ def phones(rng: Random, number: int) -> Made:
         begins = f"+{prefix[country]}"
         return cells | {"country": country, "prefix": begins, "phone": f"{begins} {code(rng, 7)}"}
 
+    rules: Rules = {
+        "prefix": (lambda c: c["phone"].split()[0], lambda c: f"+{prefix[c['country']]}"),
+        "country": lambda c: country_of.get(c["prefix"][1:]),
+    }
     return made(
         "clients",
         [row() for _ in range(rows_of(number))],
-        prefix=(lambda c: c["phone"].split()[0], lambda c: f"+{prefix[c['country']]}"),
-        country=lambda c: country_of.get(c["prefix"][1:]),
+        rules,
     )
 
 
@@ -108,13 +109,16 @@ def periodic(rng: Random, number: int) -> Made:
         {"number": str(place + 1), "symbol": one, "weight": mass, "stock": measured(rng, 50, 15), "shelf": code(rng, 3)}
         for place, (one, mass) in enumerate(every)
     ]
+    rules: Rules = {
+        "symbol": looked_up(symbol, "number"),
+        "weight": looked_up(weight, "symbol"),
+        "number": looked_up(number_of, "symbol"),
+    }
     return made(
         "chemicals",
         rows,
+        rules,
         lambda before: {"number": str(int(before[-1]["number"]) + 1)},
-        symbol=looked_up(symbol, "number"),
-        weight=looked_up(weight, "symbol"),
-        number=looked_up(number_of, "symbol"),
     )
 
 

@@ -12,6 +12,7 @@ from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.rows import RowTest
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
 from tests.made_tables import ships
@@ -208,6 +209,35 @@ def test_rows_without_an_answer_were_counted_as_if_memory_had_been_seen_there() 
     assert weighed(asked, ["I do not know."] * 40).share is None
 
 
+PRICE = Guess({"12.34": 0.002}, 0.001, coarser=(Rounded(1, {}, 0.01), Rounded(0, {}, 0.02)))
+
+
+@pytest.mark.parametrize(("answer", "digits"), [("12.34", 0), ("12.3", 1), ("12.31", 1), ("12", 2), ("13", None)])
+def test_a_rounded_number_is_worth_what_its_digits_are_worth(answer: str, digits: int | None) -> None:
+    evidence = weighed([query(0, {"price": ("12.34", PRICE)}, "feature_completion")], [answer])
+    chances = PRICE.chances(answer)
+    assert evidence.recalled_bits == pytest.approx(0 if digits is None else worths(chances)[digits])
+    assert evidence.p_value == pytest.approx(1 if digits is None else chances[digits])
+    assert evidence.hits == (digits == 0)
+
+
+def test_many_rounded_numbers_are_memory() -> None:
+    asked = [query(number, {"price": ("12.34", PRICE)}, "feature_completion") for number in range(9)]
+    for answer, most in (("12.34", 1e-20), ("12.3", 1e-8), ("12", 1e-3)):
+        p_value = weighed(asked, [answer] * 9).p_value
+        assert p_value is not None
+        assert p_value < most
+
+
+def test_an_answer_that_was_not_read_weighs_nothing() -> None:
+    """`control:exposed` was called contaminated with none of its answers read: each was cut."""
+    asked = [query(number, {f"c{place}": ("39", AGE) for place in range(9)}, "full_completion") for number in range(9)]
+    cut = Reply("The c0 is 39, The c1 is 39, The c2 is 3", State.TRUNCATED)
+    trials = [Trial(one, cut, FullCompletion().read(one, cut, IS, english())) for one in asked]
+    evidence = FullCompletion().weigh(trials, LEVEL)
+    assert (evidence.answered, evidence.recalled_bits, evidence.p_value) == (0, 0, 1)
+
+
 def test_asking_what_every_guesser_knows_would_tell_nothing() -> None:
     sure = Guess({"39": 0.99}, 0.001)
     reason = IncompleteCompletion().uninformative([query(number, {"age": ("39", sure)}) for number in range(40)], LEVEL)
@@ -245,13 +275,15 @@ def test_evidence_says_in_which_columns_the_bits_lie_and_what_stands_without_eac
 def test_without_its_only_column_nothing_is_left() -> None:
     ages = [query(number, {"age": ("39", AGE)}, "feature_completion") for number in range(3)]
     evidence = weighed(ages, ["39"] * 3)
-    assert (evidence.columns, evidence.without) == ({"age": pytest.approx(18)}, {"age": 1.0})
+    assert evidence.columns == {"age": pytest.approx(18)}
+    assert evidence.without == {"age": 1.0}
 
 
 def test_the_columns_of_one_entity_count_as_one() -> None:
     known = replace(person(0), lies_in=dict.fromkeys(("age", "sex"), "age and sex"))
     evidence = weighed([known], [RIGHT])
-    assert (evidence.columns, evidence.without) == ({"age and sex": pytest.approx(8)}, {"age and sex": 1.0})
+    assert evidence.columns == {"age and sex": pytest.approx(8)}
+    assert evidence.without == {"age and sex": 1.0}
 
 
 def test_what_is_not_answered_lies_in_no_column() -> None:

@@ -1,0 +1,70 @@
+"""Who knows a rule and no row is not accused, who remembers rows is found: a slice of the skill benchmark."""
+
+from functools import cache
+from random import Random
+
+import pytest
+
+from tests.benchmarks.skill import KINDS, MEMORISER, SELDOM, SOLVER, Counts, measured
+from tests.benchmarks.skills.answerers import shown_cells
+from tests.benchmarks.skills.made import Made, arranged
+
+SOLVED = ("orders", "staff", "stays", "grids")
+RUNS = 2
+FALLIBLE = {  # rules that are right mostly
+    "orders": {"price"},
+    "units": {"cm"},
+    "birthdays": {"player"},
+    "players": {"player"},
+}
+
+
+@cache
+def counts(kind: str) -> Counts:
+    return measured(kind, 0, RUNS)
+
+
+def made(kind: str, number: int) -> Made:
+    rng = Random(f"{kind} {number}")
+    return arranged(KINDS[kind].make(rng, number), rng, number)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SOLVED)
+def test_a_solver_is_not_accused(kind: str) -> None:
+    for solver in (SOLVER, SELDOM):
+        assert not counts(kind).verdicts[solver, "contaminated"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", SOLVED)
+def test_who_remembers_a_quarter_of_the_rows_is_found(kind: str) -> None:
+    assert counts(kind).verdicts[MEMORISER, "contaminated"] == RUNS
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real])
+@pytest.mark.parametrize("number", range(3))
+def test_the_rules_of_a_made_table_hold_in_its_rows(kind: str, number: int) -> None:
+    one = made(kind, number)
+    followed = 0
+    for row in range(0, len(one.table.rows), 7):
+        cells = shown_cells(one.table, row)
+        for name in set(one.rules) - FALLIBLE.get(kind, set()):
+            follows = one.derived({other: cell for other, cell in cells.items() if other != name}).get(name)
+            assert follows in (None, cells[name])
+            followed += follows is not None
+        if row > 3:
+            after = one.after([shown_cells(one.table, before) for before in range(row - 4, row)])
+            followed += sum(cells.get(name) == cell for name, cell in after.items())
+    assert followed
+
+
+@pytest.mark.parametrize("kind", [name for name, kind in KINDS.items() if not kind.real])
+def test_a_table_is_the_same_each_time_and_another_for_another_number(kind: str) -> None:
+    first = made(kind, 0).table
+    assert made(kind, 0).table == first
+    assert made(kind, 1).table.rows != first.rows
+
+
+def test_there_are_thirty_kinds_and_more() -> None:
+    assert len(KINDS) > 30
