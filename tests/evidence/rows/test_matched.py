@@ -81,14 +81,14 @@ def stones(rows: int = 600) -> Table:
         length = round(rng.gauss(6, 0.7), 2)
         width, depth = round(length + rng.gauss(0, 0.02), 2), round(rng.gauss(62, 1.2), 1)
         height = f"{depth * (length + width) / 200:.2f}"
-        cells.append((f"{length:.2f}", f"{width:.2f}", height, f"{depth:.1f}", str(rng.randrange(30))))
-    columns = ("length", "width", "height", "depth", "tray")
+        cells.append((f"{length:.2f}", f"{width:.2f}", height, f"{depth:.1f}"))
+    columns = ("length", "width", "height", "depth")
     return replace(SHIPS, name="stones", sha256="5" * 64, columns=columns, rows=tuple(cells), target=None)
 
 
 def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
     """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
-    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]"):
+    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]|computes or knows the world sees"):
         blinded(stones())
 
 
@@ -264,3 +264,33 @@ def test_a_law_that_another_column_follows_by_is_seen_as_well() -> None:
     table = replace(SHIPS, sha256="9" * 64, columns=("length", "height", "lot"), rows=tuple(cells), target=None)
     assert seen_by(Copies(table, "length", rows, donors)) in {"length", "height"}
     assert seen_by(Copies(table, "lot", rows, donors)) is None
+
+
+def receipts(rows: int = 600) -> Table:
+    """The subtotal is quantity times price, so that a change of any of the three is seen; the till is free."""
+    rng = Random(11)
+    cells = []
+    for _ in range(rows):
+        quantity, price = rng.randrange(1, 25), rng.choice([n * 25 + 99 for n in range(60)])
+        cells.append((str(quantity), f"{price / 100:.2f}", f"{quantity * price / 100:.2f}", str(rng.randrange(12))))
+    columns = ("quantity", "price", "subtotal", "till")
+    return replace(SHIPS, name="receipts", sha256="a" * 64, columns=columns, rows=tuple(cells), target=None)
+
+
+def test_who_multiplies_is_not_accused() -> None:
+    table = receipts()
+    try:
+        altered = table.columns[blinded(table).column]
+    except Skip as skip:
+        assert re.search("tells altered ones apart|sees what is altered", str(skip))  # noqa: PT017 - either is right
+        return
+    assert altered == "till"
+
+    def multiplied(query: Query) -> str:
+        quantity, price, subtotal = (float(cell) for cell in re.findall(r"is (\d+(?:\.\d+)?)", shown(query)[-1])[:3])
+        return "Yes" if abs(quantity * price - subtotal) < 0.01 else "No"
+
+    for seed in range(10):
+        p_value = weighed(asked(seed, table), multiplied).p_value
+        assert p_value is not None
+        assert p_value > 0.01
