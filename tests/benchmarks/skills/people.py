@@ -1,6 +1,7 @@
 """Tables of people and of texts: strings made of others, what a name says, facts about an invented world."""
 
 import re
+from collections.abc import Sequence
 from datetime import date, timedelta
 from random import Random
 
@@ -118,24 +119,32 @@ def birthdays(rng: Random, number: int) -> Made:
     return made("season", rows, {"born": looked_up(born, "player"), "player": looked_up(who, "born")})
 
 
-def players(rng: Random, number: int) -> Made:
-    """Players whose birthday, club, height and nation are known to the world: columns of one entity."""
-    names = invented_names(rng, rows_of(number))
+def _players(rng: Random, count: int, facts: Sequence[str]) -> tuple[list[dict[str, str]], Rules]:
+    """Players with these facts about them, and the rules of who knows the players."""
+    names = invented_names(rng, count)
     clubs, nations = invented_names(rng, 20, 1), invented_names(rng, 12, 1)
-    known = {
-        name: {
-            "born": _born(rng),
-            "club": rng.choice(clubs),
-            "nation": rng.choice(nations),
-            "height": str(rng.randrange(165, 203)),
-        }
-        for name in names
-    }
-    who = {own["born"]: name for name, own in known.items()}
-    facts = ("born", "club", "nation", "height")
-    by_fact = {fact: {name: own[fact] for name, own in known.items()} for fact in facts}
-    rules: Rules = {"player": looked_up(who, "born"), **{fact: looked_up(by_fact[fact], "player") for fact in facts}}
-    rows = [{"player": name, **known[name]} for name in names]
+
+    def known() -> dict[str, str]:
+        own = {"born": _born(rng), "club": rng.choice(clubs), "nation": rng.choice(nations)}
+        return own | {"height": str(rng.randrange(165, 203))}
+
+    rows = [{"player": name, **{fact: cell for fact, cell in known().items() if fact in facts}} for name in names]
+    by_fact = {fact: {row["player"]: row[fact] for row in rows} for fact in facts}
+    who = {row["born"]: row["player"] for row in rows}
+    return rows, {"player": looked_up(who, "born"), **{fact: looked_up(by_fact[fact], "player") for fact in facts}}
+
+
+def players(rng: Random, number: int) -> Made:
+    """Players whose birthday, club, height and nation are known to the world: a table of facts about one entity."""
+    rows, rules = _players(rng, rows_of(number), ("born", "club", "nation", "height"))
+    return made("players", rows, rules)
+
+
+def squads(rng: Random, number: int) -> Made:
+    """Players whose birthday and club are known to the world, with what they did in one season."""
+    rows, rules = _players(rng, rows_of(number), ("born", "club"))
+    for row in rows:
+        row |= {"minutes": str(rng.randrange(40, 3_200)), "passes": str(rng.randrange(10, 2_400))}
     return made("squads", rows, rules)
 
 
@@ -162,5 +171,6 @@ KINDS = (
     Kind("titles", "sex by title", titles),
     Kind("birthdays", "birthdays of players, one column of facts", birthdays),
     Kind("players", "birthday, club, nation, height of players", players, few="all columns follow from one"),
+    Kind("squads", "birthday and club of players, and their season", squads),
     Kind("teams", "city and stadium of a team", teams),
 )
