@@ -145,6 +145,11 @@ def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> C
     return Column(name, tuple(cells), tuple(map(keys.__getitem__, cells)))
 
 
+def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
+    """The cells as a column, unless they are one."""
+    return cells if isinstance(cells, Column) else column(name, cells, missing)
+
+
 def with_words(columns: Iterable[Column]) -> list[Column]:
     """The columns, and the first, second and last word of those that hold many texts: families, titles, prefixes."""
     return [found for one in columns for found in (one, *one.words)]

@@ -6,30 +6,29 @@ were not asked with the row in question: never by an answer. All of it is determ
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite, sqrt
 
 import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Guess, marginal
-from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column
+from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_column, as_number
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
-from tabcontam.guesser.laws import Follows, follows, law_bits, with_derived
-from tabcontam.guesser.laws.one_column import surprise
+from tabcontam.guesser.laws import Follows, follows, with_derived
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.rounding import Rounded, chain
-from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, MOST_ROWS, Everywhere, Sample, sample_of
+from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, Everywhere, Sample, sample_of
 from tabcontam.guesser.texts import by_characters
 from tabcontam.guesser.view import View
-from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
+from tabcontam.guesser.weighing import LEAST, Predicted, Tops, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
-LOOKED_AT = 12  # columns that may be hardest to guess
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
@@ -52,7 +51,7 @@ def guess_chain(
     which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
     The `known` rows are learned from in every fit, and no predictor is weighed by them.
     """
-    whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *asked})}
+    whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *asked})}
     drawn = list(order) if order is not None else list(range(len(whole[asked[0]].keys)))
     sample = sample_of(drawn, rows, frozenset(known))
     if sample is None:
@@ -81,53 +80,6 @@ def guess_chain(
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
-def _column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
-    return cells if isinstance(cells, Column) else column(name, cells, missing)
-
-
-def least_sure_of(
-    columns: Mapping[str, Sequence[Cell] | Column],
-    shown: Sequence[str],
-    candidates: Sequence[str],
-    count: int,
-    missing: Collection[str] = (),
-    order: Sequence[int] | None = None,
-    apart: bool = False,
-) -> list[str]:
-    """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
-
-    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
-    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
-    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing
-    about another.
-    """
-    whole = {name: _column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
-    rows = (list(order) if order is not None else list(range(len(whole[candidates[0]].keys))))[:MOST_ROWS]
-    taken = {name: one.at(rows) for name, one in whole.items()}
-    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
-    lacking = {
-        name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
-        for name in varied[: max(LOOKED_AT, count)]
-    }
-    worded = {name: with_derived([one]) for name, one in taken.items()}
-    found: list[str] = []
-    lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
-    while lacking and len(found) < count:
-        best = min(lacking, key=lambda name: (-lacking[name], name))
-        beside = 0 if apart else len(found)
-        if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
-            lawful[best] = beside
-            beside_it = sorted({*shown, *([] if apart else found)} - {best})
-            given = [one for other in beside_it for one in worded[other]]
-            lacking[best] = min(lacking[best], law_bits(taken[best], given))
-            continue
-        found.append(best)
-        del lacking[best]
-        for name in [] if apart else list(lacking):
-            lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
-    return found
-
-
 def _guesses(
     target: Column, given: Sequence[Column], sample: Sample, wanted: Ints, views: Sequence[View]
 ) -> list[Guess]:
@@ -138,7 +90,7 @@ def _guesses(
     ]
     peaks = _with_errors(target, predicted, sample)
     likelihoods = likelihoods_of(predicted, len(sample.rows))
-    guesses: dict[int, Guess] = {}
+    finals: dict[int, _Final] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
         others = likelihoods.known & (sample.groups != group)
         weights = likelihoods.weights(others)
@@ -148,14 +100,52 @@ def _guesses(
         for one, matrix in zip(predicted, mixed, strict=True):
             base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
         extra = likelihoods.weights_beside(others, base)
-        members = set(wanted[sample.groups[wanted] == group].tolist())
         for one, matrix in zip(predicted, mixed, strict=True):
-            whole = _with_added(one, matrix, extra)
-            for number, row in enumerate(one.fit.predicted.tolist()):
-                if row in members:
-                    followed = _followed(one, number, extra)
-                    guesses[row] = _guess(one, whole[number], followed, peaks[row], int(others.sum()))
-    return [guesses[row] for row in wanted.tolist()]
+            own = sample.groups[one.fit.predicted] == group
+            if own.any():
+                final = _Final(one, _with_added(one, matrix, extra), extra, int(others.sum()))
+                finals |= {int(row): final for row in one.fit.predicted[own | (len(predicted) == 1)]}
+    tops = Tops.of(target, {row: final.likeliest[row] for row, final in finals.items()}, sample.groups)
+    return [finals[row].guess(row, peaks[row], tops.beside(int(sample.groups[row]))) for row in wanted.tolist()]
+
+
+@dataclass(frozen=True, eq=False)
+class _Final:
+    """The probabilities that a fit's mixture gives to the values of each row that it predicts."""
+
+    one: Predicted
+    chances: Floats
+    extra: Mapping[str, float]  # the weights of the predictors that know some rows only
+    rows: int  # that weighed the predictors
+
+    @cached_property
+    def place(self) -> Mapping[int, int]:
+        """The line of each row in `chances`."""
+        return {row: number for number, row in enumerate(self.one.fit.predicted.tolist())}
+
+    @cached_property
+    def likeliest(self) -> Mapping[int, tuple[str, float]]:
+        """The likeliest value of each row, by key, and its probability; "" where no value is likely."""
+        most = self.chances[:, 2:].argmax(axis=1) + 2 if self.chances.shape[1] > 2 else np.zeros(0, dtype=np.int64)
+        found = {}
+        for row, number in self.place.items():
+            dense = {self.one.fit.keys[most[number]]: float(self.chances[number, most[number]])} if len(most) else {}
+            both = dense | self._with_followed(number)
+            found[row] = max(both.items(), key=lambda item: (item[1], item[0]), default=("", 0.0))
+        return found
+
+    def _with_followed(self, number: int) -> dict[str, float]:
+        """What follows from the shown cells of a row, by key, with the other predictors' probability of it."""
+        place, followed = self.one.fit.place, _followed(self.one, number, self.extra)
+        return {
+            key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
+            for key, share in followed.items()
+        }
+
+    def guess(self, row: int, peak: float, tops: "Tops") -> Guess:
+        """The guess of one row."""
+        number = self.place[row]
+        return _guess(self.one, self.chances[number], _followed(self.one, number, self.extra), peak, self.rows, tops)
 
 
 def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
@@ -253,10 +243,11 @@ def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Fl
     return np.asarray(total + base[:, None] * mixed)
 
 
-def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
+def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: Tops) -> Guess:
     """The guess of one row: the mixture, no value below one that was never seen among as many rows.
 
-    Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
+    Each chance is raised by its standard error, and the likeliest value's to what it was in other rows: too high costs
+    a few hundredths of a bit, too low the error rate.
     """
     floor = 1 / (len(one.fit.train) + 1)
     likely = np.flatnonzero(chances + np.sqrt(chances / rows) > floor)
@@ -267,6 +258,7 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     bounded = {key: min(1.0, max(0.0, chance)) for key, chance in found.items() if key}
     raised = ((key, min(1.0, chance + sqrt(chance * (1 - chance) / rows))) for key, chance in bounded.items())
     ranked = sorted(raised, key=lambda item: (-item[1], item[0]))
+    ranked[:1] = [(key, tops.raised(chance)) for key, chance in ranked[:1]]
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
@@ -334,7 +326,8 @@ def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample)
     weighed &= np.array([key not in spikes for key in target.keys])
     if weighed.sum() < LEAST_ROWS:
         return peaks
-    share = weighed.sum() / np.isin(sample.groups, sample.groups[weighed]).sum()
+    among = np.concatenate([one.fit.predicted for one in predicted])
+    share = weighed.sum() / np.isin(sample.groups[among], sample.groups[weighed]).sum()
     known, step = guess[weighed], float(np.median(fit.step(guess[weighed])))
     errors = Errors(known, target.numbers[weighed] - known, step)
     own = np.where(weighed, target.numbers, np.nan)

@@ -16,7 +16,7 @@ from tabcontam.tables.table import Table
 
 WIDE = 20  # columns up to which the cells of four rows are looked at, and not only of the row before
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 4  # of the guesser: what another one made is not read
+VERSION = 5  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
     """
 
     def find() -> tuple[str, ...]:
-        from tabcontam.guesser.guesser import least_sure_of
+        from tabcontam.guesser.hardest import least_sure_of
 
         given = () if before else table.columns
         cells, shown = _cells(table, columns if before else table.columns, given, _lagged(table, ()) if before else ())
