@@ -157,7 +157,9 @@ def terms(count: int, paired: Sequence[int], tripled: Sequence[int], divided: Se
 
 def interest(columns: Floats, places: Sequence[int]) -> Terms | None:
     """Annuities and compound interest of columns that may be an amount, a rate and a number of terms."""
-    low, high = np.nanmin(columns, axis=1), np.nanmax(columns, axis=1)
+    known = np.isfinite(columns)
+    low, high = np.where(known, columns, np.inf).min(axis=1), np.where(known, columns, -np.inf).max(axis=1)
+    places = [place for place in places if known[place].any()]
     rates = [place for place in places if low[place] >= 0 and high[place] <= 100]
     lasting = [
         place
