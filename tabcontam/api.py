@@ -136,6 +136,8 @@ def run(
     marks: str | None = None,
     target: str | None = None,
     name: str | None = None,
+    known: Dataset | Sequence[Dataset] = (),
+    reference: str | None = None,
     controls: bool = True,
     rules: str = RULES[0],
     alpha: float = ALPHA,
@@ -172,6 +174,8 @@ def run(
     checked = {
         "llm": _several(llm),
         "dataset": _datasets(dataset),
+        "known": _datasets(known),
+        "reference": None if reference is None else _several(reference)[0],
         "serializer": _several(serializer),
         "prompts": _several(prompts),
         "rules": _one_of("rules", rules, RULES),

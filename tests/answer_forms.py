@@ -7,7 +7,7 @@ said, never which ones: what is rounded aside, each answer means the values that
 import json
 import re
 from collections.abc import Callable, Sequence
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 
 Values = Sequence[str | None]
 Wording = Callable[[Sequence[str], Values], str]
@@ -98,11 +98,12 @@ def _with_comma(value: str | None) -> str | None:
 
 
 def _one_digit_fewer(value: str | None) -> str | None:
-    """A number without its last decimal, rounded to even as Python does; whole numbers stay."""
+    """A number without its last decimal, halves rounded up; whole numbers stay."""
     if not value or not NUMBER.fullmatch(value) or "." not in value:
         return value
     number = Decimal(value)
-    return str(round(number, -int(number.as_tuple().exponent) - 1) if "." in value else number)
+    place = int(number.as_tuple().exponent) + 1
+    return str(number.quantize(Decimal(1).scaleb(place), rounding=ROUND_HALF_UP))
 
 
 def _grouped(value: str | None) -> str | None:

@@ -38,10 +38,19 @@ def in_words(capabilities: frozenset[Capability]) -> str | None:
 
 @dataclass(frozen=True)
 class Subject:
-    """An LLM of the run; `joined` says that it is a control beside the LLMs under test."""
+    """An LLM of the run; `joined` says that it is a control beside the LLMs under test.
+
+    The `reference` is not under test either: what it answers, too, is no sign that rows were seen.
+    """
 
     model: Model
     joined: bool = False
+    reference: bool = False
+
+    @property
+    def tested(self) -> bool:
+        """Whether it is an LLM under test."""
+        return not self.joined and not self.reference
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,8 @@ def plan(
 ) -> list[PlannedCell]:
     """Every cell with every query, before anything is sent. The same seed plans the same queries for every LLM.
 
+    The reference has cells of those tests alone whose chances its answers change.
+
     Tests that show no rows are planned once, under the first serializer, and those that word their own queries under
     the first of `prompts` (the default set, where none is given). `tell` is told for how many of how many combinations
     of a test, a table, a serializer and a prompt set the queries are written; `ready` is called before each.
@@ -161,6 +172,7 @@ def plan(
         PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])
         for subject in subjects
         for sheet, reason in zip(sheets, reasons, strict=True)
+        if sheet.test.referred or not subject.reference
     ]
 
 
@@ -200,7 +212,7 @@ def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:
     """Why a sheet is not worth asking. The published rules ask all the same."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    return sheet.test.uninformative(sheet.written, at)
+    return sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:

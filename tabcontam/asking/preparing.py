@@ -127,6 +127,7 @@ def _table(facts: Mapping[str, Any]) -> Table:
     """The table that `_job` took apart."""
     whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
     whole["rows"] = tuple(map(tuple, facts["rows"]))
+    whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])
     whole["missing"] = frozenset(facts["missing"])
     whole["question"] = facts["question"] and Question(**facts["question"])
     whole["hints"] = facts["hints"] and {test: tuple(names) for test, names in facts["hints"].items()}

@@ -28,6 +28,7 @@ from tabcontam.asking.reply_file import (
     with_side_files,
 )
 from tabcontam.asking.trials import answer_held, brought, sent
+from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
     Answer,
     Lookup,
@@ -40,7 +41,7 @@ from tabcontam.evidence.questions import (
     State,
     Usage,
 )
-from tabcontam.subjects.base import Form
+from tabcontam.subjects.base import Form, Model
 from tabcontam.tables.editions import cache_folder
 
 SCHEMA = 1
@@ -327,3 +328,16 @@ def _is_damage(error: Exception) -> bool:
 
 def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
+
+
+def asked_as(model: Model, query: Query) -> str | None:
+    """What makes a query the same as another for a model; None for one whose replies are not stored.
+
+    Where the form is not known yet, prompts are the same only if they are in every form.
+    """
+    if model.identity is None:
+        return None
+    question = query.question
+    open_form = isinstance(question, Prompt) and not model.settled
+    forms = (model.form, *(form for form in Form if form is not model.form)) if open_form else (model.form,)
+    return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)

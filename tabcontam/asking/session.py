@@ -13,18 +13,19 @@ from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
 from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store, key
+from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Prompt, Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Answer, Query, State, Trial, Verdict
 from tabcontam.reading.words import Dictionary
-from tabcontam.subjects.base import Form, Model
+from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
-from tabcontam.verdicts.judge import LONGEST, conclude, read_trial, result, surely_found, unjudged
+from tabcontam.verdicts.judge import conclude, read_trial, result, surely_found, unjudged, whole
+from tabcontam.verdicts.reference import Reference
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
@@ -65,9 +66,11 @@ class Session:
 
     def __post_init__(self) -> None:
         self._budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self.reference = next((subject.model.spec for subject in self._subjects() if subject.reference), "")
+        self._referring = bool(self.reference)
 
     async def connect(self) -> None:
-        """Reach every LLM before anything is asked. Raises `UsageError` when none under test can be reached."""
+        """Reach every LLM first. Raises `UsageError` when none under test can be reached, or not the reference."""
         subjects = self._subjects()
         with self.progress.doing("connecting"):
             reached = await asyncio.gather(*(subject.model.connect() for subject in subjects), return_exceptions=True)
@@ -77,10 +80,12 @@ class Session:
                 self.unreachable[subject.model.spec] = str(outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
-        under_test = [subject.model.spec for subject in subjects if not subject.joined]
+        under_test = [subject.model.spec for subject in subjects if subject.tested]
         lines = [self.unreachable[spec] for spec in under_test if spec in self.unreachable]
         if under_test and len(lines) == len(under_test):
             raise UsageError("; ".join(dict.fromkeys(lines)))
+        if self.reference in self.unreachable:
+            raise UsageError(f"--reference: {self.unreachable[self.reference]}")
 
     def recall(self) -> None:
         """Take the answers that the run's folder holds to the same prompts, then those that the store holds."""
@@ -101,7 +106,10 @@ class Session:
             self._recall_stored(subject)
 
     async def ask(self) -> None:
-        """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own."""
+        """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own.
+
+        The reference is asked before them: no verdict rests on what it might still answer, wherever a run ends.
+        """
         subjects = self._reached()
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
         for llm, line in self.unreachable.items():
@@ -115,7 +123,12 @@ class Session:
             limiter, price = self._limiter(model), self._price(model)
             self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
         try:
-            await asyncio.gather(*(self._ask_one(subject) for subject in subjects))
+            for first in (subject for subject in subjects if subject.reference):
+                await self._ask_one(first)
+                self._referring = False
+                for cell in self.cells:  # of which answers were known before
+                    self._end_if_found(cell)
+            await asyncio.gather(*(self._ask_one(subject) for subject in subjects if not subject.reference))
         finally:
             self.progress.end()
 
@@ -131,7 +144,7 @@ class Session:
             await subject.model.close()
 
     def results(self) -> list[Result]:
-        """The result of every cell, judged from what was answered."""
+        """The result of every cell but the reference's, judged from what was answered."""
         cells = [
             replace(
                 self._result(cell),
@@ -140,12 +153,13 @@ class Session:
                 not_averaged=cell.test.not_averaged(cell.table) if cell.queries else None,
             )
             for cell in self.cells
+            if not cell.subject.reference
         ]
         return conclude(cells, self.options.rules, self.options.alpha)
 
     def failures(self) -> str | None:
         """What the LLMs under test failed with, if not one of their replies came through; else None."""
-        under_test = {cell.name: cell for cell in self.cells if not cell.subject.joined}
+        under_test = {cell.name: cell for cell in self.cells if cell.subject.tested}
         replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
         if any(reply.state is not State.FAILED for reply in replies):
             return None
@@ -188,7 +202,7 @@ class Session:
         return [
             Duration(**cell.name._asdict(), seconds=round(self.seconds[cell.name], 3))
             for cell in self.cells
-            if cell.name in self.seconds
+            if cell.name in self.seconds and not cell.subject.reference
         ]
 
     def limit(self) -> str | None:
@@ -216,11 +230,14 @@ class Session:
         pending: dict[str, list[Slot]] = {}
         for number, (cell, query) in enumerate(self._places(subject)):
             if query.id not in self.trials.get(cell.name, {}):
-                pending.setdefault(_asked_as(model, query) or str(number), []).append((cell, query))
+                pending.setdefault(asked_as(model, query) or str(number), []).append((cell, query))
         # Of a prompt nothing can be stored for one whose form is still to be found out.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
-            trials = [(cell, self._whole(cell, Trial(query, reply, cached=True))) for cell, query in pending[found]]
+            trials = [
+                (cell, whole(cell.test, Trial(query, reply, cached=True), cell.serializer))
+                for cell, query in pending[found]
+            ]
             if all(self._usable(trial) for _, trial in trials):
                 self._recalled += [(cell, self._keep(cell, trial)) for cell, trial in trials]
                 del pending[found]
@@ -300,7 +317,7 @@ class Session:
         self._put(job, asker.llm, reply)
         self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
         for cell, query in job.places:
-            trial = self._keep(cell, self._whole(cell, Trial(query, reply)))
+            trial = self._keep(cell, whole(cell.test, Trial(query, reply), cell.serializer))
             self._record(cell, trial)
             self.progress.answered(asker.llm, trial.reply)
 
@@ -314,16 +331,6 @@ class Session:
             self._unsettled.remove(llm)
             self.store.note_form(model.identity, model.version, model.form)
 
-    @staticmethod
-    def _whole(cell: PlannedCell, trial: Trial) -> Trial:
-        """A reply that was cut after everything asked for is none that was cut."""
-        reply = trial.reply
-        if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
-            return trial
-        if cell.test.complete(trial.query, reply.text[:LONGEST], cell.serializer):
-            return replace(trial, reply=replace(reply, state=State.OK))
-        return trial
-
     def _record(self, cell: PlannedCell, trial: Trial) -> None:
         """Write a trial down; where that fails, ask nothing more and keep the line for `Journal.rescue`."""
         line = trial_line(cell.name._asdict(), cell.subject.model.form, trial, self.options.rules == PAPER)
@@ -335,11 +342,25 @@ class Session:
     def _keep(self, cell: PlannedCell, trial: Trial) -> Trial:
         read = read_trial(cell.test, trial, cell.serializer, self.dictionary)
         self.trials.setdefault(cell.name, {})[trial.query.id] = read
-        llm, whole = cell.name.llm, len(self.trials[cell.name]) == len(cell.queries)
-        may_end = self.options.stop_at_first and whole and llm not in self.found_by
-        if may_end and surely_found(self._result(cell), self.options.rules, cell.level):
-            self.found_by[llm] = cell.name
+        self._end_if_found(cell)
         return read
+
+    def _end_if_found(self, cell: PlannedCell) -> None:
+        """Ask an LLM nothing more after its first contaminated cell, if that is wanted."""
+        llm, own = cell.name.llm, self.trials.get(cell.name, {})
+        asked = bool(own) and len(own) == len(cell.queries)
+        may_end = self.options.stop_at_first and not self._referring and not cell.subject.reference
+        if not may_end or not asked or llm in self.found_by:
+            return
+        if surely_found(self._result(cell), self.options.rules, cell.level):
+            self.found_by[llm] = cell.name
+
+    def _of_reference(self, cell: PlannedCell) -> Reference | None:
+        """The reference with what it answered to a cell's queries; None where it has no say."""
+        if not self.reference or not cell.test.referred:
+            return None
+        own = self.trials.get(cell.name._replace(llm=self.reference), {})
+        return Reference(self.reference, list(own.values()))
 
     def _result(self, cell: PlannedCell) -> Result:
         trials = self.trials.get(cell.name, {})
@@ -354,7 +375,8 @@ class Session:
             return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.written if query.id in trials]
         ended = skip or self._ended(cell.name.llm)
-        return result(cell.name, cell.test, asked, len(cell.written), self.options.rules, cell.level, ended)
+        rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
+        return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference)
 
     def _exposure(self, cell: PlannedCell) -> float | None:
         """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""
@@ -376,16 +398,3 @@ class Session:
             name = self.found_by[llm]
             return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"
         return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended before"
-
-
-def _asked_as(model: Model, query: Query) -> str | None:
-    """What makes a query the same as another for a model; None for one whose replies are not stored.
-
-    Where the form is not known yet, prompts are the same only if they are in every form.
-    """
-    if model.identity is None:
-        return None
-    question = query.question
-    open_form = isinstance(question, Prompt) and not model.settled
-    forms = (model.form, *(form for form in Form if form is not model.form)) if open_form else (model.form,)
-    return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)

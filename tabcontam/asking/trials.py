@@ -6,7 +6,6 @@ import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -29,12 +28,14 @@ from tabcontam.evidence.questions import (
 )
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import Rounded
 from tabcontam.subjects.base import Form
 from tabcontam.verdicts.cells import PROMPTS, CellName
 
 TRIALS = "trials.jsonl"
 RESULTS = "results.json"
 JUNIT = "junit.xml"
+RECALLED = "recalled.csv"
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
 PASSAGE, LOOKUP = "passage", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]
@@ -200,7 +201,9 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "detail": reply.detail,
         **judged(trial, paper_rules),
         "decoy_of": query.decoy_of,
-        "chance": {name: asdict(guess) for name, guess in query.chance.items()},
+        "chance": {name: guess.fields() for name, guess in query.chance.items()},
+        "row": query.row,
+        "lies_in": dict(query.lies_in),
         **brought(reply),
         "cached": trial.cached,
     }
@@ -256,8 +259,24 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         not_expected=tuple(line.get("not_expected", ())),
         chance=chance,
         decoy_of=line.get("decoy_of") or "",
+        row=row_of(line),
+        lies_in=_lies_in(line),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
+
+
+def row_of(line: Mapping[str, Any]) -> int | None:
+    """The table's row that a line asks about, from 0; None where it does not say so, as in older runs."""
+    row = line.get("row")
+    return row if isinstance(row, int) and not isinstance(row, bool) and row >= 0 else None
+
+
+def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:
+    """In which columns a line's answers lie. Raises ValueError where that is no mapping of texts."""
+    held = line.get("lies_in") or {}
+    if not isinstance(held, Mapping) or not all(isinstance(name, str) for name in held.values()):
+        raise ValueError(f"no columns in {held!r}"[:200])
+    return dict(held)
 
 
 def question_of(line: Mapping[str, Any]) -> Question:
@@ -300,7 +319,7 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
 
 def _guess(held: Mapping[str, Any], may_be_nothing: bool) -> Guess:
     """A guess as a line holds it. Raises ValueError where it has no probabilities: a p-value is made of them."""
-    guess = Guess(**held)
+    guess = Guess(**{**held, "coarser": tuple(map(Rounded.read, held.get("coarser", ())))})
     known = [*guess.values.values(), guess.rest, guess.missing] if isinstance(guess.values, dict) else [None]
     if not all(isinstance(chance, int | float) and 0 <= chance <= 1 for chance in known):
         raise ValueError(f"no probability in {held!r}"[:200])

@@ -15,7 +15,7 @@ from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
-from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict
+from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
@@ -24,6 +24,7 @@ from tabcontam.reading.words import english
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.cells import Result, TableVerdict
@@ -79,7 +80,7 @@ class Planned:
         """The reading of a reply to a query of this plan."""
         key = (query.id, reply)
         if key not in self.readings:
-            self.readings[key] = cell.test.read(query, reply, cell.serializer, english())
+            self.readings[key] = cell.test.read(query, as_read(reply), cell.serializer, english())
         return self.readings[key]
 
 
@@ -151,10 +152,12 @@ class Study:
     seed: int = 0
     target: str | None = None
     name: str | None = None
+    known: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
-        """The tables by name or file. Raises `UsageError`."""
-        return [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
+        """The tables by name or file, with the rows that may be known. Raises `UsageError`."""
+        tables = [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
+        return list(with_known(tables, load_known(self.known)))
 
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""

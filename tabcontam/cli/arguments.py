@@ -24,6 +24,8 @@ MARKS_HELP = (
     "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, score), paper, "
     "the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
 )
+KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
+REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
 NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
 examples:
@@ -146,8 +148,8 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
-    what.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
-    what.add_argument("--name", metavar="TEXT", help=NAME_HELP)
+    _add_files(what)
+    what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
     what.add_argument(
         "--no-controls",
         dest="controls",
@@ -190,6 +192,12 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         help="allow that rows of a FILE or of a private card are sent to an LLM on another machine",
     )
     _add_limits(run.add_argument_group("how much is asked, and how fast"))
+
+
+def _add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
+    group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
+    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
 
 
 def _add_limits(limits: "argparse._ArgumentGroup") -> None:
@@ -387,6 +395,5 @@ def _add_power(command: argparse.ArgumentParser) -> None:
         help="how many runs each simulated LLM makes (default: %(default)s)",
     )
     command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
-    command.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
-    command.add_argument("--name", metavar="TEXT", help=NAME_HELP)
+    _add_files(command)
     command.add_argument("--json", action="store_true", help="print JSON")

@@ -114,6 +114,8 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         out=words["out"],
         target=words["target"],
         name=words["name"],
+        known=tuple(words["known"]),
+        reference=words["reference"],
         send_rows=words["send_rows"],
         form=words["form"] or FORMS[0],
         batch_size=words["batch_size"] or BATCH_SIZE,
@@ -236,7 +238,7 @@ def _print_plan(options: argparse.Namespace) -> None:
 def _print_results(results: "RunResults", folder: "Path", options: argparse.Namespace) -> None:
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
-    from tabcontam.runs.folder import last_lines
+    from tabcontam.runs.folder import shown_lines
     from tabcontam.verdicts.document import as_json
 
     if options.json:
@@ -248,7 +250,7 @@ def _print_results(results: "RunResults", folder: "Path", options: argparse.Name
         print_report(
             console,
             results,
-            last_lines(folder, results.cells),
+            shown_lines(folder, results.cells),
             verbosity,
             index=folder / "index.html",
             summary=options.summary,
@@ -346,6 +348,7 @@ def _power(options: argparse.Namespace) -> int:
         seed=options.seed,
         target=options.target,
         name=options.name,
+        known=tuple(options.known),
     )
     try:
         with progress(quiet=False).doing("simulated runs") as tell:

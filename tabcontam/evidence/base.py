@@ -29,6 +29,7 @@ from tabcontam.evidence.questions import Scores as Scores
 from tabcontam.evidence.questions import State as State
 from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
+from tabcontam.evidence.questions import as_read as as_read
 from tabcontam.guesser.chance import Guess
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Query:
     `asked` holds the possible answers, if they are a closed list, and `expected` the words, names or the one answer.
     `chance` says what a guesser would answer: by asked feature in row tests, by expected word in word tests (the
     chance of a word that says nothing of the table), by choice (`Yes`) in membership, by baseline in classification.
+    `lies_in` names by the keys of `chance` the column, or the columns of one entity, whose cell a right answer tells
+    of; a key that it does not have is the column's own name in row tests.
     """
 
     id: str
@@ -100,6 +103,8 @@ class Query:
     not_expected: tuple[str, ...] = ()  # names that must not count (Wine Quality, where Wine is expected)
     chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
     decoy_of: str = ""  # the id of the query that asks the same about the table, where this one is for comparison
+    row: int | None = None  # the table's row that is asked, from 0
+    lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
     @property
@@ -179,6 +184,10 @@ class Evidence:
     recalled_bits: float | None = None
     score: float | None = None  # the cell's score, from 0 to 1, where there is no p-value and the statistic is no share
     share: float | None = None  # the least share of remembered rows that is found with 95 % power; None where none is
+    columns: Mapping[str, float] = field(default_factory=dict)  # recalled bits by the column, or an entity's columns
+    # By the same the p-value where these cells are left out (1 where none is left): for each in which something was
+    # asked. It is empty where facts from elsewhere cannot explain what is right: the finding needs no second column.
+    without: Mapping[str, float] = field(default_factory=dict)
 
 
 class Test(ABC):
@@ -199,6 +208,7 @@ class Test(ABC):
     worded: ClassVar[bool] = False  # whether its queries are worded by `prompts`, so that the prompt set matters
     by_feature: ClassVar[bool] = False  # whether `asked` and `expected` of its queries run in parallel
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
+    referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
@@ -271,6 +281,13 @@ class Test(ABC):
         """Why its score on this table is in none of the ranking's means; None where it is."""
         return None
 
+    def too_small(self, rows: int) -> str | None:
+        """Why a table of so many different rows is too small to tell memory from guessing; None where it is not.
+
+        Such a table is `uninformative`, and is not asked about under the calibrated rules.
+        """
+        return None
+
     @abstractmethod
     def queries(self, table: "Table", serializer: "Serializer", rng: Random) -> Sequence[Query]:
         """Every query of the cell, checked. Raises `Skip` with the reason where the table does not allow the test."""
@@ -293,6 +310,13 @@ class Test(ABC):
     def counts(self, trial: Trial) -> bool:
         """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
         return trial.readable
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query as it is weighed where an LLM that has not seen the table gave an answer that was read like this.
+
+        What it said has chance 1. Only a test that is `referred` has such chances.
+        """
+        return query
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why the queries could not tell memory from guessing at this level; None where they could.

@@ -13,6 +13,7 @@ from tabcontam.errors import Skip
 from tabcontam.evidence.base import Prompt
 from tabcontam.reading.words import PLAIN, pieces, without_note
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import not_known
 from tabcontam.tables.table import Cell, Table
 
 TRIES = 200
@@ -59,7 +60,7 @@ def drawn(draw: Callable[[], Item | None], reason: str, tries: int = TRIES) -> I
 
 
 def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) -> list[int]:
-    """The rows that no other row fits in the shown cells with another answer in the asked ones."""
+    """The rows that no other row fits in the shown cells with another answer in the asked ones; none that is known."""
 
     def find() -> list[int]:
         shown_of, asked_of = itemgetter(*shown), itemgetter(*asked)
@@ -69,15 +70,18 @@ def determined_rows(table: Table, shown: Sequence[int], asked: Sequence[int]) ->
             key, answer = shown_of(row), asked_of(row)
             if answers.setdefault(key, answer) != answer:
                 open_ended.add(key)
-        return [index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended]
+        return not_known(table, (index for index, row in enumerate(table.rows) if shown_of(row) not in open_ended))
 
     return cached_fact(table, ("determined", tuple(shown), tuple(asked)), find)
 
 
 def alone_rows(table: Table, column: int) -> list[int]:
-    """The rows that share all cells before a column with no other row: no cell from it on is needed to know which."""
+    """The rows that share all cells before a column with no other row: no cell from it on is needed to know which.
+
+    None is a row that the LLM may know.
+    """
     shared = cached_fact(table, "shared beginnings", lambda: _shared_beginnings(table))[column]
-    return [row for row in range(len(table.rows)) if row not in shared]
+    return not_known(table, (row for row in range(len(table.rows)) if row not in shared))
 
 
 def _shared_beginnings(table: Table) -> list[frozenset[int]]:

@@ -10,9 +10,13 @@ Every answer says what became of the request, whatever was asked: its `state`, a
 the server charged and how long it took.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
+
+from tabcontam.reading.thoughts import without_thought
+
+LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 
 
 class State(StrEnum):
@@ -163,6 +167,16 @@ class Matches:
 
 
 Answer = Reply | Scores | Matches
+
+
+Said = TypeVar("Said", bound=Answer)
+
+
+def as_read(answer: Said) -> Said:
+    """What of an answer a test reads: of a reply the first 10,000 characters behind the thinking, if there is some."""
+    if not isinstance(answer, Reply):
+        return answer
+    return replace(answer, text=without_thought(answer.text)[0][:LONGEST])
 
 
 def without_answer(question: Question, state: State, detail: str) -> Answer:

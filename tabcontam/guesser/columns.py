@@ -5,11 +5,12 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.guesser.rounding import coarser_places
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.table import Cell
 
@@ -22,8 +23,11 @@ NUMERIC = 0.95  # of a column's cells have to be numbers
 MOST_DECIMALS = 6
 LARGEST = 1e12  # larger numbers are texts: an exact difference needs whole numbers that a float holds
 BINS = 8
+LAGS = 4  # rows before the next one that a prompt shows
 FEW = 12  # values of a column that is used as it is
 MANY = 20  # values of a text from which its words are looked at
+DIGITS = re.compile(r"\d{1,15}")
+LONGEST = 200  # characters of a text in which numbers are looked for
 WORD = re.compile(r"[^\W_]+")
 
 
@@ -34,6 +38,42 @@ class Column:
     name: str
     cells: tuple[Cell, ...]
     keys: tuple[str, ...]
+
+    def at(self, rows: Sequence[int]) -> "Column":
+        """The same column in these rows alone."""
+        return Column(self.name, tuple(map(self.cells.__getitem__, rows)), tuple(map(self.keys.__getitem__, rows)))
+
+    def later(self, name: str, by: int) -> "Column":
+        """The column, named so, of the cells that stand so many rows before; the first rows have none."""
+        return Column(name, (None,) * by + self.cells[:-by], (MISSING,) * by + self.keys[:-by])
+
+    @cached_property
+    def words(self) -> "tuple[Column, ...]":
+        """The first, second and last word of many texts, each as a column; none where it is that of all or of none."""
+        if self.numbers is not None or self.distinct <= MANY:
+            return ()
+        said = {key: WORD.findall(text) for key, text in self.texts.items()}
+        found = []
+        for name, place in (("first", 0), ("second", 1), ("last", -1)):
+            least = max(place + 1, 2)
+            words = {key: row[place] for key, row in said.items() if len(row) >= least}
+            more = column(f"{self.name} {name}", [words.get(key) for key in self.keys])
+            if 1 < more.distinct < self.distinct:
+                found.append(more)
+        return tuple(found)
+
+    @cached_property
+    def order_in_text(self) -> Floats | None:
+        """What a column of many values may be ordered by: its numbers, or the last number of each text.
+
+        One number a row, NaN where there is none; None where fewer than half of the texts have one.
+        """
+        if self.numbers is not None:
+            return self.numbers
+        found = {key: DIGITS.findall(key[:LONGEST]) for key in set(self.keys)}
+        last = {key: float(digits[-1]) if digits else float("nan") for key, digits in found.items()}
+        numbers = np.array([last[key] for key in self.keys], dtype=np.float64)
+        return numbers if np.isfinite(numbers).sum() >= 0.5 * len(numbers) else None
 
     @cached_property
     def texts(self) -> dict[str, str]:
@@ -62,6 +102,11 @@ class Column:
         finite = (Decimal(key) for key in set(self.keys) if np.isfinite(as_number(key)))
         needed = sorted(-int(number.as_tuple().exponent) for number in finite)
         return min(MOST_DECIMALS, max(0, needed[int(0.98 * (len(needed) - 1))])) if needed else 0
+
+    @cached_property
+    def coarser(self) -> tuple[int, ...]:
+        """The decimals to which its numbers may be rounded, one digit fewer first; none where it has few numbers."""
+        return () if self.numbers is None else coarser_places([key for key in set(self.keys) if key != MISSING])
 
     @cached_property
     def ranks(self) -> Floats:
@@ -100,20 +145,21 @@ def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> C
     return Column(name, tuple(cells), tuple(map(keys.__getitem__, cells)))
 
 
+def as_column(name: str, cells: Sequence[Cell] | Column, missing: Collection[str]) -> Column:
+    """The cells as a column, unless they are one."""
+    return cells if isinstance(cells, Column) else column(name, cells, missing)
+
+
 def with_words(columns: Iterable[Column]) -> list[Column]:
     """The columns, and the first, second and last word of those that hold many texts: families, titles, prefixes."""
-    found: list[Column] = []
-    for one in columns:
-        found.append(one)
-        if one.numbers is None and one.distinct > MANY:
-            words = [WORD.findall(cell or "") if key else [] for key, cell in zip(one.keys, one.cells, strict=True)]
-            for name, place in (("first", 0), ("second", 1), ("last", -1)):
-                least = max(place + 1, 2)
-                cells = [row[place] if len(row) >= least else None for row in words]
-                more = column(f"{one.name} {name}", cells)
-                if 1 < more.distinct < one.distinct:
-                    found.append(more)
-    return found
+    return [found for one in columns for found in (one, *one.words)]
+
+
+def without_words(columns: Iterable[Column]) -> list[Column]:
+    """The columns without those that `with_words` adds."""
+    given = list(columns)
+    names = {one.name for one in given if one.numbers is None}
+    return [one for one in given if one.name.rpartition(" ")[0] not in names]
 
 
 def scaled(numbers: Floats, decimals: int) -> Ints:
@@ -146,6 +192,12 @@ def written(whole: int, decimals: int) -> str:
     return format(Decimal(whole).scaleb(-decimals), "f")
 
 
+@lru_cache(maxsize=200_000)
+def number_key(whole: int, decimals: int) -> str:
+    """The key of a number that is a whole count of the last decimal."""
+    return value_key(written(whole, decimals))
+
+
 def as_number(key: str) -> float:
     """The number that a key writes; NaN where it is none, or too large."""
     try:
@@ -153,3 +205,8 @@ def as_number(key: str) -> float:
     except ValueError:
         return float("nan")
     return number if abs(number) < LARGEST else float("nan")
+
+
+def previous(name: str, by: int = 1) -> str:
+    """What the cell is called that stands so many rows before in a column."""
+    return f"previous {name}" if by == 1 else f"previous {by} {name}"

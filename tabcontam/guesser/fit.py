@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Floats, Ints, as_number, scaled, steps, written
+from tabcontam.guesser.rounding import chain
 from tabcontam.reading.reading import value_key
 
 NOVEL = "\n"  # the key of all values that none of the trained rows has; no other key holds a line break
@@ -95,6 +96,21 @@ class Fit:
             first, last = int(scaled(np.array([low]), decimals)[0]), int(scaled(np.array([high]), decimals)[0])
             wholes.update(range(-(-first // unit) * unit, last + 1, unit))
         return [value_key(written(whole, decimals)) for whole in sorted(wholes)]
+
+    @cached_property
+    def rounded(self) -> list[tuple[list[str], Ints]]:
+        """For each precision that the target may be rounded to: the rounded values, and which of them each key has.
+
+        A key that is no number has the place -1.
+        """
+        found = []
+        chains = [chain(key, self.target.coarser) for key in self.keys]
+        for number in range(len(self.target.coarser)):
+            keys = [one[number] for one in chains]
+            texts = sorted({key for key in keys if key is not None})
+            place = {key: index for index, key in enumerate(texts)}
+            found.append((texts, np.array([-1 if key is None else place[key] for key in keys], dtype=np.int64)))
+        return found
 
     @property
     def gridded(self) -> bool:

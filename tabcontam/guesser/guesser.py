@@ -6,132 +6,91 @@ were not asked with the row in question: never by an answer. All of it is determ
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import isfinite, sqrt
 
 import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Guess, marginal
-from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number, column, with_words
+from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_column, as_number
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
-from tabcontam.guesser.laws import Follows, follows
-from tabcontam.guesser.laws.one_column import surprise
+from tabcontam.guesser.kin import kin
+from tabcontam.guesser.laws import Follows, follows, with_derived
 from tabcontam.guesser.neighbours import neighbours
+from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
-from tabcontam.guesser.weighing import LEAST, Predicted, likelihoods_of, own_places
+from tabcontam.guesser.rounding import Rounded, chain
+from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, Everywhere, Sample, sample_of
+from tabcontam.guesser.texts import by_characters
+from tabcontam.guesser.view import View
+from tabcontam.guesser.weighing import LEAST, Predicted, Tops, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
-MOST_ROWS = 2000  # that a guesser is fitted on
-HELD = 500  # of them, to weigh the predictors
-LOOKED_AT = 12  # columns that may be hardest to guess
-FOLDS = 5
-LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
-
-    rows: tuple[int, ...]
-    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
-    groups: Ints
+SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
 def guess_chain(
-    columns: Mapping[str, Sequence[Cell]],
+    columns: Mapping[str, Sequence[Cell] | Column],
     shown: Sequence[str],
     asked: Sequence[str],
     rows: Sequence[int],
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
+    near: Collection[str] | None = None,
+    known: Collection[int] = (),
 ) -> list[list[Guess]]:
     """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
 
     `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
-    default the table's: with one drawn by content, the table's order does not matter.
+    default the table's: with one drawn by content, the table's order does not matter. `near` are the shown features by
+    which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
+    The `known` rows are learned from in every fit, and no predictor is weighed by them.
     """
-    drawn = list(order) if order is not None else list(range(len(columns[asked[0]])))
-    sample = _sample(drawn, rows)
+    whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *asked})}
+    drawn = list(order) if order is not None else list(range(len(whole[asked[0]].keys)))
+    sample = sample_of(drawn, rows, frozenset(known))
     if sample is None:
         others = {row: [other for other in drawn if other != row] for row in rows}
-        return [[marginal([columns[name][other] for other in others[row]], missing) for name in asked] for row in rows]
-    names = sorted({*shown, *asked})
-    taken = {name: column(name, [columns[name][row] for row in sample.rows], missing) for name in names}
+        return [
+            [marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows
+        ]
+    taken = {name: one.at(sample.rows) for name, one in whole.items()}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    worded = with_words(taken[name] for name in sorted(set(shown)))
+    words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
+    worded = [one for name in sorted(set(shown)) for one in words[name]]
+    everywhere = Everywhere(whole, taken, sample)
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
-            given = [*worded, *with_words(taken[before] for before in asked[:place])]
+            given = [*worded, *(one for before in asked[:place] for one in words[before])]
             given.sort(key=lambda one: one.name)
-            chains.append(_guesses(taken[name], given, sample, wanted))
+            views = everywhere.views(name, [*sorted(set(shown if near is None else near)), *asked[:place]])
+            chains.append(_guesses(taken[name], given, sample, wanted, views))
+        beside = everywhere.silent(asked, sorted(set(shown if near is None else near)))
+    chains = [
+        [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
+        for chain, answers in zip(chains, beside, strict=True)
+    ]
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
-def least_sure_of(
-    columns: Mapping[str, Sequence[Cell]],
-    shown: Sequence[str],
-    candidates: Sequence[str],
-    count: int,
-    missing: Collection[str] = (),
-    order: Sequence[int] | None = None,
-    apart: bool = False,
-) -> list[str]:
-    """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
-
-    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows and
-    without a fitted predictor; missing cells have none. Of many candidates only those that vary most are looked at.
-    With `apart` each is asked by itself, and the choice of one tells nothing about another.
-    """
-    rows = (list(order) if order is not None else list(range(len(columns[candidates[0]]))))[:MOST_ROWS]
-    names = sorted({*shown, *candidates})
-    taken = {name: column(name, [columns[name][row] for row in rows], missing) for name in names}
-    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
-    lacking = {
-        name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
-        for name in varied[: max(LOOKED_AT, count)]
-    }
-    found: list[str] = []
-    while lacking and len(found) < count:
-        best = min(lacking, key=lambda name: (-lacking[name], name))
-        found.append(best)
-        del lacking[best]
-        for name in [] if apart else list(lacking):
-            lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
-    return found
-
-
-def _sample(drawn: Sequence[int], rows: Sequence[int]) -> _Sample | None:
-    asked = set(rows)
-    others = [row for row in drawn if row not in asked]
-    if len(others) >= MOST_ROWS - HELD // 2:
-        others = others[:MOST_ROWS]
-        held = np.arange(len(others) - HELD, len(others))
-        final = np.arange(len(others), len(others) + len(asked))
-        taken = (*others, *(row for row in drawn if row in asked))
-        groups = np.where(np.arange(len(taken)) < len(others), 0, 1)
-        return _Sample(taken, ((np.arange(len(others) - HELD), np.concatenate([held, final])),), groups)
-    room = max(0, MOST_ROWS - len(asked))
-    kept = asked | set(others[:room])
-    taken = tuple(row for row in drawn if row in kept)
-    if len(taken) < LEAST_ROWS:
-        return None
-    groups = np.arange(len(taken)) % FOLDS
-    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
-    return _Sample(taken, fits, groups)
-
-
-def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: Ints) -> list[Guess]:
+def _guesses(
+    target: Column, given: Sequence[Column], sample: Sample, wanted: Ints, views: Sequence[View]
+) -> list[Guess]:
     """The guesses of the wanted places."""
-    predicted = [_predicted(target, given, train, places) for train, places in sample.fits]
+    laws = _laws(target, given, sample)
+    predicted = [
+        _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
+    ]
     peaks = _with_errors(target, predicted, sample)
     likelihoods = likelihoods_of(predicted, len(sample.rows))
-    guesses: dict[int, Guess] = {}
+    finals: dict[int, _Final] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
         others = likelihoods.known & (sample.groups != group)
         weights = likelihoods.weights(others)
@@ -141,27 +100,101 @@ def _guesses(target: Column, given: Sequence[Column], sample: _Sample, wanted: I
         for one, matrix in zip(predicted, mixed, strict=True):
             base[one.fit.predicted] = matrix[np.arange(len(matrix)), own_places(one.fit)]
         extra = likelihoods.weights_beside(others, base)
-        members = set(wanted[sample.groups[wanted] == group].tolist())
         for one, matrix in zip(predicted, mixed, strict=True):
-            whole = _with_added(one, matrix, extra)
-            for number, row in enumerate(one.fit.predicted.tolist()):
-                if row in members:
-                    followed = _followed(one, number, extra)
-                    guesses[row] = _guess(one, whole[number], followed, peaks[row], int(others.sum()))
-    return [guesses[row] for row in wanted.tolist()]
+            own = sample.groups[one.fit.predicted] == group
+            if own.any():
+                final = _Final(one, _with_added(one, matrix, extra), extra, int(others.sum()))
+                finals |= {int(row): final for row in one.fit.predicted[own | (len(predicted) == 1)]}
+    tops = Tops.of(target, {row: final.likeliest[row] for row, final in finals.items()}, sample.groups)
+    return [finals[row].guess(row, peaks[row], tops.beside(int(sample.groups[row]))) for row in wanted.tolist()]
 
 
-def _predicted(target: Column, given: Sequence[Column], train: Ints, places: Ints) -> Predicted:
+@dataclass(frozen=True, eq=False)
+class _Final:
+    """The probabilities that a fit's mixture gives to the values of each row that it predicts."""
+
+    one: Predicted
+    chances: Floats
+    extra: Mapping[str, float]  # the weights of the predictors that know some rows only
+    rows: int  # that weighed the predictors
+
+    @cached_property
+    def place(self) -> Mapping[int, int]:
+        """The line of each row in `chances`."""
+        return {row: number for number, row in enumerate(self.one.fit.predicted.tolist())}
+
+    @cached_property
+    def likeliest(self) -> Mapping[int, tuple[str, float]]:
+        """The likeliest value of each row, by key, and its probability; "" where no value is likely."""
+        most = self.chances[:, 2:].argmax(axis=1) + 2 if self.chances.shape[1] > 2 else np.zeros(0, dtype=np.int64)
+        found = {}
+        for row, number in self.place.items():
+            dense = {self.one.fit.keys[most[number]]: float(self.chances[number, most[number]])} if len(most) else {}
+            both = dense | self._with_followed(number)
+            found[row] = max(both.items(), key=lambda item: (item[1], item[0]), default=("", 0.0))
+        return found
+
+    def _with_followed(self, number: int) -> dict[str, float]:
+        """What follows from the shown cells of a row, by key, with the other predictors' probability of it."""
+        place, followed = self.one.fit.place, _followed(self.one, number, self.extra)
+        return {
+            key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
+            for key, share in followed.items()
+        }
+
+    def guess(self, row: int, peak: float, tops: "Tops") -> Guess:
+        """The guess of one row."""
+        number = self.place[row]
+        return _guess(self.one, self.chances[number], _followed(self.one, number, self.extra), peak, self.rows, tops)
+
+
+def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
+    """For each fit what follows by laws, which are looked for in all shown columns.
+
+    To look for laws takes longer than to fit a predictor, and they have few constants. So they are found twice in a
+    small table: in the rows of the first folds for those of the last ones, and the other way round.
+    """
+    if len(sample.fits) == 1:
+        return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
+    first = sample.groups <= FOLDS // 2
+    halves = np.flatnonzero(first), np.flatnonzero(~first)
+    found: list[dict[str, Follows]] = []
+    place = np.zeros(len(sample.groups), dtype=np.int64)
+    for own in halves:
+        place[own] = np.arange(len(own))
+    always = np.flatnonzero(sample.groups < 0)
+    by_half = [
+        follows(Fit(target, tuple(given), (), np.union1d(train, always), places))
+        for train, places in (halves[::-1], halves)
+    ]
+    for _, places in sample.fits:
+        laws = by_half[0 if first[places[0]] else 1]
+        found.append(
+            {
+                name: Follows([law.values[number] for number in place[places].tolist()], law.left[place[places]])
+                for name, law in laws.items()
+            }
+        )
+    return found
+
+
+def _predicted(
+    target: Column, given: Sequence[Column], places: tuple[Ints, Ints], view: View, laws: Mapping[str, Follows]
+) -> Predicted:
+    train, _ = places
     shown = informative(target, given, train, SHOWN)
-    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), train, places)
+    fit = Fit(target, tuple(one for one, _ in shown), tuple(max(0.0, gain) for _, gain in shown), *places)
     common, counted = frequencies(fit)
     near, close = neighbours(fit)
     matrices = common | near
     if (found := boosted(fit)) is not None:
         matrices["boosted"] = found
-    # a law between columns is looked for in all of them
-    added: dict[str, Counted | Follows] = {**counted, **close}
-    added |= follows(Fit(target, tuple(given), (), train, places))
+    # a text says something of others however many values it has
+    if (found := by_characters(replace(fit, shown=tuple(given), scores=()))) is not None:
+        matrices["characters"] = found
+    added: dict[str, Counted | Follows] = {**counted, **close, **laws}
+    added |= {f"kin {number}": found for number, found in enumerate(kin(view))}
+    added |= {f"ordered {number}": found for number, found in enumerate(ordered(view))}
     return Predicted(fit, matrices, added, regressed(fit))
 
 
@@ -210,10 +243,11 @@ def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Fl
     return np.asarray(total + base[:, None] * mixed)
 
 
-def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int) -> Guess:
+def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: Tops) -> Guess:
     """The guess of one row: the mixture, no value below one that was never seen among as many rows.
 
-    Each chance is raised by its standard error: too high costs a few hundredths of a bit, too low the error rate.
+    Each chance is raised by its standard error, and the likeliest value's to what it was in other rows: too high costs
+    a few hundredths of a bit, too low the error rate.
     """
     floor = 1 / (len(one.fit.train) + 1)
     likely = np.flatnonzero(chances + np.sqrt(chances / rows) > floor)
@@ -224,11 +258,35 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     bounded = {key: min(1.0, max(0.0, chance)) for key, chance in found.items() if key}
     raised = ((key, min(1.0, chance + sqrt(chance * (1 - chance) / rows))) for key, chance in bounded.items())
     ranked = sorted(raised, key=lambda item: (-item[1], item[0]))
+    ranked[:1] = [(key, tops.raised(chance)) for key, chance in ranked[:1]]
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
-    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])))
+    coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
+    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])), coarser)
+
+
+def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int) -> tuple[Rounded, ...]:
+    """The same of the number with fewer digits, raised by its standard error and doubled.
+
+    Near misses tell skill: whoever predicts numbers better than the guesser hits twice as often before it counts.
+    `novel` is the most that a single unlisted value has; a rounded one stands for ten of them, or a hundred.
+    """
+    found = []
+    for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
+        masses = np.bincount(bins[bins >= 0], weights=chances[bins >= 0], minlength=len(texts))
+        mass = dict(zip(texts, masses.tolist(), strict=True))
+        for key, share in followed.items():
+            if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
+                mass[rounded] = mass.get(rounded, 0.0) + share
+        other = novel if fit.gridded else novel * 10**fewer
+        likely = sorted(mass.items(), key=lambda item: (-item[1], item[0]))
+        bounded = ((key, min(1.0, max(0.0, chance) + (0.0 if fit.gridded else other))) for key, chance in likely)
+        raised = [(key, min(1.0, SURER * (chance + sqrt(chance * (1 - chance) / rows)))) for key, chance in bounded]
+        rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED : LISTED + 1]), 0.0))
+        found.append(Rounded(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
+    return tuple(found)
 
 
 def _followed(one: Predicted, number: int, extra: Mapping[str, float]) -> dict[str, float]:
@@ -249,7 +307,7 @@ def _plain(key: str) -> str:
     return str(int(number)) if number == int(number) else repr(number)
 
 
-def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample) -> Floats:
+def _with_errors(target: Column, predicted: Sequence[Predicted], sample: Sample) -> Floats:
     """Add the distributions of the predicted numbers; the most that any value has by them, where none are listed."""
     peaks = np.zeros(len(sample.rows))
     if target.numbers is None or any(one.regressed is None for one in predicted):
@@ -268,7 +326,8 @@ def _with_errors(target: Column, predicted: Sequence[Predicted], sample: _Sample
     weighed &= np.array([key not in spikes for key in target.keys])
     if weighed.sum() < LEAST_ROWS:
         return peaks
-    share = weighed.sum() / np.isin(sample.groups, sample.groups[weighed]).sum()
+    among = np.concatenate([one.fit.predicted for one in predicted])
+    share = weighed.sum() / np.isin(sample.groups[among], sample.groups[weighed]).sum()
     known, step = guess[weighed], float(np.median(fit.step(guess[weighed])))
     errors = Errors(known, target.numbers[weighed] - known, step)
     own = np.where(weighed, target.numbers, np.nan)

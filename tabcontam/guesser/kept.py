@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tabcontam.tables.draws import by_content, identity
 from tabcontam.tables.editions import cache_folder
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import known_digest
 from tabcontam.tables.table import Table
 
 if TYPE_CHECKING:
@@ -32,13 +33,13 @@ def kept(
 ) -> Finding:
     """What `find` finds out about a table, or what it found in an earlier run.
 
-    `question` says in JSON what the finding depends on beside the table's title and cells, a version of the method
-    included. `write` makes JSON of a finding; `read` makes the finding of that JSON again, and raises an error for
-    anything else: then the file is damaged or not ours, and is replaced. A folder that cannot be written is passed
-    over. Rows are named by their `ranks`, since another file may list the same rows in another order.
+    `question` says in JSON what the finding depends on beside the table's title and cells and the rows of known files,
+    a version of the method included. `write` makes JSON of a finding; `read` makes the finding of that JSON again, and
+    raises an error for anything else: then the file is damaged or not ours, and is replaced. A folder that cannot be
+    written is passed over. Rows are named by their `ranks`, since another file may list the same rows in another order.
     """
-    folder = folder_of(table)
-    path = folder / f"{sha256(json.dumps([question, _libraries()]).encode()).hexdigest()[:32]}.json" if folder else None
+    folder, depends = folder_of(table), [question, _libraries(), *filter(None, [known_digest(table)])]
+    path = folder / f"{sha256(json.dumps(depends).encode()).hexdigest()[:32]}.json" if folder else None
     if path:
         with suppress(*DAMAGED):
             return read(json.loads(path.read_bytes(), parse_constant=_no_number))

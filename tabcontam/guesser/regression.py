@@ -13,17 +13,12 @@ def boosted(fit: Fit) -> Floats | None:
     """Gradient boosting of the frequent values; the others share what is left by their frequencies."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    order = np.argsort(-fit.counts, kind="stable")[:FEW]
-    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
-    kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
-    if not fit.shown or not len(kept) or len(fit.train) < ROWS_A_CLASS * len(kept):
+    classes = frequent(fit)
+    if not fit.shown or classes is None:
         return None
-    classes = np.full(len(fit.keys), len(kept))
-    classes[kept] = np.arange(len(kept))
-    if len(set(classes[fit.codes])) < 2:
-        return None
+    kept = int(classes.max())
     model = HistGradientBoostingClassifier(
-        max_iter=40 if len(kept) <= 4 else 25,
+        max_iter=40 if kept <= 4 else 25,
         max_leaf_nodes=8,
         l2_regularization=1.0,
         early_stopping=False,
@@ -31,12 +26,29 @@ def boosted(fit: Fit) -> Floats | None:
     )
     features = _design(fit)
     model.fit(features[fit.train], classes[fit.codes])
-    given = model.predict_proba(features[fit.predicted])
-    spread = np.zeros((len(model.classes_), len(fit.keys)))
-    for place, label in enumerate(model.classes_):
+    return spread(fit, classes, model.predict_proba(features[fit.predicted]), model.classes_)
+
+
+def frequent(fit: Fit) -> Ints | None:
+    """The class of each key: a number for each frequent value, one more for all others; None with too few rows."""
+    order = np.argsort(-fit.counts, kind="stable")[:FEW]
+    many = fit.target.numbers is not None and (fit.counts > 0).sum() > FEW
+    kept = order[fit.counts[order] >= max(2, (0.04 if many else 0.01) * len(fit.train))]
+    if not len(kept) or len(fit.train) < ROWS_A_CLASS * len(kept):
+        return None
+    classes = np.full(len(fit.keys), len(kept))
+    classes[kept] = np.arange(len(kept))
+    return classes if len(set(classes[fit.codes])) > 1 else None
+
+
+def spread(fit: Fit, classes: Ints, given: Floats, labels: Ints) -> Floats:
+    """The probabilities of the keys from those of these classes; keys of one class share by their frequencies."""
+    shares = np.zeros((len(labels), len(fit.keys)))
+    for place, label in enumerate(labels):
         members = (classes == label) & (fit.marginal > 0)
-        spread[place, members] = fit.marginal[members] / fit.marginal[members].sum()
-    return np.asarray(given @ spread)
+        if members.any():
+            shares[place, members] = fit.marginal[members] / fit.marginal[members].sum()
+    return np.asarray(given @ shares)
 
 
 def regressed(fit: Fit) -> Floats | None:

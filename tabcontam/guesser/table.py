@@ -1,18 +1,22 @@
 """The guesser applied to a table's rows, once for each table: fitted out of fold and kept under the table's content."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from tabcontam.guesser.chance import Guess, bits
+from tabcontam.guesser.columns import LAGS, Column, column, previous
 from tabcontam.guesser.kept import kept, order_digest, ranks
+from tabcontam.guesser.laws.order import runs
 from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.known import extra_rows, known_rows
+from tabcontam.tables.table import Table
 
-PREVIOUS = "previous "  # stands before a feature's name where the cell of the row before is meant
+WIDE = 20  # columns up to which the cells of four rows are looked at, and not only of the row before
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 3  # of the guesser: what another one made is not read
+VERSION = 5  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -28,22 +32,24 @@ class Guessed:
 
 
 def guessed(
-    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool = False
+    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
 ) -> dict[int, Guessed]:
     """For each row the guesses of its asked features, each given the shown ones and the asked ones before it.
 
-    With `previous` the row before, in the order of the file, is shown too.
+    With `before` the four rows before, in the order of the file, are shown too. It is learned from the table and from
+    known files.
     """
     if not rows:
         return {}
-    rank, order = ranks(table), order_digest(table) if previous else None
+    rank, order = ranks(table), order_digest(table) if before else None
     which = [list(asked), sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
 
     def find() -> list[Guessed]:
         from tabcontam.guesser.guesser import guess_chain
 
-        cells, given = _cells(table, [*asked, *shown], shown, previous)
-        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table))
+        cells, given = _cells(table, [*asked, *shown], shown, _lagged(table, asked) if before else ())
+        near = [previous(name) for name in table.columns] if before else None
+        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
         lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
         later = sum(sum(row[1:]) for row in lacking) / len(lacking)
         return [
@@ -65,46 +71,82 @@ def guessed(
         found = kept(table, ["guesses", VERSION, which], find, write, read)
         return dict(zip(rows, found, strict=True))
 
-    key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), previous)
+    key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), before)
     return cached_fact(table, key, by_row)
 
 
-def least_sure(table: Table, columns: Sequence[str], count: int, previous: bool = False) -> tuple[str, ...]:
+def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = False) -> tuple[str, ...]:
     """So many of these columns that are hardest to guess, hardest first, without a fit of the guesser.
 
-    Each is taken as asked by itself with the table's other columns shown; with `previous`, as asked after those chosen
-    before it with the row before shown, in the order of the file.
+    Each is taken as asked by itself with the table's other columns shown; with `before`, as asked after those chosen
+    before it with the rows before shown, in the order of the file.
     """
 
     def find() -> tuple[str, ...]:
-        from tabcontam.guesser.guesser import least_sure_of
+        from tabcontam.guesser.hardest import least_sure_of
 
-        given = () if previous else table.columns
-        cells, shown = _cells(table, columns if previous else table.columns, given, previous)
-        return tuple(least_sure_of(cells, shown, columns, count, table.missing, _order(table), apart=not previous))
+        given = () if before else table.columns
+        cells, shown = _cells(table, columns if before else table.columns, given, _lagged(table, ()) if before else ())
+        return tuple(least_sure_of(cells, shown, columns, count, table.missing, _order(table), apart=not before))
 
     def read(held: Any) -> tuple[str, ...]:
         if len(set(held) & set(columns)) != len(held) or len(held) != min(count, len(set(columns))):
             raise ValueError("not so many of these columns")
         return tuple(held)
 
-    order = order_digest(table) if previous else None
+    order = order_digest(table) if before else None
     which = [sorted(columns), count, order, sorted(table.missing)]
-    key = ("least sure", tuple(sorted(columns)), count, previous)
+    key = ("least sure", tuple(sorted(columns)), count, before)
     return cached_fact(table, key, lambda: kept(table, ["least sure", VERSION, which], find, list, read))
 
 
 def _cells(
-    table: Table, names: Sequence[str], shown: Sequence[str], previous: bool
-) -> tuple[dict[str, Sequence[Cell]], list[str]]:
-    """The columns that a guesser needs, and the names of the shown ones."""
-    cells: dict[str, Sequence[Cell]] = {name: table.column(name) for name in names}
-    if not previous:
-        return cells, list(shown)
-    before = {PREVIOUS + name: (None, *table.column(name)[:-1]) for name in table.columns}
-    return cells | before, [*shown, *before]
+    table: Table, names: Sequence[str], shown: Sequence[str], lagged: Collection[str] = ()
+) -> tuple[dict[str, Column], list[str]]:
+    """The columns that a guesser needs, and the names of the shown ones.
+
+    With features that are `lagged`, the rows before are shown: four of these features, and of others the last; and for
+    each how many rows have the same cell by now.
+    """
+    columns = {name: _column(table, name) for name in names}
+    if not lagged:
+        return columns, list(shown)
+    before: dict[str, Column] = {}
+    for name in table.columns:
+        lags = [_column(table, name, by) for by in range(1, LAGS + 1 if name in lagged else 2)]
+        before |= {one.name: one for one in lags}
+        if len(lags) > 1:
+            run = cached_fact(table, ("run", name), partial(runs, name, lags))
+            before[run.name] = run
+    return columns | before, [*shown, *before]
+
+
+def _column(table: Table, name: str, by: int = 0) -> Column:
+    """A column over all rows, those of known files behind the table's, or what stands so many rows before."""
+
+    def made() -> Column:
+        extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
+        if by and not extra:
+            return _column(table, name).later(previous(name, by), by)
+        cells = [*(None,) * by, *own[: len(own) - by]]
+        cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
+        return column(previous(name, by) if by else name, cells, table.missing)
+
+    return cached_fact(table, ("guesser's column", name, by), made)
+
+
+def _lagged(table: Table, asked: Collection[str]) -> Collection[str]:
+    """The features of which four rows are looked at: all of a table that is not wide, else those that are asked."""
+    return table.columns if len(table.columns) <= WIDE else asked or table.columns[:WIDE]
+
+
+def _known(table: Table) -> frozenset[int]:
+    """The places of the rows that may be known, behind the table's those of known files."""
+    return known_rows(table) | frozenset(range(len(table.rows), len(table.rows) + len(extra_rows(table))))
 
 
 def _order(table: Table) -> list[int]:
     rows = by_content(table)
-    return cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    own = cached_fact(table, "guesser's order", lambda: seeded(table, "guesser").sample(rows, len(rows)))
+    extra = len(extra_rows(table))
+    return [*own, *(len(rows) + place for place in seeded(table, "known").sample(range(extra), extra))]

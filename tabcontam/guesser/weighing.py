@@ -6,16 +6,17 @@ likelihood in this row. The weights of a mixture are those that make the likelih
 can be; they are found by expectation and maximisation (Dempster, Laird and Rubin 1977).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.guesser.columns import Bools, Floats, Ints
+from tabcontam.guesser.columns import Bools, Column, Floats, Ints
 from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.laws import Follows
 
 ROUNDS = 60  # of expectation and maximisation
+AROUND = 100  # rows by which the likeliest value's probability is checked
 LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
 
 
@@ -115,3 +116,40 @@ def _likelihood(one: Predicted, added: Counted | Follows, truth: Ints) -> Floats
         return np.asarray(np.where(truth == 1, 0, added.matrix[np.arange(len(truth)), truth]))
     keys = [one.fit.target.keys[row] for row in one.fit.predicted]
     return np.array([values.get(key, 0.0) for key, values in zip(keys, added.values, strict=True)])
+
+
+@dataclass(frozen=True, eq=False)
+class Tops:
+    """How often the likeliest value of a row was right, against its probability, in rows that were not asked with it.
+
+    A mixture is right on average over all values, and may yet be too unsure of the likeliest one: who names that one,
+    and nothing else, must not be right more often than the guesser says.
+    """
+
+    chances: Floats
+    right: Bools
+    groups: Ints
+
+    @classmethod
+    def of(cls, target: Column, likeliest: Mapping[int, tuple[str, float]], groups: Ints) -> "Tops":
+        """The likeliest value of each row by key, with its probability; `groups` tell which rows are asked together."""
+        rows = list(likeliest)
+        right = np.array([bool(likeliest[row][0]) and likeliest[row][0] == target.keys[row] for row in rows])
+        chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)
+        return cls(chances, right.astype(np.bool_), groups[np.array(rows, dtype=np.int64)])
+
+    def beside(self, group: int) -> "Tops":
+        """Those of the rows of other groups."""
+        others = self.groups != group
+        order = np.argsort(self.chances[others], kind="stable")
+        return Tops(self.chances[others][order], self.right[others][order], self.groups[others][order])
+
+    def raised(self, chance: float) -> float:
+        """A probability, raised by how much oftener those around it were right than they say; never lowered."""
+        if len(self.chances) < AROUND:
+            return chance
+        middle = int(np.searchsorted(self.chances, chance))
+        first = min(max(0, middle - AROUND // 2), len(self.chances) - AROUND)
+        near = slice(first, first + AROUND)
+        factor = (self.right[near].sum() + 1) / (self.chances[near].sum() + 1)
+        return min(1.0, chance * max(1.0, float(factor)))

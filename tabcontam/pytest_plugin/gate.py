@@ -22,7 +22,8 @@ from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
-from tabcontam.verdicts.gate import Conclusion, check_whole
+from tabcontam.verdicts.gate import Conclusion
+from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
 
@@ -132,6 +133,8 @@ class Gate:
                 target=asking.target,
                 queries=asking.queries,
                 send_rows=asking.send_rows,
+                known=[self._file(name) for name in asking.known],
+                reference=asking.reference,
                 progress=shown,
             )
 
@@ -149,7 +152,8 @@ class Gate:
         facts = [__version__, *vars(asking).values(), *datasets]
         serializer = load_serializer(self._file(asking.serializer)).source if asking.serializer else ""
         prompts = load_prompt_set(self._file(asking.prompts)).source if asking.prompts else ""
-        paths = (asking.llm.partition(":")[2], serializer, prompts, *map(_source, datasets))
+        llms = [llm.partition(":")[2] for llm in (asking.llm, asking.reference) if llm]
+        paths = (*llms, serializer, prompts, *map(_source, [*datasets, *map(self._file, asking.known)]))
         files = [_state(Path(path)) for path in paths]
         name = re.sub(r"[^a-zA-Z0-9.]+", "-", asking.llm)[:40]
         digest = hashlib.sha256(json.dumps([facts, files]).encode()).hexdigest()[:12]

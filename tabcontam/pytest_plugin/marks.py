@@ -24,6 +24,8 @@ class Asking:
     target: str | None
     queries: Queries
     send_rows: bool
+    known: tuple[str, ...] = ()
+    reference: str | None = None
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,14 @@ def uncontaminated(
     target: str | None = None,
     queries: Queries = None,
     send_rows: bool = False,
+    known: str | Path | Sequence[str | Path] = (),
+    reference: str | None = None,
 ) -> Condition:
     """The mark's arguments, checked. Raises ValueError with one line."""
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
-    known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
+    all_known = isinstance(listed, list | tuple) and all(each in FAILURES for each in listed)
     share = isinstance(min_power, float) and 0 < min_power < 1
-    _check("fail_on", fail_on, known, f"one or more of {', '.join(FAILURES)}")
+    _check("fail_on", fail_on, all_known, f"one or more of {', '.join(FAILURES)}")
     _check("contaminated", contaminated, contaminated in STOPS, f"one of {', '.join(STOPS)}")
     _check("undecided", undecided, undecided in (*STOPS, RUN), f"one of {', '.join(STOPS)} or {RUN}")
     _check("min_power", min_power, min_power is None or share, "a share between 0 and 1")
@@ -87,7 +91,16 @@ def uncontaminated(
     _check("serializer", serializer, serializer is None or isinstance(serializer, str), "a serializer's name")
     _check("prompts", prompts, prompts is None or isinstance(prompts, str), "a prompt set's name")
     _check("target", target, target is None or isinstance(target, str), "a column's name")
-    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows))
+    files = (known,) if isinstance(known, str | Path) else known
+    named = isinstance(files, list | tuple) and all(
+        isinstance(each, str | Path) and str(each).strip() for each in files
+    )
+    _check("known", known, named, "a file, or several")
+    _check(
+        "reference", reference, reference is None or (isinstance(reference, str) and reference), "the name of an LLM"
+    )
+    allowed = tuple(sorted(map(str, files)))
+    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference)
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power)
 
 

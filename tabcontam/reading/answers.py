@@ -7,57 +7,69 @@ cannot place it leaves out: a text that is no answer gives nothing.
 import csv
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import islice, pairwise
 from typing import Any
 
+from tabcontam.reading.languages import (
+    ARTICLE,
+    CALL,
+    EITHER,
+    I_THINK,
+    IT_IS,
+    JOINED,
+    OF_IT,
+    OPENING,
+    PRESUMABLY,
+    QUALITY,
+    SAY,
+    SAYS,
+    SIGNS,
+    TAIL,
+    THING,
+    UNKNOWN,
+)
+from tabcontam.reading.numbers import COMMA, Writing, is_finite, is_number, number_in, writing_of
+
 Cells = dict[str, str | None]
 
-MARKS = r"[\"'`*]*"
+MARKS = r"[\"'`*\u201c\u201d\u201e\u00ab\u00bb]*"
 SAID = (
-    rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:is equal to|is|was|=>|->|[:=])\s*:?\s*"
-    rf"(?:(?:most )?(?:likely|probably)\s+)?{MARKS}"
+    rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:{SAYS}|{SIGNS})\s*:?\s*"
+    rf"(?:{PRESUMABLY}\s+)*{MARKS}\s*"
 )
-BEFORE = r"(?:^|[\n,;{(\[:]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b(?:the|and|of|missing)\s|'s\s)\s*"
+BEFORE = rf"(?:^|[\n,;{{(\[:!]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b{OF_IT}\s|\b[ldnLDN]['\u2019]|'s\s)\s*"
 NEXT = re.compile(
-    rf"(?:\s*[,;]\s*|\.\s+|\s+(?:and|-)\s+)(?:and\s+)?(?:the\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*(?:\bis\b|->|[:=])|[\n\r]",
+    rf"(?:\s*(?:(?<!\d),|,(?!\d)|;)\s*|\.\s+|\s+(?:{JOINED}|-)\s+)(?:{JOINED}\s+)?(?:{ARTICLE}\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*"
+    rf"(?:\b{SAYS}|->|[:=])|[\n\r]",
     re.IGNORECASE,
 )
+OTHER = re.compile(rf"\s*(?:[-*•]|\d+[.)])?\s*{MARKS}[^\n]{{1,80}}?{MARKS}\s*(?:\b{SAYS}|[:=])", re.IGNORECASE)
 PREFIX = re.compile(
-    r"^(?:(?:the|my|its) )?(?:(?:missing|best|next|last) )?(?:\w+ )?(?:answer|value|result|guess|row|feature|cell)s?\s*"
-    r"(?:is|are|would be|[:=])\s*:?\s*"
-    r"|^it(?:['\u2019]s| is| was| would be)\s+(?:(?:most )?(?:likely|probably)\s+)?"
-    r"|^(?:i(?: would|'d)? (?:guess|think|say)(?: it is)?|approximately|probably|likely)\s+|^(?:[-*•]|\d+[.)])\s+",
+    rf"^(?:{CALL}\s*[,!.:]\s+)?(?:(?:{ARTICLE}\s+)?(?:{QUALITY}\s+)?(?:\w+\s+)?{THING}s?(?:\s+{QUALITY}|{TAIL})?\s*"
+    rf"(?:{SAYS}|{SAY}|{SIGNS})\s*:?\s*(?:{PRESUMABLY}\s+)*"
+    rf"|{IT_IS}\s+(?:{PRESUMABLY}\s+)*"
+    rf"|(?:{I_THINK}|{PRESUMABLY})\s+|(?:[-*•]|\d+[.)])\s+)",
     re.IGNORECASE,
 )
 FILLER = re.compile(
-    r"^(?:(?:sure|certainly|of course|okay|ok|sorry|hello|please|here (?:is|are|you)|let me|based on|interesting)\b.*"
-    r"|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*|#*\s*(?:final )?answer)$",
+    rf"^(?:(?:{CALL}|{OPENING})\b.*|i .*|(?:the|my) (?:row|answer|value|guess)[^:]*:?\s*"
+    rf"|{ARTICLE}\s+(?:{QUALITY}\s+)?{THING}[^:]*:\s*|#*\s*(?:final )?answer)$",
     re.IGNORECASE,
 )
 PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>)$")
 NOTHING = re.compile(
-    r"^(?:unknown|n\W?/?a|none|nothing|no idea|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
+    rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
     re.IGNORECASE,
 )
 GAP = re.compile(r"na|n/a|nan|null|none|-|missing", re.IGNORECASE)  # what stands in a list for a missing value
 UNWRAP = re.compile(r"</?answer>|\\boxed\{([^{}]*)\}", re.IGNORECASE)
-UNIT = r"\s*(?:years?|yrs?|hours?|months?|days?|cm|mm|kg|g|%|dollars?|usd|euros?)?"
-TAKEN_BACK = r"(?:or|wait|actually|hmm|wrong|instead|rather)\b"
-AFTER_NUMBER = re.compile(
-    rf"{UNIT}(?:,?\s*\(?(?:i think|i believe|i guess|from memory|estimated|guess)\)?)?\.?$"
-    r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm)\b)[^\d]*$"
-    rf"|{UNIT}(?:\s*\(|\s+[-\u2013\u2014]\s|,?\s+(?:because|since|as|which|based)\b)(?!(?:.*\s)?{TAKEN_BACK})[^\d]*$",
-    re.IGNORECASE,
-)
-NUMBER = re.compile(
-    r"(?:(?:most )?(?:likely|probably)\s+)?[~\u2248$\u20ac\u00a3]?\s*"
-    r"([-+]?(?:\d+(?:,\d{3})*(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?)[*`]*",
-    re.IGNORECASE,
-)
+QUOTES = ('""', "''", "\u201c\u201d", "\u201e\u201c", "\u00ab\u00bb")
+CALLED = re.compile(rf"^{CALL}\s*[,!.:]\s+(?=\S)", re.IGNORECASE)
+TWO = re.compile(rf"\s(?:{EITHER})\s", re.IGNORECASE)
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
 MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
 MOST_WORDS = 8  # of a short answer, unless the feature has longer values
@@ -74,6 +86,11 @@ class Sort:
     def numeric(self) -> bool:
         """Whether the feature is one of numbers, by what a guesser lists: never by the hidden value beside that."""
         return bool(self.values) and all(map(is_number, self.values))
+
+    @cached_property
+    def writing(self) -> Writing:
+        """How the numbers look that a guesser lists; in any way, where it lists none."""
+        return writing_of(tuple(self.likely)) if self.likely else Writing(decimals=True, thousands=True)
 
     @property
     def values(self) -> Collection[str]:
@@ -166,6 +183,9 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
         match = _naming(name).search(text)
         if match:
             rest = text[match.end() :]
+            if "\n" in match.group()[len(match.group().rstrip()) :] and OTHER.match(rest):
+                cells[name] = None  # it has no value: the next line names another feature
+                continue
             following = NEXT.search(rest)
             cells[name] = bare(rest[: following.start()] if following else rest) or None
     return cells
@@ -185,6 +205,25 @@ def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
     return {name: cell for name, cell in cells.items() if is_one(name, cell)}
 
 
+def meant(cells: Cells, sorts: Mapping[str, Sort], is_name: Callable[[str], bool]) -> Cells:
+    """The cells without those that could be no value: no number where numbers stand, two values, a feature's name.
+
+    What is left out is unread, not wrong. What the guesser lists as a value is one, whatever it looks like; the hidden
+    value is not looked at.
+    """
+
+    def could_be_one(name: str, cell: str | None) -> bool:
+        sort = sorts[name]
+        if not sort.likely or not cell or GAP.fullmatch(cell) or cell == "?" or sort.has(cell):
+            return True
+        if sort.numeric or is_number(cell):
+            return is_finite(cell)  # neither talk nor 1e999999999
+        two = TWO.search(cell) is not None and not any(map(TWO.search, sort.likely))
+        return not two and not is_name(cell)
+
+    return {name: cell for name, cell in cells.items() if could_be_one(name, cell)}
+
+
 def read_list(text: str, asked: Sequence[str], sorts: Mapping[str, Sort]) -> Cells:
     """As many values as are asked, on one line or each on its own; those that have to be numbers are numbers."""
     header = [spelling(name) for name in asked]  # a line of the features' names
@@ -200,6 +239,7 @@ def _lists(text: str) -> Iterator[list[str]]:
     lines = [PREFIX.sub("", line.strip()) for line in text.splitlines() if line.strip()]
     for line in lines:
         inner = line[1:-1] if line[:1] + line[-1:] in ("[]", "()") else line
+        yield [bare(value.removeprefix("and ")) for value in re.split(r"[,;]\s+", inner)]  # each may hold a comma
         for delimiter in (",", ";", "\t"):
             for quote in "\"'":
                 rows = csv.reader([inner], delimiter=delimiter, quotechar=quote, skipinitialspace=True)
@@ -212,11 +252,19 @@ def read_short(lines: Iterable[str], sort: Sort) -> str | None:
     """The first line that could be the one value asked for, without what announces it."""
     for line in lines:
         said = UNWRAP.sub(lambda match: match.group(1) or "", line.strip())
+        if (call := CALLED.match(said)) and (sort.numeric or sort.has(bare(said[call.end() :]))):
+            said = said[call.end() :]
         value = bare(PREFIX.sub("", said))
-        value = number_in(value.strip("[]")) if sort.numeric else value
+        value = number_in(value.strip("[]"), sort.writing) if sort.numeric else value
         if value and fits(value, sort):
             return value
     return None
+
+
+def read_decimal(line: str, sort: Sort) -> bool:
+    """Whether a line is a number with a decimal comma and nothing else, in a column of numbers with decimals."""
+    said = bare(PREFIX.sub("", line.strip())) if sort.numeric and "," in line else ""
+    return COMMA.fullmatch(said) is not None and sort.writing.decimals
 
 
 def fits(value: str, sort: Sort) -> bool:
@@ -226,42 +274,19 @@ def fits(value: str, sort: Sort) -> bool:
     if (NOTHING.match(value) or PLACEHOLDER.match(value)) and not sort.has(value):
         return False
     if sort.numeric:
-        return is_number(value)
+        return is_finite(number_in(value, sort.writing))
     words = len(value.split())
     if words > MOST_WORDS and words > max((len(other.split()) for other in sort.values), default=0) + 3:
         return False
     return not FILLER.match(value) and not value.endswith((":", "!", "?"))
 
 
-@lru_cache(maxsize=100_000)
-def is_number(text: str) -> bool:
-    """Whether a text is a number, thousands separated by commas or not."""
-    if "_" in text:  # Python reads 1_000; tables and answers mean something else
-        return False
-    try:
-        float(ungrouped(text))
-    except ValueError:
-        return False
-    return True
-
-
-def number_in(text: str) -> str:
-    """The number of `39. This is a guess.` or `39 years`; the text as it is where other words follow (`39 or 40`)."""
-    match = NUMBER.match(text)
-    return match.group(1) if match and AFTER_NUMBER.match(text, match.end()) else text
-
-
-def ungrouped(text: str) -> str:
-    """A number without the commas between its thousands."""
-    return text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text) else text
-
-
 def bare(text: str) -> str:
     """A value without the quotes, emphasis and punctuation around it."""
     text = text.strip().strip("`*|").rstrip(",;").strip("`*}] ") if text.strip() else ""
     text = text[:-1].strip("`*") if text.endswith(".") and len(text) > 1 else text
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'":
-        return text[1:-1]
+    if len(text) > 1 and text[0] + text[-1] in QUOTES:
+        return text[1:-1].strip("\u00a0\u202f ") if text[0] == "\u00ab" else text[1:-1]
     return text
 
 

@@ -4,7 +4,9 @@ import re
 from decimal import Context, Decimal
 from functools import lru_cache
 
-from tabcontam.reading.answers import FILLER, is_number, ungrouped
+from tabcontam.reading.answers import FILLER
+from tabcontam.reading.languages import REFUSES
+from tabcontam.reading.numbers import is_number, ungrouped
 
 FENCE = re.compile(r"^\s*```[\w+-]*\s*$", re.MULTILINE)
 DIGITS = Context(prec=12)
@@ -16,7 +18,8 @@ DECLINES = re.compile(
     r"|as an? (?:ai|language model)\b|(?:not |im)possible (?:for me )?to|no (?:access|information|idea|memory|way to)"
     r"|i apologi[sz]e|beyond what i"
     r"|(?:cannot|can't|could not) be (?:determined|known)"
-    r"|(?:does|do) not (?:mention|contain|provide|specify|have (?:access|enough)))",
+    r"|(?:does|do) not (?:mention|contain|provide|specify|have (?:access|enough))"
+    rf"|{REFUSES})",
     re.IGNORECASE,
 )
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from tabcontam.evidence.base import Query, Reply, State, Test, Trial
+from tabcontam.evidence.base import Query, Reply, State, Test, Trial, as_read
 from tabcontam.evidence.knowledge.decoys import decoy, floors, is_english
 from tabcontam.evidence.knowledge.words import true_ones
 from tabcontam.evidence.registry import by_id
@@ -120,7 +120,7 @@ def _row(record: Record, place: int, known: Known, dictionary: Dictionary) -> tu
         chance=known.guesses(place, record.asked, record.test != ONE_CELL),
     )
     reply = Reply(_text(record.output, serializer, record.asked[0]), State.OK)
-    reading = test.read(query, reply, serializer, dictionary)
+    reading = test.read(query, as_read(reply), serializer, dictionary)
     first = test.read(query, Reply(test.published_line(record.output), State.OK), serializer, dictionary)
     why = {
         PREAMBLE: reading.parsed and not first.parsed,
@@ -206,7 +206,7 @@ def _word_trials(record: Record, decoys: Sequence[Record], card: Card, dictionar
     trials = []
     for query, answer in zip(queries, [record, *decoys], strict=True):
         reply = Reply(lines(answer.output), State.OK)
-        trials.append(Trial(query, reply, test.read(query, reply, serializer, dictionary)))
+        trials.append(Trial(query, reply, test.read(query, as_read(reply), serializer, dictionary)))
     return trials
 
 

@@ -1,6 +1,7 @@
 """Results as a pandas DataFrame: a row a cell, a table or an LLM, and the same columns whatever was found."""
 
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
@@ -30,9 +31,13 @@ CELLS: Columns = {
     **dict.fromkeys(("p_value", "q_value", "interval_low", "interval_high"), NUMBER),
     "interval_of": TEXT,
     **dict.fromkeys(("recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("columns", "without"), TEXT),
+    "q_without": NUMBER,
+    "rests_on": TEXT,
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
     "lacks": TEXT,
+    "reference": TEXT,
     "exposure": NUMBER,
     "not_averaged": TEXT,
 }
@@ -40,7 +45,7 @@ TABLES: Columns = {
     **OF_CELL,
     "verdict": VERDICT,
     **dict.fromkeys(("p_value", "q_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
-    "reason": TEXT,
+    **dict.fromkeys(("rests_on", "reason"), TEXT),
 }
 MEASURED = [column.name for column in COLUMNS]
 RANKING: Columns = {
@@ -51,9 +56,14 @@ RANKING: Columns = {
 
 
 def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
-    """The fields of a cell, the statistic and the interval taken apart."""
+    """The fields of a cell, the statistic and the interval taken apart; what is said by column as JSON."""
     statistic = {f"statistic_{name}": value for name, value in vars(cell.statistic).items()} if cell.statistic else {}
-    return vars(cell) | dict(cell.numbers) | statistic | _ends("interval", cell.interval)
+    by_column = {name: json.dumps(said, ensure_ascii=False) if said else "" for name, said in _by_column(cell)}
+    return vars(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval)
+
+
+def _by_column(cell: Result) -> Sequence[tuple[str, Mapping[str, float]]]:
+    return ("columns", cell.columns), ("without", cell.without)
 
 
 def _of_rank(rank: Rank) -> dict[str, object]:

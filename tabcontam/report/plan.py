@@ -60,6 +60,7 @@ def _cell(cell: PlannedCell) -> str:
         what = f"skipped: {cell.skip}"
     elif cell.uninformative:
         what = f"uninformative: {cell.uninformative}"
+    what += " (the reference)" if cell.subject.reference else ""
     return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.prompts}  {name.test}  {what}"
 
 

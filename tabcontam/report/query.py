@@ -12,6 +12,7 @@ from typing import Any
 from tabcontam.asking.trials import LOOKUP, PASSAGE
 from tabcontam.evidence.base import State
 from tabcontam.guesser.chance import Guess, bits
+from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.reading import declines, is_mark, same_value
 from tabcontam.report.marks import Mark, marked, of_row, of_words
 from tabcontam.report.trials import Trial
@@ -54,11 +55,8 @@ class AskedCell:
     state: str
     chance: float | None
     guessed: bool
-
-    @property
-    def bits(self) -> float:
-        """What it weighs as memory: nothing, unless it is right and can be compared with a guess."""
-        return bits(self.chance) if self.state == "right" and self.chance else 0.0
+    bits: float = 0.0
+    """What it weighs as memory: nothing, unless it is right, or a number that is right in fewer digits."""
 
 
 def kind_of(trial: Trial) -> str:
@@ -121,7 +119,14 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> As
     guess, given = _guess(trial, feature), read is not None and state in ("right", "wrong")
     chance = _chance(guess, read or "") if given else None
     guessed = guess is not None and (chance is not None or state not in ("right", "wrong"))
-    return AskedCell(feature, expected, read, state, chance, guessed)
+    weight = _weight(guess, read or "", expected) if guess and chance is not None and _readable(trial) else 0.0
+    return AskedCell(feature, expected, read, state, chance, guessed, weight)
+
+
+def _weight(guess: Guess, read: str, expected: str | None) -> float:
+    """The bits of what was read, by the most digits in which it is the true value."""
+    place = None if expected is None else guess.precision(read, expected)
+    return 0.0 if place is None else worths(guess.chances(read))[place]
 
 
 def shown(trial: Trial) -> dict[str, Any]:
@@ -196,7 +201,7 @@ def _cell_shown(cell: AskedCell) -> list[str | None]:
     """Feature, expected, read, state, chance (None where there is no guess) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     chance = percent(cell.chance) if cell.guessed else None
-    weight = rounded("recalled_bits", cell.bits) if cell.state == "right" and cell.guessed else ""
+    weight = rounded("recalled_bits", cell.bits) if cell.guessed and (cell.state == "right" or cell.bits) else ""
     return [one_line(cell.feature), expected, read, cell.state, chance, weight]
 
 
@@ -286,7 +291,16 @@ def _guess(trial: Trial, name: str) -> Guess | None:
     chance = trial.get("chance")
     held = chance.get(name) if isinstance(chance, Mapping) else None
     values, rest = (held.get("values"), held.get("rest")) if isinstance(held, Mapping) else (None, None)
-    return Guess(values, rest) if isinstance(values, Mapping) and isinstance(rest, int | float) else None
+    if not isinstance(values, Mapping) or not isinstance(rest, int | float):
+        return None
+    return Guess(values, rest, coarser=_coarser(held.get("coarser") if isinstance(held, Mapping) else None))
+
+
+def _coarser(held: object) -> tuple[Rounded, ...]:
+    try:
+        return tuple(map(Rounded.read, held)) if isinstance(held, list) else ()
+    except (ValueError, TypeError, KeyError):
+        return ()
 
 
 def _chance(guess: Guess | None, answer: str) -> float | None:

@@ -25,6 +25,7 @@ UNDECIDED_BECAUSE = {
     Verdict.SKIPPED: "not asked",
 }
 VERBS = ("recalls ", "knows ", "is ")  # with which a part of a sentence begins whose subject is the LLM
+ONE_COLUMN = "what was found rests on one column"
 CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {
@@ -255,10 +256,14 @@ def _percent(share: float) -> str:
 
 def _reason(group: Sequence[Standing]) -> str:
     """Why nothing was decided on any of them, with the reason that they share."""
-    words = [CUT_SHORT if one.cut else UNDECIDED_BECAUSE.get(one.verdict or Verdict.CONTAMINATED) for one in group]
+    words = [CUT_SHORT if one.cut else _because(one) for one in group]
     verdicts = dict.fromkeys(filter(None, words))
     shared = {one.why for one in group}
     return " or ".join(verdicts) + (f" ({one})" if len(shared) == 1 and (one := shared.pop()) else "")
+
+
+def _because(one: Standing) -> str | None:
+    return ONE_COLUMN if one.rests_on else UNDECIDED_BECAUSE.get(one.verdict or Verdict.CONTAMINATED)
 
 
 def _names(group: Sequence[Standing]) -> str:

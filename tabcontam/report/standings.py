@@ -21,7 +21,8 @@ class Standing:
     `apart` says what tells it from other tables of the dataset here, and begins with `at`, which names the edition.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
     `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
-    nothing was decided on the rows. `void` has the row tests that the controls named in `control` show to be worth
+    nothing was decided on the rows; `rests_on` the column, or columns of one entity, on which alone a finding rests,
+    where it does and so decides nothing. `void` has the row tests that the controls named in `control` show to be worth
     nothing on this table; `unsure` says that the gate cannot tell, although `rows` has a verdict. `cut` says that not
     every query was asked, and `source` names the file that recorded answers come from.
     """
@@ -33,6 +34,7 @@ class Standing:
     knowledge: Verdict | None
     share: float | None
     why: str
+    rests_on: str
     void: tuple[str, ...]
     control: str
     unsure: bool
@@ -119,7 +121,8 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
         rows=verdict,
         knowledge=strongest(cell.verdict for cell in others),
         share=share,
-        why=_why(judged, verdict),
+        why=_why(judged, verdict, table),
+        rests_on=(table.rests_on or "") if table and table.verdict is verdict else "",
         void=void,
         control=control,
         unsure=unsure,
@@ -135,8 +138,13 @@ def strongest(verdicts: Iterable[Verdict | None]) -> Verdict | None:
     return next((verdict for verdict in Verdict if verdict in there), None)
 
 
-def _why(cells: Sequence[Result], verdict: Verdict | None) -> str:
-    """Why nothing could be told: the reason of those cells whose verdict stands for all, where they share one."""
+def _why(cells: Sequence[Result], verdict: Verdict | None, table: TableVerdict | None) -> str:
+    """Why nothing could be told: the reason of those cells whose verdict stands for all, where they share one.
+
+    Of a table whose finding rests on one column it is the table's own.
+    """
+    if table and table.rests_on and table.verdict is verdict:
+        return table.reason if len(table.reason) <= LONGEST_REASON else ""
     reasons = {cell.reason for cell in cells if cell.verdict is (verdict or strongest(cell.verdict for cell in cells))}
     reason = (reasons.pop() if len(reasons) == 1 else None) or ""
     return reason.rstrip(".") if len(reason) <= LONGEST_REASON else ""

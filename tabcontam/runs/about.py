@@ -9,7 +9,17 @@ from importlib import metadata
 from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
-from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, PromptFacts, RunFacts, SerializerFacts, catalogued
+from tabcontam.tables.known import has_columns
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.facts import (
+    DatasetFacts,
+    KnownFacts,
+    LlmFacts,
+    PromptFacts,
+    RunFacts,
+    SerializerFacts,
+    catalogued,
+)
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.verdicts.wording import phrase
@@ -37,7 +47,9 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         level=min(levels.values()),
         levels=levels,
         dictionary=run.dictionary.name,
-        llms=tuple(_llm(run, subject, used) for subject in run.subjects),
+        llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),
+        references=tuple(_llm(run, subject, used) for subject in run.subjects if subject.reference),
+        known=tuple(_known(run, file) for file in run.known),
         catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
         datasets=tuple(
             DatasetFacts(
@@ -87,6 +99,11 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
         control=subject.joined,
         checks=subject.model.control,
     )
+
+
+def _known(run: "Run", file: Table) -> KnownFacts:
+    fitting = tuple(dict.fromkeys(table.name for table in run.tables if has_columns(file, table)))
+    return KnownFacts(name=file.name, sha256=file.sha256, rows=len(file.rows), datasets=fitting)
 
 
 def versions() -> dict[str, str]:

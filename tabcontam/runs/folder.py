@@ -1,7 +1,8 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
 import re
-from collections.abc import Callable, Hashable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby, islice
@@ -11,6 +12,7 @@ from typing import TypeVar
 from tabcontam.asking.trials import (
     JUNIT,
     NUMBER,
+    RECALLED,
     RESULTS,
     TRIALS,
     Journal,
@@ -23,6 +25,7 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
@@ -30,18 +33,20 @@ from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
 from tabcontam.tables.serializers import from_facts
-from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.verdicts.judge import read_trial, result, results
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.reference import Reference, same_query
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
+LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 Part = TypeVar("Part")
 
 
@@ -56,21 +61,25 @@ def new_folder(moment: datetime) -> Path:
 
 
 def record(folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()) -> RunResults:
-    """Write results.json, junit.xml and the pages beside trials.jsonl; the pages show `shown` instead, if given.
+    """Write results.json, junit.xml, recalled.csv and the pages beside trials.jsonl; the pages show `shown` instead, if
+    given. Recorded answers have no recalled.csv.
 
     Returns the results with their comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
+    from tabcontam.report.recalled import render_recalled
 
-    trials = last_lines(folder, found.cells)
+    trials = shown_lines(folder, found.cells)
     compared = comparisons(found.run, found.cells, trials, runs)
     found = replace(found, comparisons=compared)
     shown = found if shown is None else replace(shown, comparisons=compared)
     try:
         replace_file(folder / RESULTS, as_json(found))
         replace_file(folder / JUNIT, render_junit(found))
+        if not found.run.recorded:
+            replace_file(folder / RECALLED, render_recalled(found, trials))
         pages = render_pages(shown, trials)
         for name, page in pages.items():
             replace_file(folder / name, page)
@@ -110,6 +119,37 @@ def last_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
     return [line for place, own in by_cell for line in islice(own, cells[place].queries or 0)]
 
 
+def referred(cell: Result) -> CellName:
+    """Where the reference's own trials of a cell's queries stand."""
+    return cell.key._replace(llm=cell.reference or "")
+
+
+def reference_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
+    """The newest trial of every query that a reference was asked for these cells."""
+    wanted = {referred(cell) for cell in cells if cell.reference}
+    lines = {line_key(line): line for line in Journal(folder).lines()} if wanted else {}
+    return [line for key, line in lines.items() if key[:-1] in wanted]
+
+
+def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
+    """As `last_lines`, each with the chances by which it was weighed: what a reference answered, too, has chance 1."""
+    said = {line_key(line): line for line in reference_lines(folder, cells)}
+    references = {cell.key: cell.reference for cell in cells if cell.reference}
+
+    def shown(line: Line) -> Line:
+        key = line_key(line)
+        other = said.get(line_key({**line, "llm": references.get(CellName(*key[:-1]), "")}))
+        if other is None or not other.get("readable"):
+            return line
+        one, read = trial_of(line), Reading(other.get("parsed"), other.get("hit"), paper_hit=False, readable=True)
+        if not same_query(one, trial_of(other)):
+            return line
+        chance = by_id()[line["test"]].conceded(one.query, read).chance
+        return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
+
+    return [shown(line) for line in last_lines(folder, cells)]
+
+
 def rescore(folder: Path, rules: str | None) -> RunResults:
     """Judge a past run again from its trials, and record it. Raises `UsageError`."""
     past = load(folder)
@@ -125,15 +165,24 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     except ValueError as error:
         raise UsageError(f"{folder / RESULTS}: {error}") from error
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
+    said = grouped(reference_lines(folder, past.cells), lambda line: line_key(line)[:-1])
+    rows = {(dataset.name, dataset.edition): dataset.rows for dataset in run.datasets}
     cells = []
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         try:
-            trials = [read_trial(test, trial_of(line), serializers[cell.serializer or ""], dictionary) for line in own]
+            serializer = serializers[cell.serializer or ""]
+            found = [trial_of(line) for line in own]
+            if test.too_small(rows.get((cell.dataset, cell.edition or "")) or LARGE):  # older runs had a null
+                found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
+            trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
+            others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
             if trials:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, run.level_of(test.family))
+                reference = Reference(cell.reference, others) if cell.reference else None
+                level = run.level_of(test.family)
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, reference=reference)
         except (KeyError, ValueError, TypeError, AttributeError) as error:
             raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
         if cell.answered and not trials:
@@ -172,17 +221,29 @@ def _merged(folders: Sequence[Path]) -> tuple[RunResults, list[Line], list[Pair]
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]
-    for part, own in zip(parts, trials, strict=True):
+    said: dict[Key, Line] = {}
+    for folder, part, own in zip(folders, parts, trials, strict=True):
         replaced = {cell.key for cell in part.cells}
         lines = {key: line for key, line in lines.items() if key[:-1] not in replaced}
         lines |= {line_key(line): line for line in own}
         cells |= {cell.key: cell for cell in part.cells}
+        said = _with_references(said, reference_lines(folder, part.cells))
     names = [str(folder) for folder in folders]
     about = _merged_facts([part.run for part in parts], names)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
     pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))
-    return results(about, judged_cells), list(lines.values()), pairs
+    return results(about, judged_cells), [*lines.values(), *said.values()], pairs
+
+
+def _with_references(said: Mapping[Key, Line], lines: Sequence[Line]) -> dict[Key, Line]:
+    """The trials of references with those of one more run. Raises `UsageError` where one was asked something else."""
+    for line in lines:
+        before = said.get(line_key(line), line)
+        if (before["asked"], before["expected"], before["prompt"]) != (line["asked"], line["expected"], line["prompt"]):
+            what = f"the reference {line['llm']} different queries of {line['test']} on {line['dataset']}"
+            raise UsageError(f"the runs asked {what}; report them one by one")
+    return {**said, **{line_key(line): line for line in lines}}
 
 
 def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
@@ -211,6 +272,8 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         runs[-1],
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
         datasets=_last((one for run in runs for one in run.datasets), lambda one: (one.name, one.edition)),
+        references=_last((llm for run in runs for llm in run.references), lambda llm: llm.spec),
+        known=_last((file for run in runs for file in run.known), lambda file: file),
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),
         prompts=_last((one for run in runs for one in run.prompts), lambda one: one.name),
         tests=in_order(test for run in runs for test in run.tests),

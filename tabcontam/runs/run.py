@@ -30,19 +30,19 @@ from tabcontam.evidence.selection import selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
-from tabcontam.runs.folder import load, new_folder, record
+from tabcontam.runs.continued import check_same_run, check_same_versions
+from tabcontam.runs.folder import new_folder, record
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices, price_of
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
+from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
-from tabcontam.verdicts.facts import asked_queries
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.version import __version__
 
 DATASETS = ("iris", "wine")
 
@@ -62,6 +62,8 @@ class RunOrder:
     out: Path | None = None
     target: str | None = None
     name: str | None = None
+    known: tuple[str | Table, ...] = ()
+    reference: str | None = None
     send_rows: bool = False
     form: str = "auto"
     batch_size: int = 16
@@ -75,7 +77,8 @@ class RunOrder:
 class Run:
     """A run that was planned: its subjects, tables and cells.
 
-    `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask.
+    `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
+    the files whose rows the LLMs may know.
     """
 
     order: RunOrder
@@ -88,6 +91,7 @@ class Run:
     prices: Mapping[str, Price]
     resolved: Mapping[str, Found] = field(default_factory=dict)
     left_out: tuple[Test, ...] = ()
+    known: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -122,16 +126,19 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
     with progress.doing("looking up the LLMs"):
         opened = {spec: _opened(spec, settings) for spec in (*joined, *named)}
-    subjects = tuple(Subject(model, joined=spec in joined) for spec, (model, _) in opened.items())
+        opened |= _reference(order.reference, opened, settings)
+    subjects = tuple(
+        Subject(model, joined=spec in joined, reference=spec == order.reference) for spec, (model, _) in opened.items()
+    )
     if order.options.most_dollars is not None:
         _check_prices(subjects, prices)
-    tables = _tables(order, progress)
+    tables, known = _tables(order, progress)
     _tell_apart(tables, serializers, prompts)
     preparing = prepared_meanwhile(tables, serializers[0], tests, order.options)
     with progress.doing("preparing guesses") as tell, preparing as ready:
         cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell, ready, prompts))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out)
+    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known)
 
 
 def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:
@@ -144,8 +151,8 @@ def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Te
     return asked, tuple(test for test in tests if test not in asked)
 
 
-def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
-    """The tables as they are named, each once; one that is given as it is has its target and name."""
+def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
+    """The tables as they are named, each once, and the known files; one given as it is has its target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
@@ -157,7 +164,9 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[Table, ...]:
             with progress.doing(f"reading {each}"):
                 each = load_table(each, target=order.target, name=order.name)
         tables.append(each)
-    return tuple(tables)
+    with progress.doing("reading known rows") if order.known else contextlib.nullcontext():
+        known = load_known(order.known)
+        return with_known(tables, known), known
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
@@ -167,6 +176,22 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
     except Unavailable as error:
         return MissingModel(spec, error), None
     return resolved.open(settings), resolved
+
+
+def _reference(
+    spec: str | None, opened: Mapping[str, tuple[Model, Found | None]], settings: Settings
+) -> dict[str, tuple[Model, Found | None]]:
+    """The reference, if one is named. Raises `UsageError` for one that is tested, a control, or not to be had."""
+    if spec is None:
+        return {}
+    found = resolve(spec)
+    model = found.open(settings)
+    for other, (tested, _) in opened.items():
+        if other == spec or (tested.identity is not None and tested.identity == model.identity):
+            raise UsageError(f"--reference: {spec} is {other}, which is tested; name an LLM that did not see the table")
+    if model.control:
+        raise UsageError(f"--reference: {spec} is a control; name an LLM that is known not to have seen the table")
+    return {spec: (model, found)}
 
 
 def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
@@ -199,7 +224,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     check_rows_may_leave(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
     folder = run.order.out or new_folder(started)
-    _check_same_run(folder, run)
+    check_same_run(folder, run)
     session = _session(run, Journal(folder), progress)
 
     def judged(finished: bool) -> RunResults:
@@ -287,7 +312,7 @@ def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
 async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults]) -> None:
     try:
         await session.connect()
-        _check_same_versions(folder, session)
+        check_same_versions(folder, session)
         open_folder(folder)
         with alone(folder):
             with session.progress.doing("looking for known answers"):
@@ -321,40 +346,3 @@ def _interruptible(session: Session) -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _check_same_run(folder: Path, run: Run) -> None:
-    """A folder is continued by a run that has all of its cells: others would vanish from its report."""
-    if not (folder / RESULTS).exists():
-        return
-    held = load(folder)
-    if held.run.seed != run.order.options.seed:
-        raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
-    if held.run.version != __version__:
-        raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
-    if PAPER in (held.run.queries, run.order.options.queries) and held.run.queries != run.order.options.queries:
-        raise UsageError(f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with --out")
-    specs = [subject.model.spec for subject in run.subjects]
-    named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
-    for llm in held.run.llms:
-        before, now = llm.resolved, named.get(llm.spec)
-        if before and now and before != now:
-            raise UsageError(f"in {folder} {llm.spec} is {before}, now it is {now}; choose another folder with --out")
-    planned = {cell.name for cell in run.cells}
-    for cell in held.cells:
-        if cell.key not in planned:
-            name = f"{cell.llm} {cell.dataset} {cell.test}"
-            raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
-
-
-def _check_same_versions(folder: Path, session: Session) -> None:
-    """An LLM that has changed since is another: its answers do not go into one cell with the old ones."""
-    if not (folder / RESULTS).exists():
-        return
-    versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}
-    for llm in load(folder).run.llms:
-        before, now = llm.version, versions.get(llm.spec)
-        if before and now and before != now:
-            raise UsageError(
-                f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
-            )

@@ -23,7 +23,12 @@ ORDERS = 50_000  # of a permutation test: all orders of up to 8 values are fewer
 
 def units(chance: float) -> int:
     """The bits of a cell in eighths, rounded. Raises ValueError at chance 0: what cannot be guessed has no bits."""
-    return round(-log2(chance) * UNIT)
+    return weight_of(-log2(chance))
+
+
+def weight_of(bits: float) -> int:
+    """So many bits in eighths, rounded."""
+    return round(bits * UNIT)
 
 
 def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: int) -> float:
@@ -32,23 +37,36 @@ def weighted_tail(weights: Sequence[int], chances: Sequence[float], observed: in
     Sums positive terms only, so that the smallest tail has all its digits; 0 where the sum cannot come about at all.
     Raises ValueError at a negative weight.
     """
-    pairs = sorted((weight, min(chance, 1.0)) for weight, chance in zip(weights, chances, strict=True) if chance > 0)
-    if pairs and pairs[0][0] < 0:
-        raise ValueError(f"a weight is negative: {pairs[0][0]}")
-    left = sum(weight for weight, _ in pairs)
+    return outcome_tail([[pair] for pair in zip(weights, chances, strict=True)], observed)
+
+
+def outcome_tail(trials: Sequence[Sequence[tuple[int, float]]], observed: int) -> float:
+    """P(sum of weights >= observed) of independent trials of several outcomes, exactly.
+
+    Each trial is its outcomes as (weight, chance); at most one of them comes about, and none weighs 0. Sums positive
+    terms only. Raises ValueError at a negative weight.
+    """
+    likely = ([(weight, min(chance, 1.0)) for weight, chance in outcomes if chance > 0] for outcomes in trials)
+    cells = sorted((sorted(outcomes, reverse=True) for outcomes in likely if outcomes), key=lambda cell: cell[0])
+    if any(weight < 0 for cell in cells for weight, _ in cell):
+        raise ValueError(f"a weight is negative: {min(weight for cell in cells for weight, _ in cell)}")
+    left = sum(cell[0][0] for cell in cells)
     if observed <= 0 or left < observed:
         return 1.0 if observed <= 0 else 0.0
     state = np.zeros(observed)  # probability of each sum below the observed one
     state[0] = 1.0
     tail, top = 0.0, 0
-    for weight, chance in pairs:
+    for cell in cells:
         low = max(0, observed - left)  # a lower sum cannot come up to the observed one any more
-        left -= weight
-        tail += chance * float(state[max(low, observed - weight) : top + 1].sum())
-        moved = state[low : max(low, min(top + 1, observed - weight))] * chance
-        state[low : top + 1] *= 1 - chance
-        state[low + weight : low + weight + len(moved)] += moved
-        top = min(top + weight, observed - 1)
+        left -= cell[0][0]
+        moved = []
+        for weight, chance in cell:
+            tail += chance * float(state[max(low, observed - weight) : top + 1].sum())
+            moved.append((weight, state[low : max(low, min(top + 1, observed - weight))] * chance))
+        state[low : top + 1] *= max(0.0, 1 - sum(chance for _, chance in cell))
+        for weight, masses in moved:
+            state[low + weight : low + weight + len(masses)] += masses
+        top = min(top + cell[0][0], observed - 1)
     return min(1.0, max(tail, float_info.min))
 
 

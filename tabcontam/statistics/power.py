@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import WEIGHTS
 from tabcontam.statistics.exact import TARGET, UNIT, poisson_binomial, poisson_binomial_tail
 
 RUNS = 200
@@ -30,6 +31,8 @@ class Odds:
     known: float | None  # the guesser's chance of the true value; None where the cell is missing in the table
     guessed: float  # the guesser's chance of the value that it thinks likeliest
     guess_right: bool  # whether that is the true one
+    known_rounded: tuple[float, ...] = ()  # the chances of the true value in fewer digits, one fewer first
+    guessed_rounded: tuple[float, ...] = ()  # those of the likeliest
 
 
 def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int = RUNS, seed: int = 0) -> float:
@@ -45,15 +48,14 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
         remembered = rng.random(runs) < share
         for guess in row:
             listed = np.array(list(guess.values.values()))
-            chances = np.array([*np.maximum(listed, guess.rest), guess.rest, 1.0])  # the last: no answer
-            chances[chances <= 0] = 1.0
+            chances = _answers(guess)
             likeliest = int(listed.argmax()) if len(listed) else len(chances) - 1
             ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
             hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
-            different, places = np.unique(chances[answers], return_inverse=True)  # of thousands of values a few
-            cumulants += _cumulants(different)[places]
-            sums += _units(chances)[answers] * (answers == hidden)
+            different, places = np.unique(chances[answers], axis=0, return_inverse=True)  # of many values a few
+            cumulants += _cumulants(different)[places.reshape(-1)]
+            sums += _units(chances)[answers, 0] * (answers == hidden)
     return float(np.mean(_tails(cumulants, sums) <= level))
 
 
@@ -64,8 +66,8 @@ def detectable_share(
 
     The other rows are guessed. None where not even a model that remembers all reaches it.
     """
-    known = [[(odds.known, True) for odds in row if odds.known is not None] for row in rows]
-    guessed = [[(odds.guessed, odds.guess_right) for odds in row] for row in rows]
+    known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
+    guessed = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
     guesses = _answered(guessed)
     gains = _answered(known) - guesses
     draws = np.random.default_rng(seed).random((runs, len(rows)))  # the same for every share: more rows, never others
@@ -79,32 +81,63 @@ def detectable_share(
     return _smallest(found)
 
 
-def _answered(rows: Sequence[Sequence[tuple[float, bool]]]) -> Floats:
-    """For each row of (chance, right) cells its cumulants, and in the last column its units that are right."""
-    chances = np.array([chance for row in rows for chance, _ in row])
-    right = np.array([right for row in rows for _, right in row])
-    cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances) * right])
+def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
+    """For each row of (chances, right) cells its cumulants, and in the last column its units that are right."""
+    chances = _padded([chances for row in rows for chances, _ in row])
+    right = np.array([right for row in rows for _, right in row], dtype=np.bool_)
+    cells = np.column_stack([_cumulants(chances).reshape(len(chances), 4 * len(TILTS)), _units(chances)[:, 0] * right])
     totals = np.zeros((len(rows), cells.shape[1]))
     np.add.at(totals, np.repeat(np.arange(len(rows)), [len(row) for row in rows]), cells)
     return totals
 
 
+def _answers(guess: Guess) -> Floats:
+    """The chances of each listed value, of one that is not listed, and of no answer; a column for each precision."""
+    if guess.coarser:
+        listed = [guess.chances(value) for value in guess.values]
+        rest = (guess.rest, *(max(guess.rest, one.rest) for one in guess.coarser))
+        return np.array([*listed, rest, (1.0,) * len(rest)])
+    chances = np.array([*np.maximum(list(guess.values.values()), guess.rest), guess.rest, 1.0])
+    chances[chances <= 0] = 1.0
+    return np.asarray(chances[:, None])
+
+
+def _padded(chances: Sequence[tuple[float, ...]]) -> Floats:
+    """A line for each cell and a column for each precision, those that a cell does not have as the one before."""
+    width = max(map(len, chances), default=1)
+    return np.array([(*one, *[np.nan] * (width - len(one))) for one in chances]).reshape(len(chances), width)
+
+
 def _units(chances: Floats) -> Floats:
-    """The bits of each chance in eighths, rounded as `units` does."""
-    if not (chances > 0).all():
+    """What a cell weighs in eighths of bits, a column for each precision at which it is right, as `worths` has it."""
+    if not np.all(np.isnan(chances) | (chances > 0)):
         raise ValueError("a chance is 0")
-    return np.asarray(np.rint(-np.log2(chances) * UNIT))
+    found = np.zeros_like(chances)
+    counts = np.isfinite(chances).sum(axis=1)
+    for count in set(counts.tolist()):
+        rows = counts == count
+        parts = np.array(WEIGHTS[count - 1]) / chances[rows, :count]
+        bits = np.log2(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1])
+        found[rows, :count] = np.rint((np.maximum(bits, 0.0) if count > 1 else bits) * UNIT)
+    return found
 
 
 def _cumulants(chances: Floats) -> Floats:
     """Of a cell's units under the null, at each tilt: log of the moments, mean, variance, variance by unit weight."""
-    weights, chances = _units(chances)[:, None], np.minimum(chances, 1.0)[:, None]
-    with np.errstate(divide="ignore"):  # the log of 0, at chance 1
-        right = np.log(chances) + weights * TILTS
-        moments = np.logaddexp(right, np.log1p(-chances))
-    tilted = np.exp(right - moments)
-    variance = weights**2 * tilted * (1 - tilted)
-    return np.stack([moments, weights * tilted, variance, weights * variance], axis=1)
+    chances = np.minimum(chances, 1.0)
+    weights = _units(chances)[:, :, None]
+    known = np.where(np.isnan(chances), chances[:, :1], chances)
+    each = np.diff(np.maximum.accumulate(known, axis=1), prepend=0.0, axis=1)  # that it is right in so many digits only
+    each[np.isnan(chances)] = 0.0
+    with np.errstate(divide="ignore"):  # the log of 0, at chance 1 and for a precision that is as likely as a finer
+        right = np.log(each)[:, :, None] + weights * TILTS
+        wrong = np.log1p(-np.minimum(1.0, each.sum(axis=1)))[:, None]
+        moments = np.logaddexp(np.logaddexp.reduce(right, axis=1), wrong)
+    tilted = np.exp(right - moments[:, None, :])
+    mean = (weights * tilted).sum(axis=1)
+    apart = (weights - mean[:, None, :]) ** 2 * tilted
+    variance = apart.sum(axis=1) + mean**2 * np.exp(wrong - moments)
+    return np.stack([moments, mean, variance, weights[:, 0] * variance], axis=1)
 
 
 def _tails(cumulants: Floats, sums: Floats) -> Floats:

@@ -39,7 +39,8 @@ class Table:
     recognition accepts (title, aliases; long ones first), `not_names` what must not count (Wine Quality for Wine).
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
-    card that does not state that they are public. `facts` is what `cached_fact` has found out about the table.
+    card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
+    (`tables/known.py`). `facts` is what `cached_fact` has found out about the table.
     """
 
     name: str
@@ -56,6 +57,7 @@ class Table:
     order: str = "kept"
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
+    known: tuple[Rows, ...] = field(default=(), repr=False)
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod

@@ -2,13 +2,13 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
 from tabcontam.evidence.base import UNDECIDED, Family, Kind, Verdict
 from tabcontam.verdicts.checked import Amount, Count, Interval, Number, Share, Truth
-from tabcontam.verdicts.wording import shorten, text
+from tabcontam.verdicts.wording import rounded, shorten, text
 
 PROMPTS = "default"  # the prompt set of results that name none: they were made before there were several
 LETTERS = {
@@ -132,9 +132,12 @@ class Result(InCell):
     verdict: Verdict | None = None
     """Under the rules of this run; null where there is only a score."""
     otherwise: Verdict | None = None
-    """Of a contaminated cell: the verdict that it would have without the finding. Else null."""
+    """Of a cell that is contaminated, or whose finding rests on one column: the verdict that it would have without
+    the finding. Else null."""
     paper_verdict: Verdict | None = None
     """By the published rules, on the queries that are the paper's own; null where there are none or only a score."""
+    reference: str | None = None
+    """The LLM that has not seen the table, whose answers count for nothing in this cell; null where there is none."""
     lacks: str | None = None
     """What the test needs and this LLM does not have, as log-probabilities; null where it can take the test."""
     exposure: Amount | None = None
@@ -158,13 +161,24 @@ class Result(InCell):
     p_value: Share | None = None
     """The p-value: how often chance alone would show as much under the null; null where there is none."""
     q_value: Share | None = None
-    """The p-value corrected for all cells of this LLM and family (Benjamini-Hochberg); at most alpha in a finding."""
+    """The p-value corrected for all cells of this LLM and family (Benjamini-Hochberg); at most alpha in a finding,
+    also in one that rests on one column."""
     interval: Interval | None = None
     """The 95% interval of what interval_of says; null where there is none."""
     interval_of: str | None = None
     """What the interval is of, for example: rows remembered."""
     recalled_bits: Number | None = None
     """The sum of -log2 of the guesser's probability over the asked cells that were recalled; row tests alone."""
+    columns: Mapping[str, Amount] = field(default_factory=dict)
+    """The recalled bits by the column, or the columns of one entity, that they lie in; row tests alone."""
+    without: Mapping[str, Share] = field(default_factory=dict)
+    """For each column asked, or columns of one entity, the p-value without its cells; empty where the rule of one
+    column does not bind the test."""
+    q_without: Share | None = None
+    """The largest of p_value and without, corrected as q_value is; at most alpha where a finding needs no one column.
+    """
+    rests_on: str | None = None
+    """The column, or columns of one entity, without which the finding does not stand; null where there is none."""
     detectable_share: Share | None = None
     """The share of remembered rows that this cell would have found."""
     reason: str | None = None
@@ -204,6 +218,16 @@ class Result(InCell):
         return f"{said}; left out of means: {self.not_averaged}" if self.not_averaged and self.verdict is None else said
 
     @property
+    def where(self) -> str:
+        """In which columns its recalled bits lie, in words: most bits first, each with the p-value without it."""
+        told = [
+            f"{rounded('recalled_bits', bits)} in {column} (without it p = {rounded('p_value', self.without[column])})"
+            for column, bits in sorted(self.columns.items(), key=lambda one: -one[1])
+            if bits and column in self.without
+        ]
+        return shorten(", ".join(told), LONGEST_SENTENCE)
+
+    @property
     def limits(self) -> str:
         """The interval in words, and of what it is; empty where there is none."""
         if self.interval is None:
@@ -227,6 +251,17 @@ class FamilyEvidence:
     """The p-value of all of them together, whatever their dependence."""
     q_value: Share
     """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    p_without: Share | None = None
+    """The largest p-value of all of them together where the cells of one column are left out of all; null in runs of
+    older versions."""
+    q_without: Share | None = None
+    """The same corrected as q_value is; at most alpha where a finding needs no one column."""
+    without: str | None = None
+    """The column, or columns of one entity, that p_without leaves out; null where leaving one out loses nothing."""
+
+    def finds(self, alpha: float) -> bool:
+        """Whether it finds the table, whichever column is left out."""
+        return max(self.q_value, self.q_without or 0.0) <= alpha
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -238,9 +273,12 @@ class TableVerdict(InTable):
     p_value: Share | None = None
     """The p-value of the row tests of the family that says most; null where there is none."""
     q_value: Share | None = None
-    """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
+    """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding, also in one
+    that rests on one column."""
     families: tuple[FamilyEvidence, ...] = ()
     """What each family of tests that weighed answers says of the table; empty in runs of older versions."""
+    rests_on: str | None = None
+    """The column, or columns of one entity, without which no finding stands; null where there is none."""
     bound: Share | None = None
     """How often at most a table that the LLM has not seen is called contaminated: alpha for each of these families."""
     recalled_bits: Number | None = None

@@ -262,6 +262,8 @@ def facts_apart(runs: Sequence[RunFacts], names: Sequence[str]) -> list[Note]:
         (NoteKind.SEEDS, "seeds, so that their queries are different ones", [str(run.seed) for run in runs]),
         (NoteKind.VERSIONS, "versions of tabcontam", [run.version for run in runs]),
         (NoteKind.QUERIES, "queries", [asked_queries(run) for run in runs]),
+        (NoteKind.KNOWN, "rows that may be known", [", ".join(map(str, run.known)) or "none" for run in runs]),
+        (NoteKind.REFERENCE, "references", [", ".join(llm.spec for llm in run.references) or "none" for run in runs]),
     ):
         if len(set(values)) > 1:
             each = ", ".join(f"{name}: {value}" for name, value in zip(names, values, strict=True))

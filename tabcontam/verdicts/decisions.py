@@ -33,6 +33,10 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
     It is clean only if what was answered could have reached `level`: not where too few decoys were, for example, or
     where the published rules asked what the calibrated ones would not have.
     """
+    if test.decides and trials and not evidence.asked:  # no query has a null: whatever is answered says nothing
+        reason = test.uninformative([trial.query for trial in trials], level)
+        if reason:
+            return Decision(Verdict.UNINFORMATIVE, reason)
     if evidence.answered < ENOUGH * evidence.asked or not evidence.answered:
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
     if not test.decides:

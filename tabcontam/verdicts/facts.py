@@ -143,6 +143,23 @@ class DatasetFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
+class KnownFacts:
+    """A file whose rows the LLMs may know: they taught the guesser, and no query asked about one of them."""
+
+    name: str
+    """The name of the file, or of the dataset."""
+    sha256: str
+    """The SHA-256 of its content, in hexadecimal digits."""
+    rows: Count
+    """How many rows it has."""
+    datasets: tuple[str, ...]
+    """The tables of the run that have its columns."""
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.rows:,} rows, sha256 {self.sha256[:8]})"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SerializerFacts:
     """How rows were written as text."""
 
@@ -227,6 +244,10 @@ class RunFacts:
     """The LLMs of the run."""
     catalogue: Mapping[str, CatalogueFacts] = field(default_factory=dict)
     """What the catalogue says of the LLMs that it has, by their names in the run."""
+    references: tuple[LlmFacts, ...] = ()
+    """The LLMs that have not seen the tables and were asked beside: what they answer counts for nothing."""
+    known: tuple[KnownFacts, ...] = ()
+    """The files whose rows the LLMs may know."""
     datasets: tuple[DatasetFacts, ...] = ()
     """The tables of the run."""
     tests: tuple[Facts, ...] = ()

@@ -17,11 +17,11 @@ tables of the LLM that share an error budget. If the other row tests carry it, i
 A control that gave no answer, was skipped or could not have told says nothing of a test, so that it counts. No control
 voids what was found of itself.
 
-A results.json whose parts contradict each other, as after an edit by hand, is an error; and no table is clean that its
-cells do not show to be so.
+A table whose finding rests on one column is none that the gate can tell of. A results.json whose parts contradict each
+other, as after an edit by hand, is an error; and no table is clean that its cells do not show to be so.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from functools import cached_property
@@ -35,6 +35,7 @@ from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, FAILURES, PAPER
+from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import phrase, rounded, shorten, visible
 
 NAMED = 3  # findings that the one line names
@@ -149,40 +150,6 @@ def judge(
     return _together(findings, "undecided" in fail_on)
 
 
-def check_whole(view: RunResults) -> None:
-    """Raises `UsageError` for what is not a run's results, or has parts that contradict each other or are missing."""
-    if view.run.recorded:
-        raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
-    if view.run.alpha is None:
-        raise UsageError("the gate needs the level of a run, and alpha is missing; make the run again")
-    if fault := next(_faults(view, view.run.alpha), None):
-        raise UsageError(f"the results contradict themselves: {visible(fault, line=True)}; make the run again")
-
-
-def _faults(view: RunResults, alpha: float) -> Iterator[str]:
-    """What no run writes, and the gate would otherwise not notice."""
-    stated = [llm.spec for llm in view.run.llms if not llm.control]
-    subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
-    llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
-    editions = [(dataset.name, dataset.edition) for dataset in view.run.datasets]
-    yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
-    yield from (
-        f"none of the cells of {name}@{edition} is there" for name, edition in editions if (name, edition) not in asked
-    )
-    for llm in view.joined:
-        alike = all(cell.control for cell in view.cells if cell.llm == llm)
-        if llm not in view.checking or llm in stated or not alike:
-            yield f"{llm} is marked as a control that joined, and it is not"
-    for table in view.tables:
-        if (table.llm, table.table) not in subjects:
-            yield f"none of the cells of {table.llm} on {view.label(table)} is there"
-    parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
-    for part in parts if view.run.rules != PAPER else ():
-        found = part.q_value is not None and part.q_value <= alpha
-        if found and part.verdict is not Verdict.CONTAMINATED:
-            yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
-
-
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
     """Each LLM with each table that is chosen. What is named stays, so that nothing unasked is passed over."""
     chosen = llms_named(view, llms)
@@ -278,6 +245,8 @@ class _Gate:
         if short := [cell for cell in cells if cut_short(cell)]:
             tests = ", ".join(cell.test for cell in short)
             return Conclusion.CANNOT_TELL, f"not asked to the end: {tests} ({short[0].reason})"
+        if table.rests_on:
+            return Conclusion.CANNOT_TELL, table.reason
         if table.verdict is not Verdict.NOT_DETECTED:
             why = next((cell.reason for cell in cells if cell.verdict is table.verdict and cell.reason), "")
             return Conclusion.CANNOT_TELL, f"{table.reason}{why and f' ({why})'}"

@@ -4,19 +4,20 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, Test, Trial, Verdict
+from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, State, Test, Trial, Verdict, as_read
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
-from tabcontam.statistics.exact import any_dependence, benjamini_hochberg
+from tabcontam.statistics.exact import benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
-from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableVerdict
+from tabcontam.verdicts import one_column
+from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict
 from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
+from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALPHA, PAPER
 
-LONGEST = 10_000  # characters of a reply that are read, many times what is asked for: reading takes its time
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
     Verdict.CONTAMINATED: "found by",
@@ -30,11 +31,18 @@ Key = TypeVar("Key", bound=Hashable)
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
-    """The trial with its reading, of the beginning of a reply that goes on and on."""
+    """The trial with its reading."""
+    return replace(trial, reading=test.read(trial.query, as_read(trial.reply), serializer, dictionary))
+
+
+def whole(test: Test, trial: Trial, serializer: Serializer) -> Trial:
+    """The trial; a reply that was cut after everything that was asked for is none that was cut."""
     reply = trial.reply
-    if isinstance(reply, Reply):
-        reply = replace(reply, text=reply.text[:LONGEST])
-    return replace(trial, reading=test.read(trial.query, reply, serializer, dictionary))
+    if not isinstance(reply, Reply) or reply.state is not State.TRUNCATED:
+        return trial
+    if test.complete(trial.query, as_read(reply).text, serializer):
+        return replace(trial, reply=replace(reply, state=State.OK))
+    return trial
 
 
 def result(
@@ -45,14 +53,17 @@ def result(
     rules: str,
     at: float,
     ended: str = "",
+    reference: Reference | None = None,
 ) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
-    Under the calibrated rules the verdict stands once `conclude` has seen all cells of the LLM.
+    What the `reference` answered, too, counts for nothing. Under the calibrated rules the verdict stands once
+    `conclude` has seen all cells of the LLM.
     """
-    evidence = test.weigh(trials, at)
-    own = _whole(without_evidence(evidence, trials, test, at), trials, planned, ended)
+    conceded = concede(test, trials, reference)
+    evidence = test.weigh(conceded.weighed, at)
+    own = _whole(without_evidence(evidence, conceded.telling, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
@@ -66,7 +77,8 @@ def result(
         hits=evidence.hits,
         answered=evidence.answered,
         score=None if share is None else round(share, 4),
-        sentence=evidence.sentence,
+        reference=reference.llm if reference else None,
+        sentence="; ".join(filter(None, (evidence.sentence, conceded.said))),
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,
@@ -74,6 +86,8 @@ def result(
         interval=evidence.interval,
         interval_of=evidence.interval_of or None,
         recalled_bits=evidence.recalled_bits,
+        columns=dict(evidence.columns),
+        without=dict(evidence.without),
         detectable_share=evidence.share,
     )
     if rules == PAPER and rule:
@@ -125,29 +139,44 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
     """The cells with their q-values and, under the calibrated rules, their verdicts.
 
     A q-value is over the cells of the same LLM and of the same family of tests, so that no test of another family
-    changes it (Benjamini and Hochberg 1995).
+    changes it (Benjamini and Hochberg 1995). A finding counts where it stands without any one column, or where that of
+    the row tests together does.
     """
     known = tests or known_tests()
     p_values = {number: cell.p_value for number, cell in enumerate(cells) if cell.p_value is not None}
-    q_values = _corrected(p_values, lambda number: (cells[number].llm, known[cells[number].test].family))
+    standing = {number: one_column.of_cell(cells[number]) for number in p_values}
 
-    def decided(cell: Result, finding: bool) -> Result:
+    def budget(number: int) -> Hashable:
+        return cells[number].llm, known[cells[number].test].family
+
+    q_values = _corrected(p_values, budget)
+    q_without = _corrected({number: one.p_value for number, one in standing.items()}, budget)
+    found_by = _found_by(cells, known)
+    found = {table for table, families in found_by.items() if any(one.finds(alpha) for one in families)}
+
+    def decided(number: int, cell: Result) -> Result:
+        cell = replace(cell, q_value=q_values[number], q_without=q_without[number], rests_on=None)
         if rules == PAPER and (known[cell.test].number is not None or cell.paper_verdict is not None):
             return cell
         # a smaller run, whose family this one is larger than, may have found it
         own = cell.otherwise or cell.verdict
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED
-        if finding:
-            reason = None if own is Verdict.NOT_DETECTED else cell.reason
+        reason = None if own is Verdict.NOT_DETECTED else cell.reason
+        if q_values[number] > alpha:
+            reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
+            return replace(cell, verdict=own, otherwise=None, reason=reason)
+        of_table = known[cell.test].row_test and (cell.llm, cell.table) in found
+        if q_without[number] <= alpha or of_table:
             return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
-        reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
-        return replace(cell, verdict=own, otherwise=None, reason=reason)
+        p_value, column = standing[number]
+        column = column or ""
+        if own is Verdict.NOT_DETECTED:
+            reason = one_column.reason_of([cell], column, p_value)
+            return replace(cell, verdict=Verdict.UNINFORMATIVE, otherwise=own, reason=reason, rests_on=column)
+        return replace(cell, verdict=own, otherwise=None, reason=reason, rests_on=column)
 
-    return [
-        decided(replace(cell, q_value=q_values[number]), q_values[number] <= alpha) if number in q_values else cell
-        for number, cell in enumerate(cells)
-    ]
+    return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(cells)]
 
 
 def _corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
@@ -162,7 +191,7 @@ def surely_found(cell: Result, rules: str, at: float) -> bool:
     """Whether a cell is contaminated whatever the cells that are still to be asked will show."""
     if rules == PAPER:
         return cell.verdict is Verdict.CONTAMINATED
-    return cell.p_value is not None and cell.p_value <= at
+    return cell.p_value is not None and one_column.of_cell(cell).p_value <= at
 
 
 def _would_find(share: float | None) -> str | None:
@@ -195,35 +224,60 @@ def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | Non
     """
     known = tests or known_tests()
     of_rows = (cell for cell in cells if known[cell.test].row_test)
-    by_table = grouped(of_rows, lambda cell: (cell.llm, cell.table))
-    p_values = {
-        (table, family): any_dependence(found)
-        for table, own in by_table.items()
-        for family, of_family in grouped(own, lambda cell: known[cell.test].family).items()
-        if (found := [cell.p_value for cell in of_family if cell.p_value is not None])
-    }
-    q_values = _corrected(p_values, lambda key: (key[0][0], key[1]))
-    found_by = {
-        table: tuple(
-            FamilyEvidence(family=family, p_value=p_values[table, family], q_value=q_values[table, family])
-            for _, family in keys
-        )
-        for table, keys in grouped(p_values, lambda key: key[0]).items()
-    }
-    several = len({family for _, family in p_values}) > 1
+    by_table = grouped(of_rows, _place)
+    found_by = _found_by([cell for own in by_table.values() for cell in own], known)
+    several = len({one.family for families in found_by.values() for one in families}) > 1
 
     def decided(table: TableVerdict) -> TableVerdict:
         if rules == PAPER or not table.families:
             return table
-        if finding := [one for one in table.families if one.q_value <= alpha]:
+        if finding := [one for one in table.families if one.finds(alpha)]:
             together = [f"the {_tests_of(one.family, several)} together: p = {one.p_value:.2g}" for one in finding]
             return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
+        own = by_table[table.llm, table.table]
+        if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
+            column, p_value = lacking[0].without or "", lacking[0].p_without or 0.0
+            of_family = [cell for cell in own if known[cell.test].family is lacking[0].family]
+            reason = one_column.reason_of(of_family, column, p_value)
+            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=column)
+        if lone := [cell for cell in own if cell.rests_on]:
+            reason = f"{lone[0].test}: {lone[0].reason}"
+            return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
         if table.verdict in DECIDED:
             power = _would_find(table.detectable_share)
             return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
         return table
 
     return [decided(_table(own, found_by.get(table, ()), alpha)) for table, own in by_table.items()]
+
+
+def _place(cell: Result) -> tuple[str, TableName]:
+    return cell.llm, cell.table
+
+
+def _found_by(cells: Iterable[Result], known: Tests) -> dict[tuple[str, TableName], tuple[FamilyEvidence, ...]]:
+    """What each family of row tests says of each LLM and table, where it weighed answers."""
+    of_rows = [cell for cell in cells if known[cell.test].row_test and cell.p_value is not None]
+    own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
+    weighed = {key: one_column.together(cells) for key, cells in own.items()}
+
+    def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
+        return key[0][0], key[1]
+
+    q_values = _corrected({key: p_value for key, (p_value, _) in weighed.items()}, budget)
+    q_without = _corrected({key: standing.p_value for key, (_, standing) in weighed.items()}, budget)
+    found = {
+        key: FamilyEvidence(
+            family=key[1],
+            p_value=p_value,
+            q_value=q_values[key],
+            p_without=standing.p_value,
+            q_without=q_without[key],
+            without=standing.without,
+        )
+        for key, (p_value, standing) in weighed.items()
+    }
+    return {table: tuple(found[key] for key in keys) for table, keys in grouped(found, lambda key: key[0]).items()}
 
 
 def _tests_of(family: Family, several: bool) -> str:
@@ -236,7 +290,7 @@ def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha:
     verdict = next((word for word in BY_TESTS if word in verdicts), Verdict.SKIPPED)
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
     recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
-    first = min(families, key=lambda one: (one.q_value, one.p_value), default=None)
+    first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
     return TableVerdict(
         llm=cells[0].llm,
         dataset=cells[0].dataset,

@@ -15,6 +15,8 @@ class NoteKind(StrEnum):
 
     RULES = "rules"
     QUERIES = "queries"  # which of them were asked
+    KNOWN = "known"  # rows that the LLMs may know
+    REFERENCE = "reference"  # an LLM whose answers count for nothing
     SEEDS = "seeds"  # merged runs differ in them
     VERSIONS = "versions"
     EDITIONS = "editions"

@@ -266,7 +266,8 @@ class RunResults:
     def notes(self) -> list[Note]:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
         run = self.run
-        notes = [Note(NoteKind.RULES, self._rules), *run.notes] if self.calibrated else [*run.notes]
+        notes = [Note(NoteKind.RULES, self._rules)] if self.calibrated else []
+        notes += [*self._allowed, *run.notes]
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
@@ -277,6 +278,20 @@ class RunResults:
             kind = NoteKind.INTERRUPTED if run.interrupted else NoteKind.NOT_FINISHED
             again = "not every query was asked; the same command with this --out continues the run"
             notes.append(Note(kind, again))
+        return notes
+
+    @property
+    def _allowed(self) -> list[Note]:
+        """What an LLM may know without having seen the table: rows of known files, and what a reference answers."""
+        notes = [
+            Note(NoteKind.KNOWN, f"rows of {file} may be known: on {phrase(file.datasets)} they were not asked about")
+            for file in self.run.known
+        ]
+        for llm in self.run.references:
+            stated = ", ".join(filter(None, (llm.named_otherwise, llm.version)))
+            took = f" ({llm.took})" if llm.took else ""
+            text = f"reference {llm.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
+            notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
         return notes
 
     @property

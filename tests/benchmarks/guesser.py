@@ -21,7 +21,8 @@ import numpy as np
 from tabcontam.guesser import table as guessing
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.columns import column
-from tabcontam.guesser.table import PREVIOUS, guessed, least_sure
+from tabcontam.guesser.columns import previous as before
+from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.reading.reading import same_value
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.draws import by_content, pool
@@ -85,7 +86,7 @@ def trials(table: Table, name: str, previous: bool) -> tuple[dict[str, list[Tria
     seconds = perf_counter() - start
     cells: dict[str, Sequence[str | None]] = {other: table.column(other) for other in shown}
     if previous:
-        cells = {PREVIOUS + other: (None, *table.column(other)[:-1]) for other in table.columns}
+        cells = {before(other): (None, *table.column(other)[:-1]) for other in table.columns}
     nearest = near(table, cells, rows)
     rng = Random(0)
     said: dict[str, list[Trial]] = defaultdict(list)
@@ -121,8 +122,8 @@ def needed(table: Table) -> float:
         guessed(table, table.columns[-3:], table.columns[:-3], rows)
     for name in least_sure(table, table.columns, 2):
         guessed(table, [name], [other for other in table.columns if other != name], rows)
-    five = set(least_sure(table, table.columns, 5, previous=True))
-    guessed(table, [name for name in table.columns if name in five], [], rows, previous=True)
+    five = set(least_sure(table, table.columns, 5, before=True))
+    guessed(table, [name for name in table.columns if name in five], [], rows, before=True)
     return perf_counter() - start
 
 

@@ -49,6 +49,7 @@ POWER = ("memoriser:0.5", "memoriser:0.1")
 ANSWERERS = (*IGNORANT, EXPERT, CONSTANT, *POWER, *SILENT, "oracle", "formatter")
 CONTROLS = ("exposed", "unexposed")
 NOT_ASKED = (Verdict.UNINFORMATIVE, Verdict.SKIPPED)
+ONE_COLUMN = "one column"  # asked, and what was found rests on it: not found
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 DECIDED = [test for test in all_tests() if test.decides]
 ROWS = [test for test in DECIDED if test.row_test]
@@ -72,7 +73,7 @@ class Counts:
     def add(self, answerer: str, judged: Judged, paper: Mapping[str, Verdict | None]) -> None:
         """Count one run."""
         for test, outcome in judged.parts.items():
-            self.calibrated[answerer, test, str(outcome.verdict)] += 1
+            self.calibrated[answerer, test, ONE_COLUMN if outcome.rests_on else str(outcome.verdict)] += 1
             if queries := judged.queries(test):
                 self.queries[test] = max(self.queries.get(test, 0), queries)
             else:

@@ -28,7 +28,7 @@ from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.reading.answers import is_number
+from tabcontam.reading.numbers import is_number
 from tabcontam.reading.words import english
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import load_serializers
@@ -297,6 +297,7 @@ ODD: Mapping[str, Table] = {
     "NaN targets": made([NUMBERS, words(ROWS, "a"), words(ROWS, "b"), ["NaN", None] * (ROWS // 2)], target=3),
 }
 NOTHING = {"one informative row", "constant", "missing"}  # tables of which there is nothing to remember
+ONE_ENTITY = {"all unique"}  # tables whose columns all name the same things: who knows one may know the others
 
 
 @pytest.mark.parametrize("shape", list(ODD))
@@ -307,6 +308,9 @@ def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
     assert all(cell["reason"] for cell in of["cells"] if cell["verdict"] in ("skipped", "uninformative", "no answer"))
     if shape in NOTHING:
         assert {oracle[test] for test in (*ROW_TESTS, "table")} <= {"skipped", "uninformative"}
+    elif shape in ONE_ENTITY:
+        (table,) = [table for table in of["tables"] if table["llm"] == "simulated:oracle"]
+        assert (table["verdict"], table["rests_on"]) == ("uninformative", "feat0, feat1, feat2, feat3, feat4 and feat5")
     else:
         assert oracle["table"] == "contaminated"
 

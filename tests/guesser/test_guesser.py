@@ -5,8 +5,15 @@ from random import Random
 
 import pytest
 
+from tabcontam.guesser import laws
 from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.guesser import guess_chain, least_sure_of
+from tabcontam.guesser.columns import column
+from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.guesser import guess_chain
+from tabcontam.guesser.hardest import least_sure_of
+from tabcontam.guesser.laws import Follows
+from tabcontam.guesser.laws.one_column import surprise
+from tabcontam.reading.reading import value_key
 from tabcontam.tables.table import Cell
 
 Columns = Mapping[str, Sequence[Cell]]
@@ -162,3 +169,60 @@ def test_what_is_hardest_to_guess_comes_first_and_what_follows_from_it_last() ->
 def test_a_column_without_a_value_is_never_hard_to_guess() -> None:
     columns: dict[str, Sequence[Cell]] = {"none": [None] * 50, "kind": ["a", "b"] * 25}
     assert least_sure_of(columns, [], ["none", "kind"], 2) == ["kind", "none"]
+
+
+def sums(fit: Fit) -> list[Follows]:
+    """A law that the table below obeys: the total is the sum of two parts, which nobody sees who looks at one alone."""
+    parts = {one.name: one.numbers for one in fit.shown if one.name in {"first", "second"}}
+    if fit.target.name != "total" or len(parts) < 2:
+        return []
+    both = parts["first"] + parts["second"]  # type: ignore[operator]  # these columns are of numbers
+    return [Follows.of([{value_key(str(int(both[row]))): 0.98} for row in fit.predicted])]
+
+
+def parts(rows: int = 400) -> dict[str, list[Cell]]:
+    """Two parts, their sum, which varies most, and a lot of which nothing is known."""
+    rng = Random(2)
+    first, second, lot = ([str(rng.randrange(size)) for _ in range(rows)] for size in (400, 900, 80))
+    total: list[Cell] = [str(int(one) + int(other)) for one, other in zip(first, second, strict=True)]
+    return {"first": [*first], "second": [*second], "total": total, "lot": [*lot]}
+
+
+def test_what_follows_from_several_columns_is_asked_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of derived columns had no power for one who remembers rows: they vary most, and were asked first."""
+    columns = parts()
+    names = list(columns)
+    monkeypatch.setattr(laws, "LAWS", {"one column": laws.LAWS["one column"]})
+    assert least_sure_of(columns, names, names, 4, apart=True).index("total") < 2
+    monkeypatch.setattr(laws, "LAWS", {**laws.LAWS, "sums": sums})
+    assert least_sure_of(columns, names, names, 4, apart=True)[-1] == "total"
+    assert "total" not in least_sure_of(columns, names, names, 3, apart=True)
+
+
+def test_what_follows_from_the_row_before_and_those_chosen_is_asked_last(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = parts()
+    monkeypatch.setattr(laws, "LAWS", {"sums": sums})
+    assert least_sure_of(columns, ["first"], ["second", "total", "lot"], 3) in (
+        ["second", "lot", "total"],
+        ["total", "second", "lot"],  # as long as the second part is hidden, the total is
+    )
+    assert least_sure_of(columns, ["first", "second"], ["total", "lot"], 2) == ["lot", "total"]
+
+
+def test_a_law_takes_as_many_bits_as_it_holds_in_rows_that_did_not_teach_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    columns = {name: column(name, cells) for name, cells in parts().items()}
+    given = [columns["first"], columns["second"]]
+    monkeypatch.setattr(laws, "LAWS", {})
+    alone = laws.law_bits(columns["total"], given)
+    assert alone == pytest.approx(surprise(columns["total"], []))
+    monkeypatch.setattr(laws, "LAWS", {"sums": sums})
+    assert laws.law_bits(columns["total"], given) < 0.02 * alone
+    half = [str(int(cell or 0) + place // 2 % 2) for place, cell in enumerate(parts()["total"])]
+    assert 0.4 * alone < laws.law_bits(column("total", half), given) < 0.9 * alone
+    assert laws.law_bits(columns["lot"], given) == pytest.approx(surprise(columns["lot"], []))
+
+
+def test_laws_are_sought_in_strange_columns_without_harm() -> None:
+    for cells in (["a"], [None] * 40, ["1"] * 40, ["a", None] * 20):
+        odd = column("odd", cells)
+        assert laws.law_bits(odd, [column("more", cells)]) <= surprise(odd, []) + 1e-9

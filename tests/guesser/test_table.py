@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from tabcontam.guesser import guesser
-from tabcontam.guesser.table import PREVIOUS, guessed, least_sure
+from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.tables.table import Cell, Table
 from tests import made_tables as tables
 
@@ -66,12 +66,12 @@ def test_the_order_of_rows_and_columns_does_not_matter() -> None:
 
 
 def test_the_row_before_is_shown_where_asked_for() -> None:
-    table = table_of({"id": [str(1000 + row) for row in range(120)], "port": ["Wexlow", "Pelquay"] * 60})
-    alone = guessed(table, ["id", "port"], [], [40])[40]
-    after = guessed(table, ["id", "port"], [], [40], previous=True)[40]
-    assert after.cells["id"].of("1040") > 0.9 > 0.1 > alone.cells["id"].of("1040")
+    table = table_of({"port": ["Wexlow", "Pelquay"] * 60, "id": [str(1000 + row) for row in range(120)]})
+    alone = guessed(table, ["port", "id"], [], [40])[40]
+    after = guessed(table, ["port", "id"], [], [40], before=True)[40]
     assert after.cells["port"].of("Wexlow") > 0.9 > alone.cells["port"].of("Wexlow")
-    assert not any(name.startswith(PREVIOUS) for name in after.cells)
+    assert after.cells["id"].of("1040") > 0.9 > 0.1 > alone.cells["id"].of("1040")
+    assert not any(name.startswith("previous") for name in after.cells)
 
 
 def test_columns_that_follow_from_the_row_before_are_least_hard() -> None:
@@ -79,7 +79,7 @@ def test_columns_that_follow_from_the_row_before_are_least_hard() -> None:
     table = table_of(
         {"id": [str(1000 + row) for row in range(120)], "weight": [str(rng.randrange(300)) for _ in range(120)]}
     )
-    assert least_sure(table, table.columns, 1, previous=True) == ("weight",)
+    assert least_sure(table, table.columns, 1, before=True) == ("weight",)
     assert least_sure(table, table.columns, 1) == ("id",)
 
 
@@ -94,7 +94,7 @@ def test_a_column_that_follows_from_another_is_not_hard_where_the_other_is_shown
         }
     )
     assert least_sure(table, table.columns, 1) == ("age",)
-    assert set(least_sure(table, table.columns, 2, previous=True)) in ({"age", "visits"}, {"age", "paid"})
+    assert set(least_sure(table, table.columns, 2, before=True)) in ({"age", "visits"}, {"age", "paid"})
 
 
 def test_guesses_are_kept_for_other_runs(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -146,7 +146,7 @@ def test_other_questions_and_other_tables_have_files_of_their_own(cache: Path) -
     guessed(ships(), ["homePort"], SHOWN, [5])
     guessed(ships(), ["homePort"], SHOWN, [6])
     guessed(ships(), ["homePort"], SHOWN[:2], [5])
-    guessed(ships(), ["homePort"], SHOWN, [5], previous=True)
+    guessed(ships(), ["homePort"], SHOWN, [5], before=True)
     guessed(ships(seed=1), ["homePort"], SHOWN, [5])
     assert len(files(cache)) == 5
     assert len({file.parent for file in files(cache)}) == 2
@@ -156,7 +156,7 @@ def test_the_file_holds_numbers_and_values_alone(cache: Path) -> None:
     guessed(ships(), ["homePort"], SHOWN, [5])
     ((unsure, guess),) = json.loads(files(cache)[0].read_bytes())
     assert unsure > 0
-    assert sorted(guess) == ["missing", "rest", "values"]
+    assert sorted(guess) == ["missing", "rest", "silent", "values"]
 
 
 def test_a_table_of_150_columns_is_guessed() -> None:
@@ -165,4 +165,4 @@ def test_a_table_of_150_columns_is_guessed() -> None:
     table = table_of(wide)
     found = guessed(table, ["c007"], [name for name in table.columns if name != "c007"], range(10))
     assert all(one.cells["c007"].surest < 0.6 for one in found.values())
-    assert len(least_sure(table, table.columns, 5, previous=True)) == 5
+    assert len(least_sure(table, table.columns, 5, before=True)) == 5

@@ -20,6 +20,7 @@ from tabcontam.statistics.exact import (
     hypergeometric_tail,
     mcnemar,
     mean_interval,
+    outcome_tail,
     poisson_binomial,
     poisson_binomial_tail,
     share_interval,
@@ -43,6 +44,42 @@ def enumerated(trials: list[tuple[int, float]], observed: int) -> float:
 
 def tail(trials: list[tuple[int, float]], observed: int) -> float:
     return weighted_tail([weight for weight, _ in trials], [chance for _, chance in trials], observed)
+
+
+def all_outcomes(trials: list[list[tuple[int, float]]], observed: int) -> float:
+    """The tail of trials of several outcomes as the sum over every combination of them."""
+    whole = [[*outcomes, (0, 1 - sum(chance for _, chance in outcomes))] for outcomes in trials]
+    return sum(
+        prod(chance for _, chance in combination)
+        for combination in product(*whole)
+        if sum(weight for weight, _ in combination) >= observed
+    )
+
+
+THREE_WAYS = st.lists(
+    st.tuples(
+        st.lists(st.integers(0, 30), min_size=3, max_size=3), st.lists(st.floats(0, 0.33), min_size=3, max_size=3)
+    ).map(lambda found: list(zip(*found, strict=True))),
+    max_size=5,
+)
+
+
+class TestOutcomeTail:
+    @settings(max_examples=200, deadline=None)
+    @given(THREE_WAYS, st.integers(-2, 160))
+    def test_is_the_sum_over_all_outcomes(self, trials: list[list[tuple[int, float]]], observed: int) -> None:
+        assert isclose(
+            outcome_tail(trials, observed), all_outcomes(trials, observed), rel_tol=1e-9, abs_tol=float_info.min
+        )
+
+    def test_a_trial_of_one_outcome_is_one_that_succeeds_or_not(self) -> None:
+        weights, chances = [3, 5, 5, 8], [0.1, 0.5, 0.2, 0.01]
+        trials = [[pair] for pair in zip(weights, chances, strict=True)]
+        assert outcome_tail(trials, 10) == weighted_tail(weights, chances, 10)
+
+    def test_a_negative_weight_is_none(self) -> None:
+        with pytest.raises(ValueError, match="a weight is negative: -1"):
+            outcome_tail([[(2, 0.1), (-1, 0.2)]], 1)
 
 
 class TestWeightedTail:

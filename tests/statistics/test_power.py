@@ -1,5 +1,6 @@
 """Powers are those of simulations with exact p-values, or a little less; shares are the smallest that reach them."""
 
+from collections.abc import Sequence
 from itertools import pairwise, product
 from math import prod
 
@@ -9,7 +10,8 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tabcontam.guesser.chance import Guess
-from tabcontam.statistics.exact import poisson_binomial_tail, units, weighted_tail
+from tabcontam.guesser.rounding import worths
+from tabcontam.statistics.exact import outcome_tail, poisson_binomial_tail, units, weight_of, weighted_tail
 from tabcontam.statistics.power import (
     Odds,
     _cumulants,
@@ -68,6 +70,14 @@ def exact_power(rows: list[list[Odds]], share: float, level: float, runs: int = 
     return found / runs
 
 
+PRECISE = st.tuples(CHANCE, CHANCE, CHANCE).map(lambda found: tuple(sorted(found)))
+
+
+def new_of(chances: Sequence[float]) -> list[float]:
+    """The chance of each precision beside that of the finer one."""
+    return [chance - before for chance, before in zip(chances, (0.0, *chances), strict=False)]
+
+
 class TestApproximation:
     # most sums lie outside the tails that are compared
     @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
@@ -76,6 +86,21 @@ class TestApproximation:
         chances = [chance for chance, count, _ in groups for _ in range(count)]
         observed = sum(units(chance) * min(right, count) for chance, count, right in groups)
         exact = weighted_tail([units(chance) for chance in chances], chances, observed)
+        assume(1e-8 < exact < 0.02)
+        (approximate,) = _tails(_cumulants(np.array(chances)[:, None]).sum(axis=0)[None], np.array([float(observed)]))
+        assert approximate >= 0.98 * exact
+
+    @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
+    @given(st.lists(st.tuples(PRECISE, st.integers(1, 20), st.integers(0, 40)), min_size=1, max_size=6))
+    def test_never_understates_one_where_numbers_may_be_rounded(
+        self, groups: list[tuple[tuple[float, float, float], int, int]]
+    ) -> None:
+        chances = [each for each, count, _ in groups for _ in range(count)]
+        cells = [
+            [(weight_of(bits), new) for bits, new in zip(worths(each), new_of(each), strict=True)] for each in chances
+        ]
+        observed = sum(min(right, count) * weight_of(worths(each)[right % 2]) for each, count, right in groups)
+        exact = outcome_tail(cells, observed)
         assume(1e-8 < exact < 0.02)
         (approximate,) = _tails(_cumulants(np.array(chances)).sum(axis=0)[None], np.array([float(observed)]))
         assert approximate >= 0.98 * exact
@@ -86,7 +111,7 @@ class TestApproximation:
         weight = units(chance)
         sums = np.arange(1, count + 1, dtype=np.float64) * weight
         exact = np.array([weighted_tail([weight] * count, [chance] * count, int(value)) for value in sums])
-        approximate = _tails(np.repeat(_cumulants(np.array([chance])) * count, count, axis=0), sums)
+        approximate = _tails(np.repeat(_cumulants(np.array([[chance]])) * count, count, axis=0), sums)
         ratios = (approximate / exact)[(exact < 0.02) & (exact > 1e-8)]
         assert 0.98 < ratios.min() <= ratios.max() < 1.4
 

@@ -1,6 +1,7 @@
 """What a cell is called whose p-value is no finding: the words of design.md are never folded into another."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -9,11 +10,13 @@ from tabcontam.evidence import base
 from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
 from tabcontam.evidence.knowledge.feature_lists import FeatureListInformed
 from tabcontam.evidence.knowledge.recognition import RecognitionFeatures
-from tabcontam.evidence.rows.completion import IncompleteCompletion
+from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.verdicts.decisions import Decision, without_evidence
+from tabcontam.verdicts.judge import conclude, result
+from tabcontam.verdicts.rules import CALIBRATED
 from tests.made_tables import ships
 
 SERIALIZER = load_serializers()["is"]
@@ -71,3 +74,41 @@ def test_what_the_published_rules_asked_without_power_is_uninformative() -> None
         IncompleteCompletion(), lambda _, query: answer(SERIALIZER.row(query.asked, ["1", "2", "3"])), 1e-300
     )
     assert decision.verdict is Verdict.UNINFORMATIVE
+
+
+ROW_TESTS = [IncompleteCompletion(), FullCompletion(), FeatureCompletion()]
+
+
+@pytest.mark.parametrize("rows", [6, 10, 19])
+@pytest.mark.parametrize("test", ROW_TESTS, ids=lambda test: test.id)
+def test_a_table_below_twenty_rows_is_uninformative_with_its_reason(test: base.Test, rows: int) -> None:
+    """Memory and guessing look alike there: 8 of 8 answerers that knew a rule were called contaminated."""
+    (cell,) = planned(ships(rows), [test], SERIALIZER, 0, 0.01).cells
+    assert cell.skip is None
+    assert cell.uninformative == (
+        f"a table of {rows} different rows is too small for anybody to tell memory from guessing; 20 are needed"
+    )
+    assert cell.queries == ()
+
+
+@pytest.mark.parametrize("test", ROW_TESTS, ids=lambda test: test.id)
+def test_a_table_below_twenty_rows_stays_uninformative_when_the_published_rules_asked_it(test: base.Test) -> None:
+    """`rescore` judges such a folder by what its trials hold: they have no null, and no answer is evidence."""
+    (cell,) = planned(ships(12), [test], SERIALIZER, 0, 0.01).cells
+    assert cell.written
+    trials = [Trial(query, answer(SERIALIZER.row(query.asked, query.expected))) for query in cell.written]
+    read = [Trial(each.query, each.reply, test.read(each.query, each.reply, SERIALIZER, english())) for each in trials]
+    assert all(trial.reading and trial.reading.hit for trial in read)
+    found = result(cell.name, test, read, len(read), CALIBRATED, 0.01)
+    (concluded,) = conclude([found], CALIBRATED, 0.01)
+    assert concluded.verdict is Verdict.UNINFORMATIVE
+    assert concluded.paper_verdict is Verdict.CONTAMINATED
+
+
+def test_repeated_rows_make_no_table_large_enough() -> None:
+    table = replace(ships(15), rows=ships(15).rows * 4)
+    (cell,) = planned(table, [IncompleteCompletion()], SERIALIZER, 0, 0.01).cells
+    assert cell.uninformative is not None
+    assert "a table of 15 different rows" in cell.uninformative
+    assert IncompleteCompletion().too_small(20) is None
+    assert FeatureListInformed().too_small(3) is None

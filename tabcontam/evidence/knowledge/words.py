@@ -11,7 +11,7 @@ from statistics import median
 from typing import ClassVar
 
 from tabcontam.evidence.answering import Answering, WordAnswers
-from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial, as_read
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.reading.answers import FILLER, NOTHING, PREFIX
 from tabcontam.reading.reading import answer_line, declines, plain
@@ -175,7 +175,7 @@ def _says(trial: Trial, word: str) -> bool:
 
 def _length(trial: Trial) -> int:
     """How many different words an answer has, the lines aside that only announce it: they would hide a longer list."""
-    lines = plain(trial.reply.text).splitlines()
+    lines = plain(as_read(trial.reply).text).splitlines()
     said = [PREFIX.sub("", line) for line in lines if not line.endswith(":") and not FILLER.match(line)]
     return max(1, len(set(pieces("\n".join(said or lines)))))
 

@@ -12,6 +12,7 @@ from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Query, R
 from tabcontam.evidence.questions import Passage, Token
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import t_interval
+from tabcontam.tables.known import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 from tabcontam.tables.twins import twin_rows
@@ -64,7 +65,8 @@ class Perplexity(Test):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
-        pairs = [pair for pair in twin_rows(table, SALT) if any(table.rows[pair[0]]) and any(pair[1])]
+        known, twins = known_rows(table), twin_rows(table, SALT)
+        pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
 
         def query(name: str, cells: Sequence[Cell], rows: tuple[int, ...], decoy_of: str) -> Query:
             write = partial(_passage, serializer, table.columns, cells)

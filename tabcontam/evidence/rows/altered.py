@@ -1,27 +1,30 @@
 """Altered copies of a table's rows that a classifier which never saw the rows cannot tell from true ones."""
 
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
+from tabcontam.evidence.rows.determined import Copies, goes_with, hints_of, seen_by
 from tabcontam.evidence.rows.membership import Swap
 from tabcontam.groups import grouped
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import extra_rows, not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
-VERSION = 1  # of the method: what another one found is not read
+VERSION = 2  # of the method: what another one found is not read
 REFERENCE = 2000  # rows that false values are taken from and neighbours are looked for in
 BASES = 1000  # of these, the rows that are shown to the classifier, each as it is and altered
 LEAST = 150  # fewer rows teach a classifier nothing
 COLUMNS = 3  # candidates for the altered feature
+TRIED = 12  # features at most that are looked at for such
 BLIND = 0.6  # the highest AUC at which a classifier counts as blind
 FOLDS = 3
 LEAF = 20  # rows that are alike: a false value is one that another of them has, or nearly
@@ -81,22 +84,83 @@ def blinded(table: Table) -> Blind:
 def _found(table: Table) -> Blind | str:
     if table.enumerates_domain:
         return "the table enumerates its domain: a changed row is another row of it"
+    # what may be known is there to learn from, behind the table's own rows, and is never shown
+    shown, rest = frozenset(not_known(table, range(len(table.rows)))), extra_rows(table)
+    if rest:
+        table = replace(table, rows=(*table.rows, *(row.cells for row in rest)), known=())
     counts = Counter(table.rows)
-    rows = pool(table, [index for index, row in enumerate(table.rows) if counts[row] == 1], REFERENCE)
+    alone = [index for index, row in enumerate(table.rows) if counts[row] == 1]
+    rows = pool(table, [index for index in alone if index in shown], REFERENCE)
     if len(rows) < LEAST:
         return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
+    rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
     codes = _codes(table, rows)
-    candidates = [_altered(table, rows, codes, column) for column in _diffuse(table)]
-    blind = [candidate for candidate in candidates if candidate is not None]
-    if not blind:
+    further = iter(_diffuse(table)[:TRIED])
+    candidates: list[_Candidate] = []  # nobody looked for laws yet
+    lawless: list[Blind] = []
+    followed: list[str] = []
+    while True:
+        while len(candidates) + len(lawless) < COLUMNS and (column := next(further, None)) is not None:
+            found = _altered(table, rows, shown, codes, column)
+            if isinstance(found, str):
+                followed.append(found)
+            elif found is not None:
+                candidates.append(found)
+        first = min(candidates, key=lambda candidate: _told(candidate.blind), default=None)
+        if first is None or (lawless and min(map(_told, lawless)) <= _told(first.blind)):
+            break
+        candidates.remove(first)
+        checked = _with_laws(table, first)
+        if isinstance(checked, str):
+            followed.append(checked)
+        else:
+            lawless.append(checked)
+    if not lawless and followed:
+        return f"whoever computes or knows the world sees what is altered: {', '.join(followed)}"
+    if not lawless:
         return "no feature has values that recur and could stand in another row"
-    best = min(blind, key=lambda candidate: abs(candidate.auc - 0.5))
-    if abs(best.auc - 0.5) >= BLIND - 0.5:
+    best = min(lawless, key=_told)
+    if _told(best) >= BLIND - 0.5:
         name = table.columns[best.column]
         return (
             f"a classifier that never saw the rows tells altered ones apart: AUC {best.auc:.2f} at the least, by {name}"
         )
     return best
+
+
+def _told(blind: Blind) -> float:
+    """How far a classifier is from being blind."""
+    return abs(blind.auc - 0.5)
+
+
+@dataclass(frozen=True, eq=False)
+class _Candidate:
+    """Rows that are altered in one feature, and what anybody can say of them who looks for no law."""
+
+    blind: Blind
+    copies: Copies
+    reference: Sequence[int]  # the rows that may stand beside these
+    true: Floats
+    false: Floats
+
+
+def _with_laws(table: Table, candidate: _Candidate) -> Blind | str:
+    """How well a classifier tells the altered rows that knows laws as well; or by which of these anybody sees them."""
+    name = candidate.copies.column
+    if (lawful := seen_by(candidate.copies)) is not None:
+        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
+    hints = hints_of(candidate.copies, candidate.reference)
+    if not hints:
+        return candidate.blind
+    true = np.column_stack([candidate.true, *(hint.true for hint in hints)])
+    false = np.column_stack([candidate.false, *(hint.false for hint in hints)])
+    return _blind(candidate.blind.column, candidate.blind.swaps, true, false)
+
+
+def _blind(column: int, swaps: tuple[Swap, ...], true: Floats, false: Floats) -> Blind:
+    auc, chances = _told_apart(true, false)
+    half = len(true)
+    return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
 
 
 def _diffuse(table: Table) -> list[int]:
@@ -112,7 +176,7 @@ def _diffuse(table: Table) -> list[int]:
         recurring = [count for cell, count in counts.items() if count > 1 and not table.is_missing(cell)]
         if sum(recurring) >= LEAST and len(recurring) > 1:
             same[column] = sum(count**2 for count in recurring) / sum(recurring) ** 2
-    return sorted(same, key=lambda column: (same[column], table.columns[column]))[:COLUMNS]
+    return sorted(same, key=lambda column: (same[column], table.columns[column]))
 
 
 def _codes(table: Table, rows: Sequence[int]) -> Floats:
@@ -128,9 +192,18 @@ def _codes(table: Table, rows: Sequence[int]) -> Floats:
     return codes
 
 
-def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> Blind | None:
-    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few."""
-    cells = table.column(table.columns[column])
+def _altered(
+    table: Table, rows: Sequence[int], shown: Collection[int], codes: Floats, column: int
+) -> _Candidate | str | None:
+    """False copies of the rows by one feature, and how well a classifier tells them; None where there are too few.
+
+    Only rows in `shown` are copied, and give a copy its value. Where another column's cells tell the feature, it is
+    said which.
+    """
+    name = table.columns[column]
+    if (known := goes_with(table, name, rows)) is not None:
+        return known
+    cells = table.column(name)
     counts = Counter(cells)
     recurring = [counts[cells[row]] > 1 for row in rows]  # a value that no other row has is no copy's
     valued = np.flatnonzero(~np.isnan(codes[:, column]) & recurring)
@@ -138,18 +211,18 @@ def _altered(table: Table, rows: Sequence[int], codes: Floats, column: int) -> B
         return None
     others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
     context, values, at = codes[valued][:, others], codes[valued, column], [rows[place] for place in valued.tolist()]
-    leaves = _alike(context, values, table.is_numeric(table.columns[column]))
-    donors = dict(list(_donors(table, at, column, values, leaves).items())[:BASES])
+    leaves = _alike(context, values, table.is_numeric(name))
+    given = _donors(table, at, column, values, leaves).items()
+    donors = dict([(base, donor) for base, donor in given if at[base] in shown and at[donor] in shown][:BASES])
     if len(donors) < LEAST:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
+    copies = Copies(table, name, [at[place] for place in donors], [at[donor] for donor in donors.values()])
     frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
     laws = _laws(table, at, column)
     true, false = _described(context, values, frequency, laws, bases, [bases, given_to])
-    auc, chances = _told_apart(true, false)
     swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
-    half = len(bases)
-    return Blind(column, auc, swaps, tuple(chances[:half].tolist()), tuple(chances[half:].tolist()))
+    return _Candidate(_blind(column, swaps, true, false), copies, at, true, false)
 
 
 def _alike(context: Floats, values: Floats, numeric: bool) -> Ints:

@@ -15,12 +15,11 @@ from tabcontam.reading.answers import (
     answers,
     bare,
     fits,
-    is_number,
-    number_in,
     read_json,
     read_named,
     spelling,
 )
+from tabcontam.reading.numbers import is_number, number_in
 from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
 from tabcontam.tables.table import Cell
 
@@ -40,7 +39,7 @@ def sorts_of(query: Query) -> dict[str, Sort]:
 
 def could_be(cell: Cell, sort: Sort) -> bool:
     """Whether a cell that an answer begins with is a value of this sort, and no talk."""
-    return cell is None or fits(number_in(cell) if sort.numeric else cell, sort)
+    return cell is None or fits(cell, sort)
 
 
 def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, Cell]:
@@ -49,10 +48,10 @@ def values_bare(cells: dict[str, Cell], sorts: Mapping[str, Sort]) -> dict[str, 
 
 
 def _value_bare(cell: str, sort: Sort) -> str:
+    if sort.numeric:
+        return number_in(cell, sort.writing)
     if is_number(cell):
         return cell
-    if sort.numeric:
-        return number_in(cell)
     if sort.likely and (explained := EXPLAINED.search(cell)) and not sort.has(cell):
         value = bare(cell[: explained.start()])
         return value if sort.has(value) else cell

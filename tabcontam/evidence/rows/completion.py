@@ -24,17 +24,21 @@ from tabcontam.evidence.rows.hidden_cells import (
     unsure_first,
     without_missing,
 )
+from tabcontam.evidence.rows.length import answer_tokens
 from tabcontam.evidence.rows.rows import OneCellTest, RowTest
 from tabcontam.guesser.table import Guessed, guessed, least_sure
 from tabcontam.reading.values import completion_line
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import known_rows
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
-COUNTED = 5  # features of the next row whose cells count
-COMPARED = 3  # features that are looked at closely
-WORTH = 0.25  # of what the first is unsure by, for a second to be asked
+COUNTED = 8  # features of the next row whose cells count
+COMPARED = 3  # features that are looked at closely at a time
+MOST_COMPARED = 9  # where too few of those before them have bits
+OPEN = 0.5  # bits that a cell lacks on average where guessing and remembering can be told apart
+WORTH = 0.1  # of what the first is unsure by, for a second to be asked
 FEATURES = 2  # of them, that the further queries of test 9 are about
 
 
@@ -96,7 +100,8 @@ class IncompleteCompletion(RowTest):
                 prefix=serializer.prefix(table.columns, cells, first),
             )
 
-        cut = HiddenCells(table, places, prompt, self.max_tokens, guessed(table, asked, table.columns[:first], pool))
+        room = answer_tokens(table, serializer, asked, self.max_tokens)
+        cut = HiddenCells(table, places, prompt, room, guessed(table, asked, table.columns[:first], pool))
         candidates = pool if len(pool) >= REPEATS else determined_rows(table, range(first), places)
         queries = cut.papers(rng, candidates)
         queries += islice(cut.further(rng, pool, self.further), self.further)
@@ -109,10 +114,10 @@ class FullCompletion(RowTest):
 
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
-    Queries: 30 in all. The paper's one shows the first four rows of the file; 29 more ask for other places of it, of
+    Queries: 50 in all. The paper's one shows the first four rows of the file; 49 more ask for other places of it, of
     which the guesser, who knows the row before, is least sure. No two show the same row. The test presumes that the
     published order is what the LLM saw, so the rows are those of the file, in its order; the authors' code shuffles
-    iris, wine and thyroid. What counts are the five features of which the guesser is least sure.
+    iris, wine and thyroid. What counts are the eight features of which the guesser is least sure.
 
     Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before.
     Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
@@ -134,12 +139,12 @@ class FullCompletion(RowTest):
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 1  # of the rows
-    further: ClassVar[int] = 29  # queries besides the paper's
+    further: ClassVar[int] = 49  # queries besides the paper's
     whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's query and 29. Raises `Skip` where every five rows in a row repeat themselves."""
+        """The paper's query and 49. Raises `Skip` where every five rows in a row repeat themselves."""
         if table.enumerates_domain:
             raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
         rows, lasts = table.rows, _lasts(table)
@@ -149,9 +154,10 @@ class FullCompletion(RowTest):
         if not fitting:
             raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
         pool = pool_of(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
-        counted = least_sure(table, table.columns, COUNTED, previous=True)
-        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), previous=True)
+        counted = least_sure(table, table.columns, COUNTED, before=True)
+        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
         left = len(fitting) / len(lasts)
+        room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
         def prompt(shown: Sequence[int]) -> Prompt:
             rows = serializer.rows(table.columns, [table.rows[index] for index in shown])
@@ -162,7 +168,7 @@ class FullCompletion(RowTest):
             chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
             paper = last == EXAMPLES
-            return Query("", write, table.columns, row, self.max_tokens, paper, shown, chance=chance)
+            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
         wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked
@@ -183,11 +189,11 @@ class FeatureCompletion(OneCellTest):
 
     Measures: whether one cell of a row is known to who sees the others. A row test: it can show that rows were seen.
 
-    Queries: 65 in all. The paper's are five, all rows random and all with different values of the feature, as in the
+    Queries: 45 in all. The paper's are five, all rows random and all with different values of the feature, as in the
     text (the authors' code shows no examples and asks the first five rows). The feature is the one of the authors' code
     where it can be asked: it needs five values, and rows whose features up to it fit no other answer, since a base
     model sees no more of the row. So the first column (PassengerId of titanic, in their code) is never asked; the
-    feature of most values is asked instead. Sixty more are about the two features, and the rows, of which the guesser
+    feature of most values is asked instead. Forty more are about the two features, and the rows, of which the guesser
     is least sure; no two about the same row.
 
     Null: the answers stay, and the hidden cell is drawn anew from what the guesser makes of the row's other cells.
@@ -211,12 +217,12 @@ class FeatureCompletion(OneCellTest):
     published = PublishedRule("removed values were named as in the file", 9, source=RONVAL)
     worded: ClassVar[bool] = True
     part: ClassVar[int] = 2  # of the rows
-    further: ClassVar[int] = 60  # queries besides the paper's
+    further: ClassVar[int] = 40  # queries besides the paper's
     whole: ClassVar[str] = "removed values are right"
     max_tokens: ClassVar[int] = 64
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The paper's five queries and sixty. Raises `Skip` where no feature can be asked."""
+        """The paper's five queries and forty. Raises `Skip` where no feature can be asked."""
         places = {name: place for place, name in enumerate(table.columns)}
         column, candidates = self._feature(table)
         used: set[int] = set()
@@ -235,7 +241,8 @@ class FeatureCompletion(OneCellTest):
 
         def removed(place: int) -> HiddenCells:
             guesses = self._guesses(table, place)
-            return HiddenCells(table, [place], partial(prompt, place), self.max_tokens, guesses, place, used)
+            room = answer_tokens(table, serializer, table.columns[place : place + 1], self.max_tokens)
+            return HiddenCells(table, [place], partial(prompt, place), room, guesses, place, used)
 
         own = self._pool(table, column)
         queries = removed(column).papers(rng, own if len(own) >= REPEATS else candidates)
@@ -265,15 +272,28 @@ class FeatureCompletion(OneCellTest):
             rows = {name: len(alone_rows(table, table.columns.index(name))) for name in several}
             enough = [name for name in several if rows[name] >= self.further // FEATURES]
             names = enough or [name for name in several if rows[name]]
-            compared = sorted(least_sure(table, names, COMPARED)) if names else ()
-            guesses = {name: self._guesses(table, table.columns.index(name)).values() for name in compared}
-            unsure = {name: sum(guess.unsure for guess in of) / len(of) for name, of in guesses.items()}
+            unsure = self._unsure(table, names)
             ranked = sorted(unsure, key=lambda name: -unsure[name])[:FEATURES]
             if sum(rows[name] for name in ranked[:1]) < REPEATS + self.further:
                 return ranked  # the first alone has too few rows
             return [name for name in ranked if unsure[name] >= WORTH * unsure[ranked[0]]]
 
         return cached_fact(table, "unsure features", find)
+
+    def _unsure(self, table: Table, names: Sequence[str]) -> dict[str, float]:
+        """How unsure the guesser is of a cell of each feature that is looked at, in bits on average.
+
+        Looked at are the three that are hardest to guess without a fit; where the fit knows all but one of them, the
+        next ones as well.
+        """
+        unsure: dict[str, float] = {}
+        for count in range(COMPARED, min(MOST_COMPARED, len(names) + COMPARED - 1) + 1, COMPARED):
+            for name in sorted(set(least_sure(table, names, count)) - set(unsure)):
+                of = self._guesses(table, table.columns.index(name)).values()
+                unsure[name] = sum(guess.unsure for guess in of) / len(of)
+            if sum(bits >= OPEN for bits in unsure.values()) >= FEATURES:
+                break
+        return unsure
 
     def _guesses(self, table: Table, place: int) -> Mapping[int, Guessed]:
         shown = [name for name in table.columns if name != table.columns[place]]
@@ -284,8 +304,15 @@ class FeatureCompletion(OneCellTest):
 
 
 def _lasts(table: Table) -> Sequence[int]:
-    """Where the asked row of test 8 may stand: at the paper's place, or so that none of the paper's rows is shown."""
-    return (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES]
+    """Where the asked row of test 8 may stand: at the paper's place, or so that none of the paper's rows is shown.
+
+    Neither it nor the row behind it is one that the LLM may know: between two rows lies what is like both.
+    """
+    places, known = (
+        (EXAMPLES, *range(EXAMPLES + BLOCK, len(table.rows)))[: len(table.rows) - EXAMPLES],
+        known_rows(table),
+    )
+    return [place for place in places if not known & {place, place + 1}] if known else places
 
 
 def _numbered(test: str, queries: Iterable[Query]) -> list[Query]:

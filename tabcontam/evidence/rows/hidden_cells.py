@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from math import sqrt
 from random import Random
 
 from tabcontam.errors import Skip
@@ -54,7 +55,9 @@ class HiddenCells:
         names = tuple(self.table.columns[place] for place in self.places)
         chance = self._chance(row, examples) if blind and row in self.guesses else {}
         write = partial(self.write, row, examples)
-        query = Query("", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance)
+        query = Query(
+            "", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance, row=row
+        )
         return without_missing(query, self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
@@ -116,44 +119,53 @@ class HiddenCells:
         return chance
 
     def _going_on(self, examples: Sequence[int], asked: int) -> dict[str | None, float]:
-        """For each cell that an example has in the last of the first `asked` places: the share of rows to rule out.
+        """For each cell that an example has in the last of the first `asked` places: the share of it to rule out.
 
         Of the table's rows that begin with the example's cells up to there, it is the share that is like an example in
-        all asked places. The examples have all cells before that place in common.
+        all asked places. The examples have all cells before that place in common. A share that is estimated from n rows
+        is raised by its standard error, sqrt(share (1 - share) / n): what is ruled out makes other values likelier.
         """
         begun, whole = _begun(self.table, self.places[:asked]), _begun(self.table, self.places)
-        shares: dict[str | None, float] = {}
-        for cells in sorted({self._cells(example) for example in examples}, key=repr):
-            cell = cells[asked - 1]
-            shares[cell] = shares.get(cell, 0.0) + whole[cells] / begun[cells[:asked]]
-        return shares
+        like: Counter[str | None] = Counter()
+        rows: dict[str | None, int] = {}
+        for cells in {self._cells(example) for example in examples}:
+            like[cells[asked - 1]] += whole[cells]
+            rows[cells[asked - 1]] = begun[cells[:asked]]
+        shares = {cell: like[cell] / rows[cell] for cell in sorted(rows, key=repr)}
+        return {cell: min(1.0, share + sqrt(share * (1 - share) / rows[cell])) for cell, share in shares.items()}
 
     def _without(self, guess: Guess, name: str, shares: Mapping[str | None, float]) -> Guess:
         """A guess without what is ruled out: of each cell in `shares` that share. All chances are upper bounds.
 
-        Every other value gets likelier by what is ruled out. So does each of these cells by what is ruled out of the
-        others, except in the last place, where nothing is left of them that could.
+        Where P(v) is the guess and s(v) the share of v that is ruled out, a value v that no example has comes to
+        P(v) / (1 - sum of P(u) s(u) over all u), by Bayes' rule. One that an example has comes to less than if nothing
+        of it were ruled out, so that it gets likelier only by what is ruled out of the others. In the last place
+        nothing is left of it, and its guess stays as it is.
         """
-        if not shares:
-            return guess
-        away = {cell: guess.values.get(cell, 0.0) for cell in shares if cell is not None}
-        if any(map(self.table.is_missing, shares)):
+        marks = [share for cell, share in shares.items() if self.table.is_missing(cell)]
+        gone = {
+            cell: guess.values.get(cell, 0.0) * share
+            for cell, share in shares.items()
+            if cell is not None and not self.table.is_missing(cell)
+        }
+        if marks:
             column = self.table.column(name)
             missing = cached_fact(self.table, ("missing", name), lambda: sum(map(self.table.is_missing, column)))
-            away[""] = max(guess.missing, missing / len(column))
-        left = 1 - min(sum(away.values()), 1.0)
-        if left == 1:
+            gone[""] = max(guess.missing, missing / len(column)) * max(marks)
+        away = sum(gone.values())
+        if not away:
             return guess
         last = name == self.table.columns[self.places[-1]]
-        gone = {cell: chance * shares.get(cell, 1.0) for cell, chance in away.items()}
 
         def raised_one(value: str, chance: float) -> float:
-            if value not in shares:
-                return min(1.0, chance / max(left, chance))
-            return chance if last else min(1.0, chance / max(1 - sum(gone.values()) + gone[value], chance))
+            if value not in gone:
+                return min(1.0, chance / max(1 - away, chance))
+            return chance if last else min(1.0, chance / max(1 - away + gone[value], chance))
 
         values = {value: raised_one(value, chance) for value, chance in guess.values.items()}
-        return Guess(values, min(1.0, guess.rest / max(left, guess.rest)), guess.missing)
+        left = 1 - away
+        coarser = tuple(one.likelier(left) for one in guess.coarser)
+        return replace(guess, values=values, rest=min(1.0, guess.rest / max(left, guess.rest)), coarser=coarser)
 
 
 def _begun(table: Table, places: Sequence[int]) -> Counter[tuple[Cell, ...]]:
@@ -168,7 +180,8 @@ def raised(guess: Guess, left: float) -> Guess:
     if left == 1:
         return guess
     values = {value: min(1.0, probability / left) for value, probability in guess.values.items()}
-    return Guess(values, min(1.0, guess.rest / left), guess.missing)
+    coarser = tuple(one.likelier(left) for one in guess.coarser)
+    return replace(guess, values=values, rest=min(1.0, guess.rest / left), coarser=coarser)
 
 
 def pool_of(table: Table, part: int, place: int, candidates: Callable[[], Sequence[int]], asked: int) -> list[int]:

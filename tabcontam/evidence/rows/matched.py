@@ -6,8 +6,9 @@ from math import log2
 from random import Random
 from typing import ClassVar
 
-from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.base import Evidence, Query, Reading, Trial
 from tabcontam.evidence.rows.altered import blinded
+from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.choices import given, told_apart
 from tabcontam.evidence.rows.membership import MembershipTest, Swap, balanced
 from tabcontam.evidence.rows.rows import POWER, SHARE
@@ -19,6 +20,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 QUERIES = 60
+ALTERED = "the altered feature"  # which trials of older runs do not name
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
 NULL = "answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
@@ -32,7 +34,10 @@ class MatchedMembership(MembershipTest):
 
     Queries: 60 rows, half of them altered. The value of one feature is that of a row which is alike in the others, and
     the feature is the one where gradient boosting on other rows does worst at telling altered rows from true ones.
-    Asked are the rows that it is least sure of.
+    Asked are the rows that it is least sure of. Left out are features that whoever computes or knows the world sees
+    changed: those that go with one value of another column in 95 % of the rows (the country of a city), categories
+    beside a text that differs in most rows, and those that follow by a law from other columns, or by which another one
+    follows (`quantity` of a subtotal).
 
     Null: the answers stay, and each is right with the chance that the classifier gave it, never less than a coin's
     half; so a constant answer, and what only sounds likely, earn nothing. Contaminated: more answers are right than
@@ -41,7 +46,7 @@ class MatchedMembership(MembershipTest):
     Published rule: none. The paper's own membership test gives a score alone; under `--rules paper` this one has its
     calibrated verdict.
 
-    Needs: 150 different rows or more, a feature that can be altered without the classifier seeing it, and an LLM that
+    Needs: 150 different rows or more, a feature whose change neither the classifier nor a law sees, and an LLM that
     understands a question; the controls take no part.
 
     Cannot show: a memory of few rows: half of them are found nearly always, a tenth seldom.
@@ -54,6 +59,7 @@ class MatchedMembership(MembershipTest):
 
     id: ClassVar[str] = "matched_membership"
     decides: ClassVar[bool] = True
+    referred: ClassVar[bool] = True
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """60 queries. Raises `Skip` where no feature can be altered so that a classifier does not see it."""
@@ -74,7 +80,9 @@ class MatchedMembership(MembershipTest):
             chance = blind.false[place] if label[0] == "No" else blind.true[place]
             guesses = {"Yes": Guess({"Yes": chance}, chance), "No": Guess({"No": 1 - chance}, 1 - chance)}
             written = self.query(table, serializer, number, row, label, lambda: blind.swaps[rng.choice(others)])
-            return replace(written, chance=guesses, paper=False)
+            column = table.columns[swap.column]
+            lies_in = dict.fromkeys(guesses, lying_in(table, [column]).get(column, column))
+            return replace(written, chance=guesses, paper=False, lies_in=lies_in)
 
         return [query(number, *picked) for number, picked in enumerate(zip(places, labels, strict=True))]
 
@@ -83,16 +91,31 @@ class MatchedMembership(MembershipTest):
 
         The interval is that of the AUC of yes/no answers; d' and the share of Yes tell discrimination from bias.
         """
-        answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in given(trials)]
+        valid = given(trials)
+        answers = [(_chance(trial.query, answer), answer == trial.query.expected[0]) for trial, answer in valid]
+        groups = [trial.query.lies_in.get(answer, ALTERED) for trial, answer in valid]
         chances = [chance for chance, _ in answers]
-        p_value = poisson_binomial_tail(chances, sum(right for _, right in answers))
+
+        def tail(those: Sequence[int]) -> float:
+            return poisson_binomial_tail([chances[one] for one in those], sum(answers[one][1] for one in those))
+
+        p_value = tail(range(len(answers)))
         gets = f"a classifier that never saw the rows gets {sum(chances):.0f} ({stated(p_value)})"
         return replace(
             told_apart(trials, NULL, sum(chances), gets),
             p_value=p_value,
             recalled_bits=sum(-log2(chance) for chance, right in answers if right),
             share=detectable_choice_share(chances, level),
+            columns=bits_by(zip(groups, (-log2(chance) * right for chance, right in answers), strict=True)),
+            without=left_out(groups, tail),
         )
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query in which the right answer has chance 1, if the reference gave it: then something told it."""
+        if not reading.hit:
+            return query
+        answer = str(query.expected[0])
+        return replace(query, chance={**query.chance, answer: query.chance[answer].sure(answer)})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""

@@ -11,6 +11,7 @@ from tabcontam.evidence.base import RONVAL, Evidence, Prompt, PublishedRule, Que
 from tabcontam.evidence.checks import drawn
 from tabcontam.evidence.rows.choices import ChoiceTest, given, told_apart
 from tabcontam.tables.draws import by_content
+from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -60,7 +61,8 @@ class MembershipTest(ChoiceTest):
         copy = drawn(draw, "every row that could be shown is the asked one")
         write = partial(self._prompt, table, serializer, copy, asked, label[1])
         rows = (copy.row, copy.donor, asked.donor, asked.row)
-        return Query(f"{self.id}-{number}", write, ("Yes", "No"), label[:1], self.max_tokens, rows=rows)
+        choices = ("Yes", "No")
+        return Query(f"{self.id}-{number}", write, choices, label[:1], self.max_tokens, rows=rows, row=asked.row)
 
     def _prompt(self, table: Table, serializer: Serializer, copy: Swap, asked: Swap, yes_first: bool) -> Prompt:
         """The asked row behind another one, as it is and altered."""
@@ -106,10 +108,11 @@ class Membership(MembershipTest):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """As many queries as `rows` says, fewer for a smaller table. Raises `Skip` where no row can be perturbed."""
-        count = min(self.rows, len(table.rows) - 1) // 2 * 2
+        candidates = not_known(table, by_content(table))
+        count = min(self.rows, len(candidates), len(table.rows) - 1) // 2 * 2
         if count < 2:
             raise Skip("too few rows: one is shown and two are asked")
-        asked = rng.sample(by_content(table), count)
+        asked = rng.sample(candidates, count)
 
         def example() -> Swap:
             return perturbed(table, rng.choice(by_content(table)), rng)

@@ -1,12 +1,16 @@
 """What tests 7 to 9 share: an answer is cells of a row, read by feature and, for the paper, decided by Algorithm 2."""
 
+import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from math import prod
+from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
 from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import READ, Evidence, Family, Kind, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.rows.cells import (
     cells_by_order,
     could_be,
@@ -17,12 +21,15 @@ from tabcontam.evidence.rows.cells import (
     whole_row,
 )
 from tabcontam.evidence.sentences import few, hardly_found, stated
-from tabcontam.guesser.chance import Guess, bits
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import worths
 from tabcontam.reading.answers import (
     Sort,
     answers,
     first_value,
     is_table,
+    meant,
+    read_decimal,
     read_list,
     read_short,
     read_table,
@@ -32,7 +39,7 @@ from tabcontam.reading.reading import declines, is_mark, plain, same_value
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell
+from tabcontam.tables.table import Cell, Table
 
 if TYPE_CHECKING:
     from tabcontam.statistics.power import Odds
@@ -42,6 +49,7 @@ NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt;
 SHARE = 0.5  # of the rows that a model remembers
 POWER = 0.5  # with which it has to be found
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
+LEAST_ROWS = 20  # different ones: in a smaller table nobody can tell what is remembered from what is guessed
 
 
 class RowTest(Test):
@@ -51,7 +59,25 @@ class RowTest(Test):
     family: ClassVar[Family] = Family.ROWS
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
+    referred: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
+
+    def too_small(self, rows: int) -> str | None:
+        """Below twenty different rows it is too small, whatever is asked: nobody learns there what can be guessed."""
+        if rows >= LEAST_ROWS:
+            return None
+        counted = "1 different row is" if rows == 1 else f"{rows} different rows is"
+        return f"a table of {counted} too small for anybody to tell memory from guessing; {LEAST_ROWS} are needed"
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of a cell; each says which of its features are known of the same entity as others.
+
+        Those of a table that is too small have no null, so that none is ever weighed.
+        """
+        queries = super().planned(table, serializer, rng)
+        if self.too_small(len(table.row_set)):
+            return [replace(query, chance={}) for query in queries]
+        return [replace(query, lies_in=lying_in(table, query.asked)) for query in queries]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if every asked feature was over before the cut."""
@@ -71,19 +97,25 @@ class RowTest(Test):
         known = [feature for feature, value in truth.items() if value is not None]
         right = tuple(feature for feature in known if same_value(cells.get(feature), truth[feature]))
         hit = bool(known) and len(right) == len(known)  # a missing value is never evidence
+        # whether it is an answer must not hang on its being right: what is not read is not weighed
         whole = len(cells) == len(query.asked)
-        answer = whole or (len(cells) >= HALF * len(query.asked) and not declines(reply.text))
-        readable = hit or (not cut and bool(cells) and answer)
-        return Reading(cells or None, hit, paper, readable, right)
+        enough = not cut and len(cells) >= HALF * len(query.asked) and not declines(reply.text)
+        readable = bool(cells) and (whole or enough)
+        return Reading(cells or None, hit and readable, paper, readable, right)
 
     def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
         """The asked features that the answer gives, in whatever shape; lines that repeat the prompt are passed over."""
-        text = fresh(plain(text), query)
         sorts = sorts_of(query)
+        found = self._found(query, fresh(plain(text), query), sorts, serializer)
+        return meant(found, sorts, partial(_is_name, query, serializer))
+
+    def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
+        """What stands in the answer for the asked features, whether it could be their values or not."""
         if by_order := cells_by_order(text, query, sorts, serializer, exact=True):
             return by_order
         if is_table(text):
-            return read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            return values_bare(table, sorts)
         row = values_bare(answers(whole_row(text, query.asked, serializer), sorts), sorts)
         if row and could_be(row.get(query.asked[0]), sorts[query.asked[0]]):
             return row
@@ -102,16 +134,21 @@ class RowTest(Test):
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
         # numpy is imported where something is weighed: reading and replaying go without
-        from tabcontam.statistics.exact import share_interval, units, weighted_tail
+        from tabcontam.statistics.exact import UNIT, outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
 
         rows = [answered(trial) for trial in trials if trial.query.chance]
         cells = [cell for row in rows for cell in row.given]
-        weights = [units(cell.chance) for cell in cells]
-        reached = sum(weight for weight, cell in zip(weights, cells, strict=True) if cell.right)
-        p_value = weighted_tail(weights, [cell.chance for cell in cells], reached)
-        recalled = sum(bits(cell.chance) for cell in cells if cell.right)
-        expected = sum(cell.chance * bits(cell.chance) for cell in cells)
+        possible = [[(weight_of(worth), chance) for worth, chance in cell.outcomes] for cell in cells]
+
+        def tail(those: Sequence[int]) -> float:
+            reached = sum(weight_of(cells[one].bits) for one in those)
+            ahead = UNIT * sum(cells[one].silent for one in those)
+            return outcome_tail([possible[one] for one in those], reached - max(0, round(ahead)))
+
+        p_value = tail(range(len(cells)))
+        recalled = sum(cell.bits for cell in cells)
+        expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
         chances = [row.chance for row in rows]
         readable = [row.odds for row in rows if row.readable]  # no memory would have been seen in the others
         hits = sum(row.hit for row in rows)
@@ -132,7 +169,17 @@ class RowTest(Test):
             interval_of="of the rows remembered",
             recalled_bits=recalled,
             share=detectable_share(readable, level) if readable else None,
+            columns=bits_by((cell.lies_in, cell.bits) for cell in cells),
+            without=left_out([cell.lies_in for cell in cells], tail),
         )
+
+    def conceded(self, query: Query, reading: Reading) -> Query:
+        """The query in which each cell that the reference gave has chance 1, right or not."""
+        parsed = reading.parsed if isinstance(reading.parsed, Mapping) else {}
+        said = {
+            name: cell for name in query.chance if (cell := _said(query.chance[name], parsed.get(name))) is not None
+        }
+        return replace(query, chance={**query.chance, **{name: query.chance[name].sure(said[name]) for name in said}})
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
@@ -159,28 +206,54 @@ class RowTest(Test):
 class OneCellTest(RowTest):
     """A row test that asks for a single cell, whose answer may be the bare value."""
 
-    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+    def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
         """The one asked cell, named or bare."""
-        text = fresh(plain(text), query)
-        (feature,), sorts = query.asked, sorts_of(query)
+        (feature,) = query.asked
         if row := cells_by_order(text, query, sorts, serializer, exact=True):
             return row
         if is_table(text):
-            return read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            table = read_table(text, query.asked) or cells_by_order(text, query, sorts, serializer)
+            return values_bare(table, sorts)
         if named := named_cells(text, sorts, serializer):
             return values_bare(named, sorts)
         below = [line for line in text.splitlines() if spelling(line) != spelling(feature)]  # the name is a header
-        lines = [serializer.read_on(line, query.asked)[feature] or "" for line in below or text.splitlines()]
-        value = read_short(lines, sorts[feature])
+        sort = sorts[feature]
+
+        def goes_on(line: str) -> str:  # 4,75 is one number, not two fields, where numbers have decimals
+            return line if read_decimal(line, sort) else serializer.read_on(line, query.asked)[feature] or ""
+
+        value = read_short(map(goes_on, below or text.splitlines()), sort)
         return {} if value is None else values_bare({feature: value}, sorts)
+
+
+def _is_name(query: Query, serializer: Serializer, cell: str) -> bool:
+    """Whether a text is but the names of features that are asked or that the prompt's rows show."""
+    names = [name.strip() for name in re.split(r"[,;\n]\s*", cell) if name.strip()]
+    asked = set(map(spelling, query.asked))
+    if not names or all(spelling(name) in asked for name in names):
+        return True
+    shown = query.prompt.completion
+    if not serializer.names_features:  # its names stand in the line that has those of the asked features
+        shown = next((line for line in shown.splitlines() if serializer.shown_in(line, query.asked)), "")
+    return all(name in shown and serializer.shown_in(shown, (name,)) for name in names)
 
 
 @dataclass(frozen=True)
 class Given:
-    """An answered cell: the guesser's chance of the answer, and whether it is right."""
+    """An answered cell: the column, or columns of one entity, that it lies in, its chance, and whether it is right.
 
+    `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
+    and so on. `bits` are those that it is worth.
+
+    `silent` are the bits that the silent predictor got for the cell beyond those that the guesser expects of it.
+    """
+
+    lies_in: str
     chance: float
     right: bool
+    outcomes: tuple[tuple[float, float], ...]
+    bits: float
+    silent: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -194,8 +267,21 @@ class Answered:
     odds: "tuple[Odds, ...]"
 
 
+def _given(guess: Guess, cell: str, truth: Cell, right: bool) -> Given:
+    """An answered cell with what it can be worth; where it is not right, perhaps it is so in fewer digits."""
+    chances = guess.chances(cell)
+    bits_of = worths(chances)
+    new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
+    place = 0 if right else None if truth is None else guess.precision(cell, truth)
+    bits = 0.0 if place is None else bits_of[place]
+    return Given("", chances[0], right, tuple(zip(bits_of, new, strict=True)), bits)
+
+
 def answered(trial: Trial) -> Answered:
-    """The cells of a read trial that count. A missing mark that is none of the feature's values is no answer."""
+    """The cells of a read trial that count: none of an answer that could not be read.
+
+    A missing mark that is none of the feature's values is no answer.
+    """
     from tabcontam.statistics.power import Odds
 
     query, reading = trial.query, trial.reading
@@ -203,15 +289,18 @@ def answered(trial: Trial) -> Answered:
     truth = dict(zip(query.asked, query.expected, strict=True))
 
     def odds(guess: Guess, cell: Cell) -> Odds:
-        known = None if cell is None else min(1.0, guess.of(cell))
-        return Odds(known, min(1.0, guess.surest), same_value(guess.likeliest, cell))
+        known = None if cell is None else guess.chances(cell)
+        guessed = (min(1.0, guess.surest),) if guess.likeliest is None else guess.chances(guess.likeliest)
+        right = same_value(guess.likeliest, cell)
+        return Odds(known[0] if known else None, guessed[0], right, known[1:] if known else (), guessed[1:])
 
     given: dict[str, Given] = {}
-    for name, guess in query.chance.items():
-        cell = parsed.get(name)
-        if cell is not None and (not is_mark(cell) or Sort(guess.values).has(cell)):
+    for name, guess in query.chance.items() if trial.readable else ():
+        cell = _said(guess, parsed.get(name))
+        if cell is not None:
             right = reading is not None and name in reading.right
-            given[name] = Given(min(1.0, guess.of(cell)), right)
+            found = _given(guess, cell, truth[name], right)
+            given[name] = replace(found, lies_in=query.lies_in.get(name, name), silent=_silent(guess, truth[name]))
     known = [name for name in query.chance if truth[name] is not None]
     return Answered(
         given=tuple(given.values()),
@@ -220,3 +309,16 @@ def answered(trial: Trial) -> Answered:
         readable=trial.readable,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
+
+
+def _said(guess: Guess, cell: Cell) -> Cell:
+    """The cell that was answered; None for a missing mark that is none of the feature's values: it is no answer."""
+    return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
+
+
+def _silent(guess: Guess, cell: Cell) -> float:
+    """The bits that the silent predictor got for a cell beyond those that the guesser expects of its answer."""
+    if guess.silent is None:
+        return 0.0
+    found = _given(guess, guess.silent, cell, same_value(guess.silent, cell))
+    return found.bits - sum(worth * chance for worth, chance in found.outcomes)

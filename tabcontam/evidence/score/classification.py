@@ -21,6 +21,7 @@ from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.cards import Question
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import not_known
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
@@ -55,7 +56,9 @@ class ClassificationTest(ChoiceTest):
         labels = cached_fact(table, "labels", lambda: _labels(table, target, question))
         classes = cached_fact(table, "classes", lambda: grouped(labels, labels.__getitem__))
         write = partial(self._prompt, table, serializer, question, labels)
-        candidates = cached_fact(table, "classified", lambda: pool(table, list(labels), POOL))
+        candidates = cached_fact(table, "classified", lambda: pool(table, not_known(table, labels), POOL))
+        if not candidates:
+            raise Skip("every row that has a class may be known")
         guessed = cached_fact(table, "few-shot", lambda: _kept(table, target, labels, candidates))
         majority = Guess({max(answers, key=lambda answer: len(classes.get(answer, ()))): 1.0}, 0.0)
         rows = rng.sample(candidates, min(QUERIES, len(candidates)))

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, scaled, written
+from tabcontam.guesser.columns import MISSING, Column, Floats, Ints, number_key, scaled
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.frequencies import codings, left_out, paired
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.reading.reading import value_key
 
 RATIOS = 4  # multiples of the most frequent kinds that are followed
+GLANCED = 120  # rows that are looked at before all are
 FOLLOWED = 8  # values that may follow from one shown cell
 DIGITS = re.compile(r"\d+")
 Constant = int | float | tuple[int, ...]  # a difference, a ratio, or what is added to each number of a text
@@ -29,7 +30,7 @@ def one_column(fit: Fit, most: int = 2) -> list[Follows]:
     scored.sort(key=lambda item: (-item[0], item[1:3]))
     least = left_out(np.zeros(len(fit.train), dtype=np.int64), fit.codes)
     kept = [relation for score, _, _, relation in scored if score > least][:most]
-    return [Follows.of([relation.values(row) for row in fit.predicted]) for relation in kept]
+    return [Follows.of(relation.values(fit.predicted)) for relation in kept]
 
 
 def surprise(target: Column, given: Sequence[Column]) -> float:
@@ -51,26 +52,36 @@ class _Relation:
     shown: Column
     constants: tuple[tuple[Constant, float], ...]
 
-    def values(self, row: int) -> dict[str, float]:
-        """The values that follow in this row."""
-        found: dict[str, float] = {}
-        for constant, share in self.constants if self.shown.keys[row] != MISSING else ():
-            if (text := self._value(row, constant)) is not None:
-                key = value_key(text)
-                found[key] = found.get(key, 0.0) + share
+    def values(self, rows: Ints) -> list[dict[str, float]]:
+        """The values that follow in each of these rows."""
+        found: list[dict[str, float]] = [{} for _ in rows]
+        for constant, share in self.constants:
+            for values, key in zip(found, self._keys(rows, constant), strict=True):
+                if key is not None:
+                    values[key] = values.get(key, 0.0) + share
         return found
 
-    def _value(self, row: int, constant: Constant) -> str | None:
+    def _keys(self, rows: Ints, constant: Constant) -> list[str | None]:
+        """The key of what follows by one constant in each of these rows; None where nothing does."""
         if isinstance(constant, tuple):
-            return _counted_on(self.shown.cells[row] or "", constant)
-        number = self.shown.numbers[row] if self.shown.numbers is not None else np.nan
-        if not np.isfinite(number):
-            return None
+            cells = (
+                (self.shown.cells[row] or "") if self.shown.keys[row] != MISSING else None for row in rows.tolist()
+            )
+            texts = [None if cell is None else _counted_on(cell, constant) for cell in cells]
+            return [None if text is None else value_key(text) for text in texts]
+        if self.shown.numbers is None:
+            return [None] * len(rows)
+        numbers = self.shown.numbers[rows]
         if isinstance(constant, int):
             decimals = max(self.target.decimals, self.shown.decimals)
-            return written(int(scaled(np.array([number]), decimals)[0]) + constant, decimals)
-        product = scaled(np.array([number * constant]), self.target.decimals)
-        return written(int(product[0]), self.target.decimals)
+            wholes = scaled(numbers, decimals) + constant
+        else:
+            decimals = self.target.decimals
+            wholes = scaled(numbers * constant, decimals)
+        return [
+            number_key(whole, decimals) if known else None
+            for whole, known in zip(wholes.tolist(), np.isfinite(numbers).tolist(), strict=True)
+        ]
 
 
 def _relations(target: Column, shown: Column, train: Ints) -> list[tuple[float, _Relation]]:
@@ -113,14 +124,20 @@ def _ratios(y: Floats, x: Floats) -> dict[Constant, int]:
 
 def _counts(target: Column, shown: Column, train: Ints) -> dict[Constant, int]:
     counts: Counter[Constant] = Counter()
+    few = train[:: max(1, len(train) // GLANCED)].tolist()
+    if not any(_change(target, shown, row) is not None for row in few):
+        return {}
     pairs = paired(shown.codes, target.codes)[train]
     _, places, numbers = np.unique(pairs, return_index=True, return_counts=True)
-    for row, number in zip(train[places], numbers.tolist(), strict=True):
-        if target.codes[row] and shown.codes[row]:
-            change = _counting(shown.cells[row] or "", target.cells[row] or "")
-            if change is not None:
-                counts[change] += number
+    for row, number in zip(train[places].tolist(), numbers.tolist(), strict=True):
+        if (change := _change(target, shown, row)) is not None:
+            counts[change] += number
     return dict(counts)
+
+
+def _change(target: Column, shown: Column, row: int) -> tuple[int, ...] | None:
+    known = target.keys[row] != MISSING and shown.keys[row] != MISSING
+    return _counting(shown.cells[row] or "", target.cells[row] or "") if known else None
 
 
 def _counting(before: str, after: str) -> tuple[int, ...] | None:

@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from tabcontam.evidence.base import Reply, State
+from tabcontam.reading.thoughts import THOUGHT_END, without_thought
 from tabcontam.subjects.base import THINKING, as_reply
 from tabcontam.subjects.hf.batches import Batcher, Together
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.loading import Loaded
 from tabcontam.subjects.hf.text import Row, Text
-from tabcontam.subjects.openai.replies import THOUGHT_END, without_thought
 
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
 STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
+from tabcontam.reading.thoughts import THOUGHT_END, THOUGHT_START
 from tabcontam.subjects.hf.text import Row
-from tabcontam.subjects.openai.replies import THOUGHT_END, THOUGHT_START
 
 TAG = 16  # tokens that </thinking> may take
 

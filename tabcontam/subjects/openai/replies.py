@@ -3,17 +3,14 @@
 The SDK's own types let anything pass as anything; here every field is checked for its type.
 """
 
-import re
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Usage
+from tabcontam.reading.thoughts import without_thought
 
-THOUGHT = re.compile(r"\s*<think(ing)?>.*?</think(ing)?>\s*", re.DOTALL)
-THOUGHT_END = re.compile(r"</think(ing)?>\s*")
-THOUGHT_START = re.compile(r"\s*<think(ing)?>")
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 RECENT_SECONDS = 600
 
@@ -95,18 +92,6 @@ def _content(content: object) -> tuple[str, str, bool]:
 
     thought = any(part.get("type") in ("thinking", "reasoning") for part in parts)
     return joined("text", ("text", "output_text")), joined("refusal", ("refusal",)), thought
-
-
-def without_thought(text: str) -> tuple[str, bool]:
-    """The answer without the thinking before it, which some templates open in the prompt, so that it only ends here."""
-    rest = text
-    while match := THOUGHT.match(rest):
-        rest = rest[match.end() :]
-    if THOUGHT_START.match(rest):
-        return "", True
-    if rest == text and (end := THOUGHT_END.search(text)):
-        rest = text[end.end() :]
-    return rest, rest != text
 
 
 def usage(body: object) -> Usage | None:

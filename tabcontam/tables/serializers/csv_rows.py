@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
-from tabcontam.reading.answers import is_number
+from tabcontam.reading.numbers import is_number
 from tabcontam.tables.serializers.base import Escapes, Serializer, by_header, placed
 from tabcontam.tables.table import Cell
 

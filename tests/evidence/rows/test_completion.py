@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from math import sqrt
 from random import Random
 
 import pytest
@@ -57,7 +58,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
 
 
-@pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (45, 30, 65), strict=True)))
+@pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (45, 50, 45), strict=True)))
 def test_the_papers_queries_come_first_and_the_budget_is_used(test: RowTests, papers: int, all_of_them: int) -> None:
     asked = queries(test, ships())
     assert [query.paper for query in asked] == [True] * papers + [False] * (all_of_them - papers)
@@ -193,8 +194,42 @@ def test_a_value_that_an_example_shows_is_likelier_where_the_mode_is_ruled_out()
     ask = HiddenCells(table, [1, 2], unwritten, 9, {99: Guessed(guesses, 1)})
     found = ask._chance(99, [0, 80])
     assert found["feat1"].of("failure") == pytest.approx(0.12 / (1 - 0.8))
-    assert found["feat1"].of("unknown") == pytest.approx(0.8 / (1 - 0.12 * 1 / 20))
+    share = 1 / 20 + sqrt(1 / 20 * 19 / 20 / 20)  # estimated from 20 rows
+    assert found["feat1"].of("unknown") == pytest.approx(0.8 / (1 - 0.12 * share))
     assert found["feat2"].of("0") == 0.1  # the example that goes on with it is the only one that begins as the row
+
+
+def test_a_value_that_mostly_goes_on_in_another_way_is_not_ruled_out_by_one_example() -> None:
+    """Its whole probability was: what was left for the rarer values got chance 1, and no bits for naming them."""
+    tails = [("f", str(row % 30)) for row in range(90)] + [("t", "0")] * 10
+    table = columned(ships(), [[str(row) for row in range(100)], *map(list, zip(*tails, strict=True))])
+    guesses = {"feat1": Guess({"f": 0.9, "t": 0.1}, 0.01), "feat2": Guess({"0": 0.2}, 0.01)}
+    ask = HiddenCells(table, [1, 2], unwritten, 9, {99: Guessed(guesses, 1)})
+    chance = ask._chance(99, [0, 1])["feat1"].of("t")
+    assert 0.1 / (1 - 0.9 * 2 / 30) < chance < 0.12
+
+
+def test_the_chances_of_what_is_left_are_those_of_drawing_rows_until_one_is_no_examples() -> None:
+    """Bayes' rule, counted: of all rows whose two hidden cells are not an example's, how often is each first cell."""
+    rng = Random(4)
+    tails = [(rng.choice("aaabc"), rng.choice("xxy")) for _ in range(600)]
+    table = columned(ships(), [[str(row) for row in range(600)], *map(list, zip(*tails, strict=True))])
+    shown = [tails.index(("a", "x")), tails.index(("b", "y"))]
+    left = [first for first, second in tails if (first, second) not in (("a", "x"), ("b", "y"))]
+    guesses = {"feat1": Guess({value: [first for first, _ in tails].count(value) / 600 for value in "abc"}, 0.001)}
+    guesses["feat2"] = Guess({"x": 0.6, "y": 0.4}, 0.001)
+    row = tails.index(("c", "x"))
+    found = HiddenCells(table, [1, 2], unwritten, 9, {row: Guessed(guesses, 1)})._chance(row, shown)["feat1"]
+    assert left.count("c") / len(left) <= found.of("c") < 1.1 * left.count("c") / len(left)
+    assert all(left.count(value) / len(left) <= found.of(value) for value in "ab")
+
+
+def test_a_missing_cell_of_an_example_rules_out_its_share_only() -> None:
+    tails: list[tuple[str | None, str]] = [(None, str(row % 30)) for row in range(90)] + [("t", "0")] * 10
+    table = columned(ships(), [[str(row) for row in range(100)], *map(list, zip(*tails, strict=True))])
+    guesses = {"feat1": Guess({"t": 0.1}, 0.01, missing=0.9), "feat2": Guess({"0": 0.2}, 0.01)}
+    ask = HiddenCells(table, [1, 2], unwritten, 9, {99: Guessed(guesses, 1)})
+    assert 0.1 / (1 - 0.9 / 30) <= ask._chance(99, [0])["feat1"].of("t") < 0.11
 
 
 def test_a_cell_that_is_surely_missing_but_for_the_examples_is_no_memory() -> None:
@@ -216,6 +251,30 @@ def test_a_row_whose_tail_the_examples_show_is_not_asked_beside_them() -> None:
 def test_a_guess_that_is_raised_stays_a_probability() -> None:
     guess = raised(Guess({"a": 0.8, "b": 0.1}, 0.01), 0.5)
     assert guess == Guess({"a": 1.0, "b": 0.2}, 0.02)
+
+
+@pytest.mark.parametrize(("known", "asked"), [(0, {"f1", "f2"}), (3, {"f4", "f5"}), (4, {"f5", "f6"}), (7, {"f8"})])
+def test_where_the_guesser_knows_the_first_features_the_next_are_asked(
+    monkeypatch: pytest.MonkeyPatch, known: int, asked: set[str]
+) -> None:
+    """Features that follow from others filled the three places, and whoever remembered the rows was not found."""
+    rng = Random(1)
+    cells = columned(ships(), [[str(rng.randrange(10**6)) for _ in range(300)] for _ in range(9)])
+    table = replace(cells, columns=tuple(f"f{place}" for place in range(9)), sha256=str(known) * 64)
+    fitted: set[str] = set()
+
+    def known_first(
+        table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool = False
+    ) -> object:
+        fitted.update(asked)
+        lacking = 0.01 if int(asked[0][1:]) <= known else 9 - int(asked[0][1:]) / 10
+        return {row: Guessed({name: Guess({}, 0.01) for name in asked}, lacking) for row in rows}
+
+    monkeypatch.setattr(completion, "guessed", known_first)
+    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
+    further = [query for query in queries(FeatureCompletion(), table) if not query.paper]
+    assert {query.asked[0] for query in further} == asked
+    assert known or len(fitted) == 3
 
 
 NUMBERS = [str(row) for row in range(60)]

@@ -1,7 +1,9 @@
 """Matched membership: nothing but memory tells its false rows, and constant answers earn nothing."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import date, timedelta
 from random import Random
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.rows.altered import BLIND, blinded
+from tabcontam.evidence.rows.determined import Copies, seen_by
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
@@ -78,14 +81,14 @@ def stones(rows: int = 600) -> Table:
         length = round(rng.gauss(6, 0.7), 2)
         width, depth = round(length + rng.gauss(0, 0.02), 2), round(rng.gauss(62, 1.2), 1)
         height = f"{depth * (length + width) / 200:.2f}"
-        cells.append((f"{length:.2f}", f"{width:.2f}", height, f"{depth:.1f}", str(rng.randrange(30))))
-    columns = ("length", "width", "height", "depth", "tray")
+        cells.append((f"{length:.2f}", f"{width:.2f}", height, f"{depth:.1f}"))
+    columns = ("length", "width", "height", "depth")
     return replace(SHIPS, name="stones", sha256="5" * 64, columns=columns, rows=tuple(cells), target=None)
 
 
 def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
     """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
-    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]"):
+    with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]|computes or knows the world sees"):
         blinded(stones())
 
 
@@ -143,7 +146,7 @@ def table_of(rows: list[tuple[str | None, ...]]) -> Table:
         ([(str(i), str(i % 7)) for i in range(40)], "different rows to learn from"),
         ([(str(i), f"x{i}") for i in range(400)], "no feature has values that recur"),
         ([(None, None)] * 400, "different rows to learn from"),
-        ([(str(i % 200), str(i % 200 * 3), str(i)) for i in range(1000)], "tells altered ones"),
+        ([(str(i % 200), str(i % 200 * 3), str(i)) for i in range(1000)], "f0 goes with f1, f1 goes with f0"),
     ],
     ids=["domain", "small", "unique", "missing", "determined"],
 )
@@ -162,3 +165,132 @@ def test_a_missing_cell_is_never_the_altered_one() -> None:
         assert before is not None
         assert after is not None
         assert before != after
+
+
+def test_all_its_evidence_lies_in_the_altered_column() -> None:
+    """Who knows which country a city is in tells every altered row, and has seen none."""
+    queries = asked()
+    assert all(query.row == query.rows[-1] for query in queries)
+    evidence = weighed(queries, lambda query: str(query.expected[0]))
+    name = SHIPS.columns[blinded(SHIPS).column]
+    assert evidence.without == {name: 1.0}
+    assert evidence.columns == {name: pytest.approx(evidence.recalled_bits)}
+
+
+def test_trials_of_an_older_run_which_do_not_name_that_column_rest_on_one_as_well() -> None:
+    older = [replace(query, lies_in={}) for query in asked()]
+    assert weighed(older, lambda query: str(query.expected[0])).without == {"the altered feature": 1.0}
+
+
+COUNTRIES = ("Wexlow", "Brintle", "Quolt", "Pargen", "Tesk", "Olmery")
+
+
+def journeys(rows: int = 600, cities: int = 60, days: int = 150, noise: bool = True) -> Table:
+    """Journeys: the weekday is that of the date, the country that of the city; with noise, age and luggage are free."""
+    rng = Random(8)
+    cells = []
+    for number in range(rows):
+        day, city = date(2019, 1, 1) + timedelta(rng.randrange(days)), rng.randrange(cities)
+        place = f"City{city * 7919 % 10007}", COUNTRIES[city * 31 % 6]
+        row = (day.isoformat(), day.strftime("%A"), *place, f"t{number}")
+        cells.append((*row, str(rng.randrange(20, 60)), str(rng.randrange(30))) if noise else row)
+    columns = ("date", "weekday", "city", "country", "ticket", "age", "luggage")[: len(cells[0])]
+    return replace(SHIPS, name="journeys", sha256="6" * 64, columns=columns, rows=tuple(cells), target=None)
+
+
+def worldly(table: Table) -> Callable[[Query], str]:
+    """Answers that the row is original iff its weekday is the date's and its country the city's."""
+    country = {row[2]: row[3] for row in table.rows}
+
+    def answer(query: Query) -> str:
+        cells = {name: shown(query)[-1].split(f"The {name} is ")[1].split(",")[0] for name in table.columns[:4]}
+        right = cells["weekday"] == date.fromisoformat(cells["date"]).strftime("%A")
+        return "Yes" if right and cells["country"] == country[cells["city"]] else "No"
+
+    return answer
+
+
+@pytest.mark.parametrize("days", [150, 100000])
+@pytest.mark.parametrize("cities", [60, 5000])
+def test_who_knows_weekdays_and_countries_is_not_accused(days: int, cities: int) -> None:
+    """It was in 10 runs of 10: the weekday or the country was altered, which is seen by whoever knows the world."""
+    table = journeys(days=days, cities=cities)
+    assert table.columns[blinded(table).column] in {"age", "luggage"}
+    for seed in range(10):
+        evidence = weighed(asked(seed, table), worldly(table))
+        assert evidence.p_value is not None
+        assert evidence.p_value > 0.01
+
+
+@pytest.mark.parametrize("days", [150, 100000])
+@pytest.mark.parametrize("cities", [60, 5000])
+def test_where_all_features_go_with_others_it_is_skipped_with_the_reason(days: int, cities: int) -> None:
+    with pytest.raises(Skip, match="whoever computes or knows the world sees what is altered") as skip:
+        blinded(journeys(days=days, cities=cities, noise=False))
+    assert re.search("country goes with city|(city|date) may tell country", str(skip.value))
+    assert re.search("weekday goes with date|(city|date) may tell weekday", str(skip.value))
+
+
+def orders(rows: int = 600) -> Table:
+    """Orders: the price of a kind of goods is anything, the tax four hundredths, and how it is packed is free."""
+    rng = Random(9)
+    cells = []
+    for _ in range(rows):
+        price = rng.randrange(1, 60)
+        cells.append((str(price), f"{price * 1.25:.2f}", str(rng.randrange(40)), rng.choice(("box", "bag", "tin"))))
+    columns = ("price", "gross", "shelf", "packed")
+    return replace(SHIPS, name="orders", sha256="7" * 64, columns=columns, rows=tuple(cells), target=None)
+
+
+def test_a_column_that_follows_by_a_law_is_not_altered_nor_the_one_that_it_follows_from() -> None:
+    table = orders()
+    assert table.columns[blinded(table).column] in {"shelf", "packed"}
+    bare = replace(table, sha256="8" * 64, columns=table.columns[:2], rows=tuple(row[:2] for row in table.rows))
+    more = replace(
+        bare,
+        columns=(*bare.columns, "note"),
+        rows=tuple((*row, f"n{number}") for number, row in enumerate(bare.rows)),
+    )
+    with pytest.raises(Skip, match=r"sees what is altered: .*(price|gross) (goes with|follows from)"):
+        blinded(more)
+
+
+def test_a_law_that_another_column_follows_by_is_seen_as_well() -> None:
+    """`height` is rounded: no length follows from it, but a changed length is seen by who computes the height."""
+    rng = Random(3)
+    lengths = [rng.randrange(1000, 1999) for _ in range(400)]
+    cells = [(str(length // 2 * 2), str(round(length // 2 * 2 * 0.25)), str(rng.randrange(9))) for length in lengths]
+    rows, donors = list(range(400)), [(row + 57) % 400 for row in range(400)]
+    table = replace(SHIPS, sha256="9" * 64, columns=("length", "height", "lot"), rows=tuple(cells), target=None)
+    assert seen_by(Copies(table, "length", rows, donors)) in {"length", "height"}
+    assert seen_by(Copies(table, "lot", rows, donors)) is None
+
+
+def receipts(rows: int = 600) -> Table:
+    """The subtotal is quantity times price, so that a change of any of the three is seen; the till is free."""
+    rng = Random(11)
+    cells = []
+    for _ in range(rows):
+        quantity, price = rng.randrange(1, 25), rng.choice([n * 25 + 99 for n in range(60)])
+        cells.append((str(quantity), f"{price / 100:.2f}", f"{quantity * price / 100:.2f}", str(rng.randrange(12))))
+    columns = ("quantity", "price", "subtotal", "till")
+    return replace(SHIPS, name="receipts", sha256="a" * 64, columns=columns, rows=tuple(cells), target=None)
+
+
+def test_who_multiplies_is_not_accused() -> None:
+    table = receipts()
+    try:
+        altered = table.columns[blinded(table).column]
+    except Skip as skip:
+        assert re.search("tells altered ones apart|sees what is altered", str(skip))  # noqa: PT017 - either is right
+        return
+    assert altered == "till"
+
+    def multiplied(query: Query) -> str:
+        quantity, price, subtotal = (float(cell) for cell in re.findall(r"is (\d+(?:\.\d+)?)", shown(query)[-1])[:3])
+        return "Yes" if abs(quantity * price - subtotal) < 0.01 else "No"
+
+    for seed in range(10):
+        p_value = weighed(asked(seed, table), multiplied).p_value
+        assert p_value is not None
+        assert p_value > 0.01

@@ -1,16 +1,21 @@
 """What answers to rows weigh: cells that a guesser would get are worth little, others their bits."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from math import log2
+from random import Random
 
 import pytest
 
 from tabcontam.evidence.base import Evidence, Message, Prompt, Query, Reply, State, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion, FullCompletion, IncompleteCompletion
+from tabcontam.evidence.rows.rows import RowTest
 from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.rounding import Rounded, worths
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
+from tests.made_tables import ships
 
 IS = load_serializers()["is"]
 PROMPT = Prompt((Message("user", "Rows:"),), "Rows:", "")
@@ -204,6 +209,35 @@ def test_rows_without_an_answer_were_counted_as_if_memory_had_been_seen_there() 
     assert weighed(asked, ["I do not know."] * 40).share is None
 
 
+PRICE = Guess({"12.34": 0.002}, 0.001, coarser=(Rounded(1, {}, 0.01), Rounded(0, {}, 0.02)))
+
+
+@pytest.mark.parametrize(("answer", "digits"), [("12.34", 0), ("12.3", 1), ("12.31", 1), ("12", 2), ("13", None)])
+def test_a_rounded_number_is_worth_what_its_digits_are_worth(answer: str, digits: int | None) -> None:
+    evidence = weighed([query(0, {"price": ("12.34", PRICE)}, "feature_completion")], [answer])
+    chances = PRICE.chances(answer)
+    assert evidence.recalled_bits == pytest.approx(0 if digits is None else worths(chances)[digits])
+    assert evidence.p_value == pytest.approx(1 if digits is None else chances[digits])
+    assert evidence.hits == (digits == 0)
+
+
+def test_many_rounded_numbers_are_memory() -> None:
+    asked = [query(number, {"price": ("12.34", PRICE)}, "feature_completion") for number in range(9)]
+    for answer, most in (("12.34", 1e-20), ("12.3", 1e-8), ("12", 1e-3)):
+        p_value = weighed(asked, [answer] * 9).p_value
+        assert p_value is not None
+        assert p_value < most
+
+
+def test_an_answer_that_was_not_read_weighs_nothing() -> None:
+    """`control:exposed` was called contaminated with none of its answers read: each was cut."""
+    asked = [query(number, {f"c{place}": ("39", AGE) for place in range(9)}, "full_completion") for number in range(9)]
+    cut = Reply("The c0 is 39, The c1 is 39, The c2 is 3", State.TRUNCATED)
+    trials = [Trial(one, cut, FullCompletion().read(one, cut, IS, english())) for one in asked]
+    evidence = FullCompletion().weigh(trials, LEVEL)
+    assert (evidence.answered, evidence.recalled_bits, evidence.p_value) == (0, 0, 1)
+
+
 def test_asking_what_every_guesser_knows_would_tell_nothing() -> None:
     sure = Guess({"39": 0.99}, 0.001)
     reason = IncompleteCompletion().uninformative([query(number, {"age": ("39", sure)}) for number in range(40)], LEVEL)
@@ -226,3 +260,44 @@ def test_no_row_that_counts_is_no_test() -> None:
     reason = IncompleteCompletion().uninformative([query(0, {"age": ("39", None)})], LEVEL)
     assert reason is not None
     assert "no row" in reason
+
+
+def test_evidence_says_in_which_columns_the_bits_lie_and_what_stands_without_each() -> None:
+    evidence = weighed([person(0), person(1)], [RIGHT, "The age is 39, The sex is male"])
+    assert evidence.columns == {"age": pytest.approx(12), "sex": pytest.approx(2)}
+    assert set(evidence.without) == {"age", "sex"}
+    assert evidence.without["sex"] == pytest.approx(1 / 64 / 64)
+    assert evidence.without["age"] == pytest.approx(weighed([person(0)], ["The sex is female"]).p_value or 0)
+    assert evidence.p_value is not None
+    assert evidence.p_value < evidence.without["sex"] < evidence.without["age"]
+
+
+def test_without_its_only_column_nothing_is_left() -> None:
+    ages = [query(number, {"age": ("39", AGE)}, "feature_completion") for number in range(3)]
+    evidence = weighed(ages, ["39"] * 3)
+    assert evidence.columns == {"age": pytest.approx(18)}
+    assert evidence.without == {"age": 1.0}
+
+
+def test_the_columns_of_one_entity_count_as_one() -> None:
+    known = replace(person(0), lies_in=dict.fromkeys(("age", "sex"), "age and sex"))
+    evidence = weighed([known], [RIGHT])
+    assert evidence.columns == {"age and sex": pytest.approx(8)}
+    assert evidence.without == {"age and sex": 1.0}
+
+
+def test_what_is_not_answered_lies_in_no_column() -> None:
+    evidence = weighed([person(0)], ["I do not know."])
+    assert (evidence.columns, evidence.without) == ({}, {})
+
+
+@pytest.mark.parametrize("test", [IncompleteCompletion(), FullCompletion(), FeatureCompletion()])
+def test_a_plan_says_which_features_are_of_one_entity_and_which_row_is_asked(test: RowTest) -> None:
+    rows = tuple((f"name {place}", f"day {place}", str(place * 37 % 100), str(place % 7)) for place in range(120))
+    columns = ("name", "born", "height", "shirt")
+    table = replace(ships(), columns=columns, rows=rows, target=None, hints=None, question=None)
+    for asked in test.planned(table, IS, Random(1)):
+        named = {name: "name and born" for name in asked.asked if name in ("name", "born")}
+        assert asked.lies_in == named
+        assert asked.row is not None
+        assert asked.expected == tuple(dict(zip(columns, rows[asked.row], strict=True))[name] for name in asked.asked)

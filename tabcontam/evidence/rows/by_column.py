@@ -1,0 +1,37 @@
+"""In which columns the recalled bits lie, and what of a finding still stands where one column is left out.
+
+What is right in one column alone may be facts that stand elsewhere: players' birthdays, the states of cities. So row
+tests also say what they would have found without each column, and the verdict asks for a second one. Columns of one
+entity count as one: who knows a player's name knows the birthday.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from tabcontam.tables.entities import entities
+from tabcontam.tables.table import Table
+
+
+def lying_in(table: Table, columns: Iterable[str]) -> dict[str, str]:
+    """The name of the entity's columns together, for each of these columns that is known of the same one as others."""
+    known = entities(table)
+    return {name: " and ".join([", ".join(known[name][:-1]), known[name][-1]]) for name in columns if name in known}
+
+
+def left_out(groups: Sequence[str], p_value: Callable[[Sequence[int]], float]) -> dict[str, float]:
+    """For each group of cells the p-value of all others: 1 where none is left.
+
+    `groups` names the group of each cell, and `p_value` is given the places of those that are kept.
+    """
+    found: dict[str, float] = {}
+    for group in dict.fromkeys(groups):
+        kept = [place for place, own in enumerate(groups) if own != group]
+        found[group] = p_value(kept) if kept else 1.0
+    return found
+
+
+def bits_by(cells: Iterable[tuple[str, float]]) -> Mapping[str, float]:
+    """The recalled bits of cells by what they lie in."""
+    found: dict[str, float] = {}
+    for group, bits in cells:
+        found[group] = found.get(group, 0.0) + bits
+    return found

@@ -1,0 +1,42 @@
+"""How many tokens an answer of a row test may need: as many as the longest row of the table, as it is written."""
+
+import re
+from collections.abc import Sequence
+
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+MOST = 8192  # tokens of an answer; longer rows are cut
+LETTERS = re.compile(r"[a-z]+", re.IGNORECASE)
+SPACES = re.compile(r"\s+")
+PIECE = 3  # letters that every tokenizer takes together, on average
+
+
+def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], least: int) -> int:
+    """The token limit of an answer that writes these columns of a row: an upper estimate, and `least` at least.
+
+    It is that of the table's longest row, so that it says nothing about the row that is asked. Words count a token for
+    every three letters, anything else one for each byte: some tokenizers cut numbers into single digits.
+    """
+
+    row = cached_fact(table, ("longest row", tuple(columns)), lambda: _longest(table, columns))
+    return max(least, min(tokens_in(serializer.alone(columns, row)), MOST))
+
+
+def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:
+    lengths: dict[Cell, int] = {None: 0}
+
+    def length(cells: Sequence[Cell]) -> int:
+        for cell in cells:
+            if cell not in lengths:
+                lengths[cell] = tokens_in(cell or "")
+        return sum(map(lengths.__getitem__, cells))
+
+    return max(zip(*map(table.column, columns), strict=True), key=length)
+
+
+def tokens_in(text: str) -> int:
+    """An upper estimate of a text's tokens; the space before a word or a number is part of it."""
+    words = sum(-(-len(word) // PIECE) for word in LETTERS.findall(text))
+    return words + len(SPACES.sub("", LETTERS.sub("", text)).encode("utf-8", "replace"))

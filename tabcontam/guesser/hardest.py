@@ -1,0 +1,54 @@
+"""Which columns are hardest to guess, without a fit of the guesser: those are asked."""
+
+from collections.abc import Collection, Mapping, Sequence
+
+from tabcontam.guesser.columns import Column, as_column
+from tabcontam.guesser.laws import law_bits, with_derived
+from tabcontam.guesser.laws.one_column import surprise
+from tabcontam.guesser.sample import MOST_ROWS
+from tabcontam.tables.table import Cell
+
+LOOKED_AT = 12  # columns that may be hardest to guess
+
+
+def least_sure_of(
+    columns: Mapping[str, Sequence[Cell] | Column],
+    shown: Sequence[str],
+    candidates: Sequence[str],
+    count: int,
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+    apart: bool = False,
+) -> list[str]:
+    """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
+
+    Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
+    under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
+    only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing
+    about another.
+    """
+    whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
+    rows = (list(order) if order is not None else list(range(len(whole[candidates[0]].keys))))[:MOST_ROWS]
+    taken = {name: one.at(rows) for name, one in whole.items()}
+    varied = sorted(sorted(candidates), key=lambda name: -surprise(taken[name], []))
+    lacking = {
+        name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
+        for name in varied[: max(LOOKED_AT, count)]
+    }
+    worded = {name: with_derived([one]) for name, one in taken.items()}
+    found: list[str] = []
+    lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
+    while lacking and len(found) < count:
+        best = min(lacking, key=lambda name: (-lacking[name], name))
+        beside = 0 if apart else len(found)
+        if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
+            lawful[best] = beside
+            beside_it = sorted({*shown, *([] if apart else found)} - {best})
+            given = [one for other in beside_it for one in worded[other]]
+            lacking[best] = min(lacking[best], law_bits(taken[best], given))
+            continue
+        found.append(best)
+        del lacking[best]
+        for name in [] if apart else list(lacking):
+            lacking[name] = min(lacking[name], surprise(taken[name], [taken[best]]))
+    return found

@@ -1,0 +1,59 @@
+"""What the rows have that share a rare value with the one in question: a ticket, a family, a travel group, a town."""
+
+from collections import Counter
+
+import numpy as np
+
+from tabcontam.guesser.columns import MISSING, Column
+from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.view import View
+
+RARE = 30  # rows at most that share a rare value, on average
+MOST_KIN = 60  # of them that are looked at
+COLUMNS = 3  # by which kin is found
+ESCAPES = (0.1, 0.3, 1.0, 3.0)  # what a value that no kin has counts for, beside each that one has
+
+
+def kin(view: View) -> list[Follows]:
+    """For the columns of rare values that tell most about the target: the values of rows with the same one."""
+    found = [(one, scored) for one in view.shown if (scored := _scored(view, one)) is not None]
+    found.sort(key=lambda item: (-item[1][0], item[0].name))
+    return [_follows(view, one, escape) for one, (_, escape) in found[:COLUMNS]]
+
+
+def _scored(view: View, one: Column) -> tuple[float, float] | None:
+    """How many bits a row's kin tells on average, and the best escape; None where it tells nothing."""
+    codes, targets = one.codes[view.learned], view.target.codes[view.learned]
+    sizes = np.bincount(codes)
+    sizes[0] = 0  # rows without a value have nothing in common
+    different = int((sizes > 0).sum())
+    if different * RARE < len(codes) or sizes.max(initial=0) < 2:
+        return None
+    pairs = codes * (int(targets.max()) + 1) + targets
+    kinds, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
+    matching, group = both[places] - 1, np.maximum(sizes[codes] - 1, 0)
+    values = np.bincount(kinds // (int(targets.max()) + 1), minlength=len(sizes))[codes] - (matching == 0)
+    prior = np.maximum(np.bincount(targets)[targets] - 1, 1) / len(targets)
+    told = group > 0
+
+    def gain(escape: float) -> float:
+        left = escape * np.maximum(1, values)
+        return float(np.log2((matching + left * prior) / (group + left) / prior)[told].sum())
+
+    best = max(ESCAPES, key=gain)
+    return (gain(best) / len(codes), best) if gain(best) > 0 else None
+
+
+def _follows(view: View, one: Column, escape: float) -> Follows:
+    wanted = {one.keys[row] for row in view.predicted.tolist()} - {MISSING}
+    groups: dict[str, list[int]] = {key: [] for key in wanted}
+    for row in view.learned.tolist():
+        if (key := one.keys[row]) in wanted:
+            groups[key].append(row)
+    values: list[dict[str, float]] = []
+    for row in view.predicted.tolist():
+        mates = (other for other in groups.get(one.keys[row], [])[: MOST_KIN + 1] if other != row)
+        counts = Counter(view.target.keys[other] for other in mates)
+        total = counts.total() + escape * max(1, len(counts))
+        values.append({key: count / total for key, count in counts.items()})
+    return Follows.of(values)

@@ -1,0 +1,63 @@
+"""When a law holds: a date goes on by one day, but by three after a Friday; a number grows until its group ends."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.guesser.columns import Column, Floats, Ints
+from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.frequencies import codings, left_out
+from tabcontam.guesser.laws.base import Follows
+
+MOST_VALUES = 60  # of a column that may tell when a law holds
+GAIN = 0.05  # bits a row that it has to tell at least
+SHRINK = 1.0  # rows that all contexts together count for beside those of one
+
+
+def in_context(fit: Fit, law: Follows) -> Follows:
+    """What follows in the predicted rows, sharpened by the shown column that tells best which of its values is right.
+
+    `law` holds the values of the trained rows of `fit`, then those of the predicted ones.
+    """
+    count = len(fit.train)
+    predicted = law.values[count:]
+    keys = [fit.target.keys[row] for row in fit.train.tolist()]
+    outcomes = np.array([_which(values, key) for values, key in zip(law.values, keys, strict=False)], dtype=np.int64)
+    without = Follows(predicted, law.left[count:])
+    if len(np.unique(outcomes)) < 2:
+        return without
+    alone = left_out(np.zeros(count, dtype=np.int64), outcomes)
+    gains = [
+        (left_out(codes[fit.train], outcomes) - alone, -place, codes)
+        for place, one in enumerate(fit.shown)
+        for codes in _contexts(one)
+    ]
+    gain, _, codes = max(gains, key=lambda item: item[:2], default=(0.0, 0, np.zeros(0, dtype=np.int64)))
+    if gain < GAIN:
+        return without
+    shares = _shares(codes, fit.train, outcomes)
+    return Follows.of(
+        [_shared(values, shares[code]) for values, code in zip(predicted, codes[fit.predicted].tolist(), strict=True)]
+    )
+
+
+def _contexts(one: Column) -> list[Ints]:
+    return [codes for codes in codings(one) if codes.max(initial=0) <= MOST_VALUES]
+
+
+def _which(values: dict[str, float], key: str) -> int:
+    """Which of the values is right, from 1; 0 where none is."""
+    return next((place for place, value in enumerate(values, start=1) if value == key), 0)
+
+
+def _shares(codes: Ints, train: Ints, outcomes: Ints) -> Floats:
+    """For each context the share of rows in which each of the values was right; no value for sure."""
+    counts = np.zeros((int(codes.max()) + 1, int(outcomes.max()) + 1))
+    np.add.at(counts, (codes[train], outcomes), 1)
+    whole = (counts.sum(axis=0) + 0.5) / (counts.sum() + 0.5 * counts.shape[1])
+    return np.asarray((counts + SHRINK * whole) / (counts.sum(axis=1, keepdims=True) + SHRINK))
+
+
+def _shared(values: dict[str, float], shares: Sequence[float] | Floats) -> dict[str, float]:
+    found = {key: float(share) for key, share in zip(values, shares[1:], strict=False)}
+    return {key: found.get(key, 0.0) for key in values if found.get(key, 0.0) > 0}

@@ -1,0 +1,111 @@
+"""Formulas over several columns: sums, products, ratios, shares, powers, annuities, as far as a search finds them.
+
+A formula holds where it equals the asked column after rounding to the column's decimals. Terms of one, two and three
+columns are tried on a few rows, all at once; those that come to many of the values are held against all trained rows.
+Weighted sums of any number of columns are fitted by least squares and least absolute deviations, so that some rows may
+break them; monomials in the same way in logarithms.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from tabcontam.guesser.columns import Column, Floats, Ints
+from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.laws.quantities import quantity
+from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, priors, sought
+from tabcontam.guesser.laws.search import Search, ways
+from tabcontam.guesser.laws.together import together
+
+MOST = 4  # formulas that are followed
+LEAST_ROWS = 4
+PAIRED = 14  # columns of which all pairs are tried, those that go most with the target
+CLOSE = 0.1  # of the rows in which a formula has to be no more than one unit off
+HELD = 8  # formulas found in one way that are held against all trained rows
+LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from the others that are tried
+CONSTANT = 4.0  # more bits for each constant that is learned
+SURE = 0.985  # of the rows: a formula that holds in so many needs no other
+
+
+def formulas(fit: Fit) -> list[Follows]:
+    """What follows from formulas over shown columns, the best first."""
+    found = quantity(fit.target)
+    if found is None:
+        return []
+    target = sought(found, fit.train)
+    known = fit.train[np.isfinite(found.values[fit.train])]
+    if len(known) < LEAST_ROWS or len(np.unique(found.values[known])) < 2:
+        return []
+    quantities = [one for shown in fit.shown if (one := quantity(shown)) is not None]
+    own = _lines([one.values for one in quantities], fit.train)
+    if not len(own):
+        return []
+    lines = np.concatenate([own, *(line[None] for line in _lines(together(quantities), fit.train))])
+    search = _started(target, lines, len(own), known)
+    return [one.follows(target, fit.predicted) for one in _best(_tried(search, fit.shown), target)]
+
+
+def _lines(values: Sequence[Floats], train: Ints) -> Floats:
+    """The lines of numbers that vary."""
+    kept = [line for line in values if np.isfinite(line[train]).sum() >= LEAST_ROWS and np.nanstd(line[train]) > 0]
+    return np.array(kept) if kept else np.empty((0, 0))
+
+
+def _started(target: Sought, lines: Floats, own: int, known: Ints) -> Search:
+    y = target.quantity.values
+    order = _related(lines[:, known], y[known])
+    paired = order[:PAIRED] + [place for place in order[PAIRED:] if place >= own]
+    there = np.isfinite(y[target.train])
+    return Search(target, lines, own, order, paired, known, -np.log2(priors(target)[there]))
+
+
+def _tried(search: Search, shown: Sequence[Column]) -> Iterator[Fitted]:
+    """Formulas held against the trained rows; nothing more is tried where a simple one holds nearly always."""
+    target, known = search.target, search.known
+    y = target.quantity.values[known]
+    half = target.half(y)
+    near = np.maximum(1.01 * target.unit, half)
+    for way in ways(search, shown):
+        scored: list[tuple[float, int, str, Floats, int]] = []
+        for number, (name, formula, constants) in enumerate(way):
+            with np.errstate(invalid="ignore"):
+                off = np.abs(formula[known] - y)
+                close, met = off <= near, off <= half
+            if close.mean() >= CLOSE:
+                worth = float(search.worth[close].sum() + search.worth[met].sum()) / 2
+                scored.append((CONSTANT * constants - worth, number, name, formula, constants))
+        scored.sort(key=lambda item: item[:2])
+        sure = False
+        for _, _, name, formula, constants in scored[:HELD]:
+            if (found := fitted(name, formula, target, constants)) is not None:
+                yield found
+                sure = sure or found.hits >= SURE * len(known) >= SURE * 12
+        if sure:
+            return
+
+
+def _related(lines: Floats, y: Floats) -> list[int]:
+    """The places of the columns, those first whose ranks go most with the target's."""
+    middle = np.array([float(np.nanmedian(line)) for line in lines])
+    filled = np.where(np.isfinite(lines), lines, middle[:, None])
+    ranks = np.argsort(np.argsort(filled, axis=1), axis=1)
+    own = np.argsort(np.argsort(y))
+    with np.errstate(all="ignore"):
+        found = np.nan_to_num(np.asarray(np.corrcoef(np.vstack([own, ranks])))[0, 1:])
+    return [int(place) for place in np.argsort(-np.abs(found), kind="stable")]
+
+
+def _best(tried: Iterator[Fitted], target: Sought) -> list[Fitted]:
+    """The formulas that tell most, each different from those before it."""
+    train = target.train
+    least = LEAST_GAIN if len(train) > 12 else LEAST_GAIN / 2
+    good = [one for one in tried if one.gain > least + CONSTANT * one.constants and one.hits > 0]
+    good.sort(key=lambda one: (-one.gain + CONSTANT * one.constants, one.name))
+    kept: list[Fitted] = []
+    for one in good:
+        mine = one.wholes[train]
+        same = (np.mean((mine == other.wholes[train]) | ~np.isfinite(mine)) for other in kept)
+        if len(kept) < MOST and all(share < 0.9 for share in same):
+            kept.append(one)
+    return kept

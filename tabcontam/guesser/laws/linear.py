@@ -1,0 +1,157 @@
+"""Weighted sums of any number of columns that come to a column's values, found where most rows obey them."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.guesser.columns import Bools, Floats
+from tabcontam.guesser.laws.terms import PARTS
+
+ROWS = 600  # that a sum is fitted on
+PASSES = 12  # of least absolute deviations
+KEPT = 0.25  # of the rows at least that a sum has to come close to
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """A constant and the weights of columns; `used` counts the numbers in it that were learned, not plain ones."""
+
+    weights: Floats
+    constant: float
+    used: int
+
+    def values(self, columns: Floats) -> Floats:
+        """The sum in each row of columns, a column of the table being a column here; NaN where a needed cell is."""
+        needed = self.weights != 0
+        return np.asarray(columns[:, needed] @ self.weights[needed] + self.constant)
+
+
+def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
+    """Weighted sums that come close to y in many of these complete rows: as fitted, and with plain weights.
+
+    `unit` is the difference between neighbouring values of y.
+    """
+    middle, spread = x.mean(axis=0), x.std(axis=0)
+    varied = spread > 1e-12 * (1 + np.abs(middle))
+    if not varied.any() or len(y) < varied.sum() + 4:
+        return []
+    scaled = np.column_stack([(x[:, varied] - middle[varied]) / spread[varied], np.ones(len(x))])
+    found = _robust(scaled, y, unit)
+    if found is None:
+        return []
+    close = found
+    weights = np.zeros(x.shape[1])
+    weights[varied] = _fit(scaled[close], y[close])[:-1] / spread[varied]
+    constant = float(np.median(y[close] - x[close] @ weights))
+    whole = Sum(weights, constant, int(varied.sum()) + 1)
+    plain = _plain(x[close], y[close], varied, unit)
+    return [whole] if plain is None else [plain, whole]
+
+
+def _fit(x: Floats, y: Floats) -> Floats:
+    return np.asarray(np.linalg.lstsq(x, y, rcond=1e-10)[0])
+
+
+def _robust(x: Floats, y: Floats, unit: float) -> Bools | None:
+    """The rows that one sum comes close to; None where there are too few."""
+    beta = _fit(x, y)
+    off = np.abs(y - x @ beta)
+    if np.mean(off <= unit) < 0.95:
+        if off.var() > 0.7 * y.var():
+            return None
+        worth = np.ones(len(y))
+        for _ in range(PASSES):
+            ridge = (x * worth[:, None]).T @ x + 1e-10 * len(y) * np.eye(x.shape[1])
+            beta = np.asarray(np.linalg.solve(ridge, (x * worth[:, None]).T @ y), dtype=np.float64)
+            off = np.abs(y - x @ beta)
+            worth = 1 / np.maximum(off, 0.3 * unit + 1e-9 * (1 + np.median(off)))
+            worth /= worth.mean()
+    close = np.asarray(off <= np.maximum(3 * unit, np.quantile(off, 0.3)))
+    for _ in range(3):
+        if close.sum() < max(x.shape[1] + 3, KEPT * len(y)):
+            return None
+        off = np.abs(y - x @ _fit(x[close], y[close]))
+        close = np.asarray(off <= 1.5 * unit + 1e-9 * np.abs(y))
+    return close if close.sum() >= max(x.shape[1] + 3, KEPT * len(y)) else None
+
+
+def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
+    """The sum with columns left out and weights made plain, as long as it comes close to all of these rows."""
+    free = np.flatnonzero(varied)
+    while True:
+        beta, error = _with_errors(x[:, free], y, unit)
+        useless = np.abs(beta[:-1]) < 3 * error[:-1]
+        if not useless.any():
+            break
+        worst = np.argsort(np.abs(beta[:-1]) / error[:-1])[: max(1, int(useless.sum()) // 2)]
+        free = np.delete(free, worst)
+        if not len(free):
+            return None
+    weights = np.zeros(x.shape[1])
+    fixed: dict[int, float] = {}
+    rest = y.copy()
+    learned = 0
+    for _ in range(len(free)):
+        open_ones = [place for place in free.tolist() if place not in fixed]
+        beta, error = _with_errors(x[:, open_ones], rest, unit)
+        widths = np.maximum(3 * error[:-1], 1e-9 * np.abs(beta[:-1]))
+        choices = [_plainest(value, width) for value, width in zip(beta[:-1], widths, strict=True)]
+        best = min(range(len(open_ones)), key=lambda one: (choices[one][1], one))
+        level = choices[best][1]
+        for one, place in enumerate(open_ones):
+            if choices[one][1] == level:  # all that are as plain at once
+                fixed[place] = choices[one][0]
+                learned += level > 1
+                rest = rest - fixed[place] * x[:, place]
+        if len(fixed) == len(free):
+            break
+    for place, value in fixed.items():
+        weights[place] = value
+    constant, digits = _plainest(float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8))
+    if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:
+        return None
+    return Sum(weights, constant, learned + (digits > 1))
+
+
+def _with_errors(x: Floats, y: Floats, unit: float) -> tuple[Floats, Floats]:
+    """The weights, the constant last, and their standard errors."""
+    middle, spread = x.mean(axis=0), np.maximum(x.std(axis=0), 1e-300)
+    scaled = np.column_stack([(x - middle) / spread, np.ones(len(x))])
+    beta = _fit(scaled, y)
+    off = y - scaled @ beta
+    noise = max(float(off.std()), 1e-6 * unit)
+    inverse = np.linalg.pinv(scaled.T @ scaled, rcond=1e-12)
+    error = noise * np.sqrt(np.maximum(np.diag(inverse), 0)) + 1e-13
+    return np.append(beta[:-1] / spread, beta[-1]), np.append(error[:-1] / spread, error[-1])
+
+
+def _plainest(value: float, width: float) -> tuple[float, int]:
+    """The number with the fewest digits no further away than this, and its number of digits."""
+    if abs(value) <= width:
+        return 0.0, 0
+    for digits in range(12):
+        rounded = float(f"{value:.{digits}e}")
+        if abs(rounded - value) <= width:
+            return rounded, 0 if abs(rounded) == 1 else digits + 1
+        if digits == 3:
+            for parts in PARTS:
+                if abs(round(value * parts) / parts - value) <= width:
+                    return round(value * parts) / parts, 2
+    return value, 12
+
+
+def powers(logs: Floats, log_y: Floats, worth: Floats) -> Floats:
+    """The powers of columns whose product comes close to most of the values, all as logarithms, one line a row.
+
+    `worth` says how many units of its last digit each value has: so exact is its logarithm.
+    """
+    varied = logs.std(axis=0) > 1e-9
+    design = np.column_stack([logs[:, varied] - logs[:, varied].mean(axis=0), np.ones(len(logs))])
+    kept = np.ones(len(logs), dtype=np.bool_)
+    for _ in range(5):
+        beta = _fit(design[kept] * worth[kept, None], log_y[kept] * worth[kept])
+        off = np.abs(log_y - design @ beta) * worth
+        kept = np.asarray(off <= max(2.0, float(np.quantile(off, 0.6))))
+    found = np.zeros(logs.shape[1])
+    found[varied] = beta[:-1]
+    return found

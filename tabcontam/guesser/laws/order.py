@@ -1,0 +1,93 @@
+"""How a row of the file follows from those before it: constant steps and growth, rounded as the column is."""
+
+from collections import Counter
+
+import numpy as np
+
+from tabcontam.guesser.columns import LAGS, Column, Floats, column, number_key, previous, scaled
+from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.laws.base import Follows
+
+KEPT = 3  # forms that are followed
+OFFSETS = 5  # of the frequent distances of a number from what a form gives, in the column's steps
+LEAST = 0.03  # of the rows that a form has to be right in
+
+
+def order(fit: Fit) -> list[Follows]:
+    """What numbers follow from the last four of their own column: 2a - b, a * a / b, and others of the kind."""
+    known = {one.name: one for one in fit.shown}
+    lags = [known.get(previous(fit.target.name, by)) for by in range(1, LAGS + 1)]
+    numbers = [one.numbers if one is not None else None for one in lags]
+    target = fit.target.numbers
+    if target is None or any(one is None for one in numbers[:2]):
+        return []
+    forms = _forms([np.full(len(target), np.nan) if one is None else one for one in numbers])
+    step = _step(fit)
+    found = [form for numbers in forms if (form := _followed(fit, target, numbers, step)) is not None]
+    found.sort(key=lambda item: -item[0])
+    return [follows for _, follows in found[:KEPT]]
+
+
+def _forms(x: list[Floats]) -> list[Floats]:
+    """What each form makes of the last four numbers, the last one first."""
+    a, b, c, d = x
+    with np.errstate(all="ignore"):
+        return [
+            2 * a - b,
+            a + (a - d) / 3,
+            3 * a - 3 * b + c,
+            a * a / b,
+            a * np.cbrt(a / d),
+            a + b - c,
+            a + c - d,
+            2 * b - d,
+            a + b,
+            *(a * rate for rate in _rates(a / b)),
+            (a + b) / 2,
+            2 * a,
+        ]
+
+
+def _rates(ratios: Floats) -> list[float]:
+    """The usual growth from one row to the next, as it is and as it may have been written down."""
+    known = ratios[np.isfinite(ratios)]
+    middle = float(np.median(known)) if len(known) else 1.0
+    return list(dict.fromkeys([middle, round(middle, 2), round(middle, 3)]))
+
+
+def _step(fit: Fit) -> int:
+    """What nearly all numbers of the column are multiples of, as a count of its last decimal."""
+    if fit.numbers is None:
+        return 1
+    middle = float(np.median(fit.step(fit.numbers[np.isfinite(fit.numbers)])))
+    return max(1, round(middle * float(10**fit.target.decimals)))
+
+
+def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> tuple[float, Follows] | None:
+    """How often a form is right, with what follows by it; None where that is hardly ever."""
+    known = np.isfinite(form) & (np.abs(np.nan_to_num(form, posinf=0, neginf=0)) < 1e12)
+    wholes = np.rint(scaled(np.where(known, form, 0), fit.target.decimals) / step).astype(np.int64) * step
+    both = fit.train[known[fit.train] & np.isfinite(target[fit.train])]
+    if len(both) < 5:
+        return None
+    apart = Counter((scaled(target[both], fit.target.decimals) - wholes[both]).tolist())
+    common = [(offset, count) for offset, count in apart.most_common(OFFSETS) if count > max(1, LEAST * len(fit.train))]
+    if not common:
+        return None
+    values: list[dict[str, float]] = []
+    for row in fit.predicted.tolist():
+        here = [(int(wholes[row]) + offset, count) for offset, count in common] if known[row] else []
+        values.append({number_key(whole, fit.target.decimals): count / (len(both) + 1) for whole, count in here})
+    return sum(count * count for _, count in common) / len(both), Follows.of(values)
+
+
+def runs(name: str, lags: list[Column]) -> Column:
+    """How many of the last rows have the same cell in a column, as a column of its own: a group may be about to end."""
+    alike = np.ones(len(lags[0].keys), dtype=np.bool_)
+    length = np.ones(len(alike), dtype=np.int64)
+    codes = [np.array(one.keys, dtype=object) for one in lags]
+    for earlier in codes[1:]:
+        alike = alike & (earlier == codes[0])
+        length += alike
+    texts = tuple(map(str, length.tolist()))
+    return column(f"run {name}", texts)

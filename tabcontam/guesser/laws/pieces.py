@@ -1,0 +1,143 @@
+"""Pieces of a text that another cell may be made of: words, parts between separators, digits, initials, lengths."""
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.guesser.columns import Column
+
+LONGEST = 200  # characters of a cell that are looked at
+SEPARATORS = ",;|/:@_-.()#=&+ "
+MOST_SEPARATORS = 4  # of a column: those that stand in most of its cells
+PLACES = (0, 1, 2, 3, -1, -2)
+WORD = re.compile(r"[^\W_]+")
+RUN = re.compile(r"[^\W\d_]+|\d+")
+DIGITS = re.compile(r"\d+")
+DECIMAL = re.compile(r"\d+\.\d+")
+BESIDE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
+
+
+def plain(cell: str | None) -> str:
+    """A cell in lower case with single spaces, cut to its first characters: equal values are never told by case."""
+    return " ".join((cell or "")[: 2 * LONGEST].casefold().split())[:LONGEST]
+
+
+def _bare(text: str) -> str:
+    """A text without its accents."""
+    parts = unicodedata.normalize("NFKD", text.translate(BESIDE_LETTERS))
+    return "".join(one for one in parts if not unicodedata.combining(one))[:LONGEST]
+
+
+FOLDINGS: Mapping[str, Callable[[str], str]] = {
+    "": lambda text: text,
+    "bare": _bare,
+    "umlauts": lambda text: _bare(text.translate(UMLAUTS)),
+}
+
+
+def _slices(text: str) -> list[str]:
+    """Year, month and day of a run of eight digits, and the same of six."""
+    for run in DIGITS.findall(text):
+        if len(run) == 8:
+            return [run[:4], run[4:6], run[6:], run[2:4], run[2:]]
+        if len(run) == 6:
+            return [run[:2], run[2:4], run[4:]]
+    return []
+
+
+def _outer(text: str, separator: str) -> list[str]:
+    """What stands behind the first separator, and before the last."""
+    if separator not in text:
+        return []
+    return [text.split(separator, 1)[1].strip(), text.rsplit(separator, 1)[0].strip()]
+
+
+def _initials(text: str) -> list[str]:
+    letters = [word[0] for word in WORD.findall(text)]
+    return ["".join(letters), ".".join(letters), ". ".join(letters)] if len(letters) > 1 else []
+
+
+def _items(text: str) -> int:
+    return 1 + max(text.count(separator) for separator in ",;|") if text else 0
+
+
+CUTS: Mapping[str, Callable[[str, str], Sequence[str]]] = {
+    "whole": lambda text, _: [text],
+    "words": lambda text, _: WORD.findall(text),
+    "parts": lambda text, separator: [part.strip() for part in text.split(separator)] if separator in text else [],
+    "joined parts": lambda text, separator: (
+        ["".join(WORD.findall(part)) for part in text.split(separator)] if separator in text else []
+    ),
+    "outer": _outer,
+    "runs": lambda text, _: RUN.findall(text),
+    "digits": lambda text, _: DIGITS.findall(text),
+    "decimals": lambda text, _: DECIMAL.findall(text),
+    "initials": lambda text, _: _initials(text),
+    "joined": lambda text, separator: [separator.join(WORD.findall(text))],
+    "slices": lambda text, _: _slices(text),
+    "last two digits": lambda text, _: [run[-2:] for run in DIGITS.findall(text) if len(run) > 2],
+    "first": lambda text, _: [text[:size] for size in (1, 2, 3) if len(text) > size],
+    "last": lambda text, _: [text[-size:] for size in (1, 2, 3, 4) if len(text) > size],
+    "behind": lambda text, _: [text[1:], text[2:]],
+    "words behind": lambda text, _: [word[1:] for word in WORD.findall(text)],
+    "sizes": lambda text, _: [str(len(text)), str(len(WORD.findall(text))), str(_items(text))],
+}
+OF_NUMBERS = ("whole", "digits", "slices", "last two digits", "first", "last")
+SEPARATED = ("parts", "joined parts", "outer")
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One way to take a piece from the cells of a shown column, told by its place among the shown ones."""
+
+    column: int
+    folding: str
+    cut: str
+    separator: str
+    place: int
+
+    def of(self, text: str) -> str:
+        """The piece of a plain text; empty where it has none."""
+        return at(CUTS[self.cut](FOLDINGS[self.folding](text), self.separator), self.place)
+
+
+def at(parts: Sequence[str], place: int) -> str:
+    """The part at this place, counted from the end where it is negative; empty where there is none."""
+    return parts[place] if -len(parts) <= place < len(parts) else ""
+
+
+def pieces(number: int, column: Column, texts: Sequence[str]) -> Iterator[tuple[Piece, tuple[str, ...]]]:
+    """All pieces of a column in these of its texts, the simplest first, each with its value in every text."""
+    if len(set(texts)) < 2:
+        return
+    seen = set()
+    accented = any(not text.isascii() for text in texts)
+    for folding in FOLDINGS if accented else ("",):
+        folded = [FOLDINGS[folding](text) for text in texts]
+        for cut, separator in _cuts(column, folded):
+            parts = [CUTS[cut](text, separator) for text in folded]
+            most, fewest = max(map(len, parts)), min(map(len, parts))
+            for place in (one for one in PLACES if (one < most if one >= 0 else fewest < most or -one <= most - 4)):
+                values = tuple(at(one, place) for one in parts)
+                if values not in seen and any(values):
+                    seen.add(values)
+                    yield Piece(number, folding, cut, separator, place), values
+
+
+def _cuts(column: Column, texts: Sequence[str]) -> list[tuple[str, str]]:
+    if column.numbers is not None:
+        return [(cut, "") for cut in OF_NUMBERS]
+    least = max(2, 0.2 * len(texts))
+    counts = [(sum(separator in text for text in texts), separator) for separator in SEPARATORS]
+    common = sorted((item for item in counts if item[0] >= least), key=lambda item: -item[0])[:MOST_SEPARATORS]
+    found: list[tuple[str, str]] = []
+    for cut in CUTS:
+        if cut in SEPARATED:
+            found += [(cut, separator) for _, separator in common]
+        elif cut == "joined":
+            found += [(cut, separator) for separator in ("", "-", "_", ".", " ")]
+        else:
+            found.append((cut, ""))
+    return found

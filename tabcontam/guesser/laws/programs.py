@@ -1,0 +1,139 @@
+"""Programs that write a text from other cells of its row, segment by segment: pieces, literals, numbers, meanings."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tabcontam.guesser.laws.pieces import DIGITS, Piece
+
+Read = Callable[[Piece], str]
+"""Takes a piece from a row's shown cells."""
+
+TOKENS: Mapping[str, re.Pattern[str]] = {
+    "letters": re.compile(r"[^\W\d_]+"),
+    "digits": DIGITS,
+    "word": re.compile(r"[^\W_]+"),
+    "end": re.compile(r".+", re.DOTALL),
+}
+MOST_DIGITS = 12
+
+
+@dataclass(frozen=True)
+class Literal:
+    """The same characters in every row."""
+
+    text: str
+
+    def write(self, read: Read) -> str:
+        """These characters."""
+        return self.text
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A piece of another cell, or its first characters where there is a `length`."""
+
+    piece: Piece
+    length: int = 0
+
+    def write(self, read: Read) -> str:
+        """The piece; empty where the row has none."""
+        return read(self.piece)[: self.length or None]
+
+
+@dataclass(frozen=True)
+class Raised:
+    """The whole number in a piece with another added to it, filled with zeros to a width."""
+
+    piece: Piece
+    added: int
+    width: int = 0
+
+    def write(self, read: Read) -> str:
+        """The number that results; empty where the piece is none."""
+        number = whole(read(self.piece))
+        return "" if number is None or number + self.added < 0 else str(number + self.added).zfill(self.width)
+
+
+@dataclass(frozen=True)
+class Meant:
+    """What a value of a piece stands for, as other rows tell: the code of a department, the number of a month."""
+
+    piece: Piece
+    token: str  # what is written for it: a key of TOKENS
+    meanings: tuple[tuple[str, str], ...] = ()
+
+    def write(self, read: Read) -> str:
+        """What the piece's value mostly stands for; empty where no other row has this value."""
+        return dict(self.meanings).get(read(self.piece), "")
+
+
+Segment = Literal | Taken | Raised | Meant
+Program = tuple[Segment, ...]
+
+
+def whole(text: str) -> int | None:
+    """The whole number that a text of digits alone is."""
+    return int(text) if 0 < len(text) <= MOST_DIGITS and text.isascii() and text.isdigit() else None
+
+
+def write(program: Program, read: Read) -> str | None:
+    """What a program writes in a row; None where one of its segments has nothing to write."""
+    parts = [segment.write(read) for segment in program]
+    return "".join(parts) if all(parts) else None
+
+
+def learned(
+    program: Program, targets: Sequence[str], reads: Sequence[Read], least: int = 2
+) -> tuple[Program, list[str | None]]:
+    """The program with the meanings that these rows teach, and what it writes in each by the meanings of the others.
+
+    A meaning has to be found in `least` other rows.
+    """
+    if not any(isinstance(segment, Meant) for segment in program):
+        return program, [write(program, read) for read in reads]
+    tokens = [_tokens(program, target, read) for target, read in zip(targets, reads, strict=True)]
+    counts: dict[int, dict[str, Counter[str]]] = {}
+    for row in tokens:
+        for place, value, token in row or ():
+            counts.setdefault(place, {}).setdefault(value, Counter())[token] += 1
+    whole_program = tuple(_taught(segment, counts.get(place, {})) for place, segment in enumerate(program))
+    written: list[str | None] = []
+    for read, own in zip(reads, tokens, strict=True):
+        parts = [segment.write(read) for segment in whole_program]
+        for place, value, token in own or ():
+            others = counts[place][value] - Counter([token])
+            parts[place] = _commonest(others) if others.total() >= least - 1 else ""
+        written.append("".join(parts) if all(parts) else None)
+    return whole_program, written
+
+
+def _taught(segment: Segment, counts: Mapping[str, Counter[str]]) -> Segment:
+    if not isinstance(segment, Meant):
+        return segment
+    meanings = {value: _commonest(tokens) for value, tokens in counts.items() if tokens.total() > 1}
+    return Meant(segment.piece, segment.token, tuple(sorted(meanings.items())))
+
+
+def _commonest(tokens: Counter[str]) -> str:
+    return min(tokens, key=lambda token: (-tokens[token], token), default="")
+
+
+def _tokens(program: Program, target: str, read: Read) -> list[tuple[int, str, str]] | None:
+    """For each place of the program at which a meaning stands: the piece's value and what the target has there."""
+    found: list[tuple[int, str, str]] = []
+    position = 0
+    for place, segment in enumerate(program):
+        if isinstance(segment, Meant):
+            value, match = read(segment.piece), TOKENS[segment.token].match(target, position)
+            if match is None or not value:
+                return None
+            found.append((place, value, match.group()))
+            position = match.end()
+        else:
+            text = segment.write(read)
+            if not text or not target.startswith(text, position):
+                return None
+            position += len(text)
+    return found if position == len(target) else None

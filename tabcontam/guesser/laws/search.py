@@ -1,0 +1,257 @@
+"""The ways in which formulas are searched: each gives formulas, worked out for all rows, that may be the target."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.guesser.columns import Column, Floats, Ints
+from tabcontam.guesser.laws.linear import ROWS, powers, sums
+from tabcontam.guesser.laws.rounding import Sought
+from tabcontam.guesser.laws.terms import Terms, factors, interest, most_met, nicest, terms
+
+FEW = 13  # rows on which all terms are tried
+SECOND_ROUND = 400  # terms that are tried on more rows
+TRIED = 40
+TRIPLED = 9  # and all triples
+TAKEN = 8  # terms of each kind that are held against all trained rows
+CLASSES = 30  # of a column, each with a constant of its own
+GROUPED = 4  # such columns that are tried
+MOST_FACTORS = 6  # of a product of powers
+LARGEST_POWER = 4
+FIRST = 8  # terms to which a second is added
+SECOND = 3
+JOINED = (  # terms of which two or three are added
+    *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
+    *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
+)
+BY_CLASS = ("a", "ab", "a/b", "a-b", "a+b")  # terms that may have a constant by class
+
+
+@dataclass(frozen=True, eq=False)
+class Search:
+    """What is searched: the target, the columns as lines of numbers, their order, the trained rows with a number."""
+
+    target: Sought
+    lines: Floats  # a line each column, a place each row of the table
+    own: int  # so many of them are the table's, the others sums of these
+    order: list[int]  # of the columns, those that go most with the target first
+    paired: list[int]  # those of which all pairs are tried
+    known: Ints
+    worth: Floats  # bits of each known row's value
+
+    @property
+    def y(self) -> Floats:
+        return self.target.quantity.values
+
+
+Found = tuple[str, Floats, int]  # what a formula is, its value in each row, how many constants were learned for it
+
+
+def ways(search: Search, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
+    """The ways in turn, the simplest first."""
+    yield _with_terms(search)
+    yield _summed(search)
+    yield _joined(search)
+    yield _monomials(search)
+    yield _by_class(search, shown)
+
+
+def _with_terms(search: Search) -> Iterator[Found]:
+    """Terms times a constant, and terms and a constant."""
+    order, lines, known = search.order, search.lines, search.known
+    whole = [place for place in order if np.all(np.mod(np.nan_to_num(lines[place][known]), 1) == 0)]
+    rows = _some(known, TRIED)
+    libraries = [terms(len(lines), search.paired, order[:TRIPLED], whole[:TRIPLED])]
+    if (more := interest(lines[:, rows], order[:TRIPLED])) is not None:
+        libraries.append(more)
+    for library in libraries:
+        values = library.values(lines[:, rows])
+        for way in (_scaled, _shifted):
+            yield from way(search, library, values, rows)
+
+
+def _some(known: Ints, count: int) -> Ints:
+    return known[np.linspace(0, len(known) - 1, min(count, len(known))).astype(np.int64)]
+
+
+def _scaled(search: Search, library: Terms, values: Floats, rows: Ints) -> Iterator[Found]:
+    y, half, known = search.y, search.target.half(search.y), search.known
+    for number, low, high in _most(search, *factors(values, y[rows], half[rows]), rows):
+        name, whole = library.one(search.lines, number)
+        lows, highs = factors(whole[None, known], y[known], half[known])
+        _, start, end = most_met(lows, highs, np.ones(len(known)))
+        factor = nicest(float(start[0]), float(end[0]))
+        yield f"{factor} {name}", whole * factor, int(abs(factor) != 1)
+        if not low <= 1 <= high and 0.9 < low < 1.1:
+            yield name, whole, 0
+
+
+def _shifted(search: Search, library: Terms, values: Floats, rows: Ints) -> Iterator[Found]:
+    """Terms as they are, too: cut off instead of rounded, a term is half a unit away."""
+    y, half = search.y, search.target.half(search.y)
+    away = y[rows] - values
+    for number, low, high in _most(search, away - half[rows], away + half[rows], rows):
+        name, whole = library.one(search.lines, number)
+        more = nicest(low, high)
+        yield f"{name} + {more}", whole + more, int(more != 0)
+        if more and abs(more) <= 1.01 * search.target.unit:
+            yield name, whole, 0
+
+
+def _most(search: Search, low: Floats, high: Floats, rows: Ints) -> list[tuple[int, float, float]]:
+    """The terms whose constant comes to most of the values, by number, with the stretch of it: first by few rows."""
+    worth = search.worth[np.searchsorted(search.known, rows)]
+    few = slice(None, None, max(1, len(rows) // FEW))
+    first = most_met(low[:, few], high[:, few], worth[few])[0]
+    best = np.argsort(-first, kind="stable")[:SECOND_ROUND]
+    met, start, end = most_met(low[best], high[best], worth)
+    chosen = np.argsort(-met, kind="stable")[:TAKEN]
+    return [(int(best[one]), float(start[one]), float(end[one])) for one in chosen if met[one] > 0]
+
+
+def _summed(search: Search) -> Iterator[Found]:
+    """Weighted sums of columns: of all that are mostly there, with and without those that are often missing."""
+    lines, y, known, unit = search.lines[: search.own], search.y, search.known, _fine(search)
+    there = np.isfinite(lines[:, known])
+    seen: set[bytes] = set()
+    for least in (0.98, 0.8, 0.5):
+        taken = np.flatnonzero(there.mean(axis=1) >= least)
+        rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
+        if len(rows) < len(taken) + 4:
+            own = [place for place in search.order if place < search.own]
+            taken = np.array(sorted(own[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
+            rows = known[there[taken].all(axis=0)][:ROWS]
+        if taken.tobytes() in seen or len(rows) < 8:
+            continue
+        seen.add(taken.tobytes())
+        for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
+            yield "sum", found.values(lines[taken].T), found.used
+
+
+def _joined(search: Search) -> Iterator[Found]:
+    """Weighted sums of two or three terms: each that leaves least of what those before it leave."""
+    rows = _some(search.known, TRIED)
+    every = terms(len(search.lines), search.order[:10], search.order[:7], [])
+    library = Terms(tuple(part for part in every.parts if part[0] in JOINED))
+    values = library.values(search.lines[:, rows])
+    rows = rows[(np.isfinite(values).mean(axis=0) > 0.5)]
+    if len(rows) < 10:
+        return
+    values = library.values(search.lines[:, rows])
+    good = np.flatnonzero(np.isfinite(values).all(axis=1) & (values.std(axis=1) > 1e-9 * np.abs(values).max(axis=1)))
+    apart = values[good] - values[good].mean(axis=1, keepdims=True)
+    apart /= np.linalg.norm(apart, axis=1, keepdims=True)
+    rest = search.y[rows] - search.y[rows].mean()
+    found: list[tuple[float, tuple[int, ...]]] = []
+    for first, after, left in _added(apart, rest, FIRST):
+        for second, later, little in _added(after, left, SECOND):
+            found.append((float(np.median(np.abs(little))), (first, second)))
+            if np.median(np.abs(little)) > search.target.unit:
+                found += [
+                    (float(np.median(np.abs(least))), (first, second, third))
+                    for third, _, least in _added(later, little, 1)
+                ]
+    for _, chosen in sorted(found)[:3]:
+        lines = np.array([library.one(search.lines, int(good[one]))[1] for one in chosen])
+        there = search.known[np.isfinite(lines[:, search.known]).all(axis=0)][:ROWS]
+        for one in sums(lines[:, there].T, search.y[there], _fine(search)):
+            yield "joined", one.values(lines.T), one.used
+
+
+def _added(apart: Floats, rest: Floats, count: int) -> Iterator[tuple[int, Floats, Floats]]:
+    """The terms that go most with the rest: each with the terms less what goes with it, and with the rest less it."""
+    size = np.linalg.norm(apart, axis=1)
+    with np.errstate(all="ignore"):
+        met = np.where(size > 1e-6, np.abs(apart @ rest) / size, 0.0)
+    for one in np.argsort(-met, kind="stable")[:count]:
+        if met[one] > 0:
+            line = apart[one] / size[one]
+            yield int(one), apart - np.outer(apart @ line, line), rest - (rest @ line) * line
+
+
+def _fine(search: Search) -> float:
+    """The unit of the target; of one with all of a computer's digits, what its last bits may make."""
+    if not search.target.quantity.long:
+        return search.target.unit
+    return float(1e-9 * (np.nanstd(search.y[search.target.train]) + 1e-12))
+
+
+def _monomials(search: Search) -> Iterator[Found]:
+    """Products of powers of columns with a constant, by least squares of logarithms."""
+    known, y = search.known, search.y
+    order = search.order
+    there = [place for place in order if np.isfinite(search.lines[place][known]).mean() > 0.8]
+    positive = np.array(
+        [place for place in there if np.nanmin(search.lines[place][known]) > 0][: min(12, len(known) // 4)]
+    )
+    if len(positive) < 2:
+        return
+    lines = search.lines[positive]
+    rows = known[(y[known] > 0) & np.isfinite(lines[:, known]).all(axis=0)][:ROWS]
+    if len(rows) < len(positive) + 5:
+        return
+    exponents = powers(np.log(lines[:, rows]).T, np.log(y[rows]), np.minimum(y[rows] / search.target.unit, 1e6))
+    for parts in (2, 3, 1):
+        rounded = np.round(exponents * parts) / parts
+        used = rounded != 0
+        if 1 < used.sum() <= MOST_FACTORS and np.abs(rounded).max() <= LARGEST_POWER:
+            with np.errstate(all="ignore"):
+                term = np.prod(np.abs(lines[used]) ** rounded[used][:, None], axis=0)
+            low, high = factors(term[None, known], y[known], search.target.half(y[known]))
+            _, start, end = most_met(low, high, np.ones(len(known)))
+            factor = nicest(float(start[0]), float(end[0]))
+            yield "monomial", np.where(np.isfinite(term), term, np.nan) * factor, 2
+
+
+def _by_class(search: Search, shown: Sequence[Column]) -> Iterator[Found]:
+    """A term times, or and, a constant of its own in each class of a column."""
+    known = search.known
+    y, half = search.y, search.target.half(search.y)
+    classes = [one for one in shown if 1 < len(np.unique(one.codes[known])) <= min(CLASSES, len(known) // 5)]
+    classes.sort(key=lambda one: (-_between(one.codes[known], y[known]), one.name))
+    rows = known[:: max(1, len(known) // 150)]
+    every = terms(len(search.lines), search.order[:6], [], [])
+    library = Terms(tuple(part for part in every.parts if part[0] in BY_CLASS))
+    values = library.values(search.lines[:, rows])
+    for one in classes[:GROUPED]:
+        best: list[tuple[float, int, int]] = []
+        for way in (0, 1):
+            met = np.zeros(len(values))
+            for code in np.unique(one.codes[rows]):
+                mine = one.codes[rows] == code
+                low, high = _stretch(values[:, mine], y[rows][mine], half[rows][mine], way)
+                met += np.maximum(0, most_met(low, high, np.ones(int(mine.sum())))[0] - 1)
+            best += [(-float(met[number]), int(number), way) for number in np.argsort(-met, kind="stable")[:2]]
+        for missed, number, way in sorted(best)[:2]:
+            if -missed >= 0.3 * len(rows):
+                name, term = library.one(search.lines, number)
+                yield f"{name} by {one.name}", _with_constants(search, one, term, way), len(np.unique(one.codes[known]))
+
+
+def _with_constants(search: Search, one: Column, term: Floats, way: int) -> Floats:
+    """The term with the constant that suits each class."""
+    y, half, known = search.y, search.target.half(search.y), search.known
+    formula = np.full(len(term), np.nan)
+    for code in np.unique(one.codes[known]):
+        mine = known[one.codes[known] == code]
+        low, high = _stretch(term[None, mine], y[mine], half[mine], way)
+        _, start, end = most_met(low, high, np.ones(len(mine)))
+        constant = nicest(float(start[0]), float(end[0]))
+        if np.isfinite(constant):
+            same = one.codes == code
+            formula[same] = term[same] + constant if way else term[same] * constant
+    return formula
+
+
+def _stretch(values: Floats, y: Floats, half: Floats, way: int) -> tuple[Floats, Floats]:
+    """The constants, factors or summands, with which each term comes to a value."""
+    return (y - values - half, y - values + half) if way else factors(values, y, half)
+
+
+def _between(codes: Ints, y: Floats) -> float:
+    """How much of the variance lies between classes."""
+    ranks = np.argsort(np.argsort(y)).astype(np.float64)
+    counts = np.bincount(codes)
+    means = np.bincount(codes, ranks) / np.maximum(counts, 1)
+    return float((counts * (means - ranks.mean()) ** 2).sum() / len(y) - ranks.var() * (counts > 0).sum() / len(y))

@@ -1,0 +1,219 @@
+"""What the nearest rows have along an ordered key: ticket numbers, codes, dates, within a class or over all rows.
+
+The nearer the neighbour is on the key, the likelier is its value: how likely is counted among the rows learned from,
+each without itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tabcontam.guesser.columns import FEW, MISSING, Bools, Column, Floats, Ints, number_key, scaled
+from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.view import View
+
+KEYS = 6  # columns that are tried as keys
+BEST = 2  # of them, that are tried within classes
+CLASSES = 4  # columns that are tried as classes
+KEPT = 2  # pairs of a key and a class that are followed
+SIZES = 6  # of gaps, each with a share of its own
+FEWEST = 8  # rows to learn from
+LEAST = 0.02  # more of the rows have to be right than by the most frequent value
+PRIOR = 2.0  # rows that all gaps together count for beside those of one size
+
+
+def ordered(view: View) -> list[Follows]:
+    """The values that the neighbours have along the best keys, and the numbers between theirs."""
+    if len(view.learned) < FEWEST:
+        return []
+    codes, thin = view.target.codes, view.thinned
+    keys, least = _keys(thin), _most_frequent(codes[thin.learned]) + LEAST
+    alone = [_Line.of(thin, codes, key, None) for key in keys]
+    between = [_Between.of(line) if view.target.numbers is not None else None for line in alone]
+    worth = [max(line.right, one.share if one else 0.0) for line, one in zip(alone, between, strict=True)]
+    best = sorted(range(len(keys)), key=lambda place: -worth[place])[:BEST]
+    pairs = [(keys[place], one) for place in best for one in (None, *_classes(view))]
+    lines = [(_Line.of(thin, codes, *pair), pair) for pair in pairs]
+    copied = sorted(((line.right, -place) for place, (line, _) in enumerate(lines) if line.right > least), reverse=True)
+    found = [_Line.of(view, codes, *lines[-place][1]).follows() for _, place in copied[:KEPT]]
+    if view.target.numbers is not None and lines:
+        shares = [_Between.of(line).share for line, _ in lines]
+        most = max(range(len(lines)), key=lambda place: (shares[place], -place))
+        found += [_Between.of(_Line.of(view, codes, *lines[most][1])).follows()] if shares[most] > LEAST else []
+    return found
+
+
+def _keys(view: View) -> list[Floats]:
+    """The shown columns of many numbers, or of texts with a number, by how many different ones they have."""
+    found = []
+    for one in view.shown:
+        numbers = one.order_in_text
+        if numbers is None:
+            continue
+        different = len(np.unique(numbers[view.learned][np.isfinite(numbers[view.learned])]))
+        if different > FEW:
+            found.append((-different, one.name, numbers))
+    found.sort(key=lambda item: item[:2])
+    return [numbers for _, _, numbers in found[:KEYS]]
+
+
+def _classes(view: View) -> list[Column]:
+    few = [(one.distinct, one.name, one) for one in view.shown if 1 < one.distinct <= FEW + 1]
+    return [one for _, _, one in sorted(few, key=lambda item: (-item[0], item[1]))[:CLASSES]]
+
+
+def _most_frequent(codes: Ints) -> float:
+    return float(np.bincount(codes).max() / len(codes))
+
+
+@dataclass(frozen=True, eq=False)
+class _Line:
+    """The rows learned from along a key: for each row of interest its neighbours below and above, or -1.
+
+    `below` and `above` are places in the view, first of the probed rows, then of the predicted ones.
+    """
+
+    view: View
+    codes: Ints
+    key: Floats
+    below: Ints
+    above: Ints
+    shares: Floats  # of rows whose nearest neighbour has their value, by the size of the gap
+    edges: Floats
+    right: float
+
+    @classmethod
+    def of(cls, view: View, codes: Ints, key: Floats, one: Column | None) -> "_Line":
+        """The line of one key, within the classes of a column if there is one."""
+        classes = np.zeros(len(key), dtype=np.int64) if one is None else one.codes
+        line = view.learned[np.isfinite(key[view.learned])]
+        line = line[np.lexsort((key[line], classes[line]))]
+        asked = np.concatenate([view.learned[view.probed], view.predicted])
+        place = np.full(len(key), -1)
+        place[line] = np.arange(len(line))
+        own = place[asked]
+        first = np.where(own >= 0, own, _place(key, classes, line, asked)) - 1
+        second = np.where(own >= 0, own + 1, first + 1)
+        known = np.isfinite(key[asked])
+        below = _inside(line, first, classes, asked, known)
+        above = _inside(line, second, classes, asked, known)
+        near = _nearer(key, asked, below, above)[0]
+        gaps = np.abs(key[asked] - np.where(near >= 0, key[near], np.nan))
+        probes = len(view.probed)
+        told = np.isfinite(gaps[:probes])
+        parts = np.linspace(0, 1, SIZES + 1)[1:-1]
+        edges = np.unique(np.quantile(gaps[:probes][told], parts)) if told.any() else np.zeros(0)
+        size = np.searchsorted(edges, gaps[:probes][told], "left")
+        hits = (codes[near[:probes]] == codes[asked[:probes]])[told]
+        share = hits.mean() if told.any() else 0.0
+        sizes = range(len(edges) + 1)
+        shares = np.array([(hits[size == one].sum() + PRIOR * share) / ((size == one).sum() + PRIOR) for one in sizes])
+        right = float(hits.sum() / max(1, probes))
+        return cls(view, codes, key, below, above, shares, edges, right)
+
+    @property
+    def asked(self) -> Ints:
+        """The rows of interest: those probed, then those predicted."""
+        return np.concatenate([self.view.learned[self.view.probed], self.view.predicted])
+
+    def share(self, gaps: Floats) -> Floats:
+        """How often a neighbour this far away has the value; 0 where there is none."""
+        sizes = np.searchsorted(self.edges, np.nan_to_num(gaps, nan=np.inf), "left")
+        return np.where(np.isfinite(gaps), self.shares[np.minimum(sizes, len(self.shares) - 1)], 0.0)
+
+    def follows(self) -> Follows:
+        """The values of the nearest neighbour and of the other one, or of both where they agree."""
+        view, asked = self.view, self.asked
+        near, far = _nearer(self.key, asked, self.below, self.above)
+        probes = len(view.probed)
+        agree = (near >= 0) & (far >= 0) & (self.codes[near] == self.codes[far])
+        right = self.codes[near] == self.codes[asked]
+        other = (far >= 0) & ~agree & (self.codes[far] == self.codes[asked])
+        told = near[:probes] >= 0
+        both, apart = _share(right[:probes], agree[:probes]), _share(right[:probes], told & ~agree[:probes])
+        second = _share(other[:probes], told & ~agree[:probes])
+        gaps = np.abs(self.key[asked] - np.where(near >= 0, self.key[near], np.nan))
+        by_gap, overall = self.share(gaps), max(self.right, 1e-6) * probes / max(1, told.sum())
+        values: list[dict[str, float]] = []
+        for place in range(probes, len(asked)):
+            if near[place] < 0:
+                values.append({})
+                continue
+            gap = by_gap[place] / overall
+            first = _odds(both if agree[place] else apart, gap)
+            found = {view.target.keys[near[place]]: first}
+            if far[place] >= 0 and not agree[place]:
+                found[view.target.keys[far[place]]] = min(second, 1 - first)
+            found.pop(MISSING, None)
+            values.append(found)
+        return Follows.of(values)
+
+
+def _odds(share: float, factor: float) -> float:
+    """A share whose odds are multiplied, away from certainty."""
+    odds = share / max(1e-6, 1 - share) * factor
+    return float(min(0.999, odds / (1 + odds)))
+
+
+def _share(hits: Bools, among: Bools) -> float:
+    """The share of hits among these rows, as if there were one miss more."""
+    return float((hits & among).sum() / (among.sum() + 1))
+
+
+def _place(key: Floats, classes: Ints, line: Ints, asked: Ints) -> Ints:
+    """Where each asked row would stand in the line."""
+    found = np.zeros(len(asked), dtype=np.int64)
+    for one in np.unique(classes[asked]):
+        start, end = np.searchsorted(classes[line], [one, one + 1])
+        of_class = classes[asked] == one
+        found[of_class] = start + np.searchsorted(key[line[start:end]], key[asked[of_class]])
+    return found
+
+
+def _inside(line: Ints, places: Ints, classes: Ints, asked: Ints, known: Bools) -> Ints:
+    """The rows at these places of the line, -1 where there is none of the same class."""
+    if not len(line):
+        return np.full(len(asked), -1)
+    inside = (places >= 0) & (places < len(line)) & known
+    rows = line[np.clip(places, 0, len(line) - 1)]
+    return np.where(inside & (classes[rows] == classes[asked]), rows, -1)
+
+
+def _nearer(key: Floats, asked: Ints, below: Ints, above: Ints) -> tuple[Ints, Ints]:
+    """The nearer neighbour and the other one."""
+    down = np.where(below >= 0, np.abs(key[asked] - key[below]), np.inf)
+    up = np.where(above >= 0, np.abs(key[above] - key[asked]), np.inf)
+    first = down <= up
+    return np.where(first, below, above), np.where(first, above, below)
+
+
+@dataclass(frozen=True, eq=False)
+class _Between:
+    """The number that lies between the neighbours' as the key does, and how often it is the row's."""
+
+    line: _Line
+    known: Bools  # the rows of interest that have two neighbours of different numbers
+    wholes: Ints  # the numbers, as counts of their last decimal
+    share: float
+
+    @classmethod
+    def of(cls, line: _Line) -> "_Between":
+        """What lies between along this line."""
+        target, asked, numbers = line.view.target, line.asked, line.view.target.numbers
+        assert numbers is not None  # noqa: S101 - asked of a column of numbers alone
+        low, high = line.key[line.below], line.key[line.above]
+        part = np.where(high > low, (line.key[asked] - low) / np.where(high > low, high - low, 1), 0.5)
+        between = numbers[line.below] + part * (numbers[line.above] - numbers[line.below])
+        known = (line.below >= 0) & (line.above >= 0) & np.isfinite(between)
+        known &= numbers[line.below] != numbers[line.above]
+        wholes = scaled(np.where(known, between, 0), target.decimals)
+        probes = len(line.view.probed)
+        hits = known & (wholes == scaled(numbers[asked], target.decimals)) & np.isfinite(numbers[asked])
+        return cls(line, known, wholes, float(hits[:probes].sum() / (known[:probes].sum() + 1)))
+
+    def follows(self) -> Follows:
+        """These numbers."""
+        probes, decimals = len(self.line.view.probed), self.line.view.target.decimals
+        texts = [number_key(whole, decimals) for whole in self.wholes[probes:].tolist()]
+        known = self.known[probes:].tolist()
+        return Follows.of([{text: self.share} if told else {} for text, told in zip(texts, known, strict=True)])

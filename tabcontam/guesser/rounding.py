@@ -1,0 +1,115 @@
+"""Numbers rounded to fewer digits: which precisions a column has, and what an answer of each is worth.
+
+An answer that keeps fewer digits than the table shows less, but not nothing. The precisions are fixed by the column
+alone, before anything is answered: all its digits, one fewer and two fewer. Each counts with a weight that is fixed as
+well, so that none is chosen after a look at the answer. A cell's evidence is the weighted sum, over the precisions at
+which the answer is the true value's, of one by the guesser's chance of that: a mixture of likelihood ratios, which
+under the null has a mean of one at most.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_HALF_UP, Decimal
+from functools import cached_property, lru_cache
+from math import log2
+from typing import Any
+
+from tabcontam.reading.numbers import is_finite
+from tabcontam.reading.reading import value_key
+
+FEWER = 2  # digits that may be missing
+MANY = 30  # values; a column of fewer is asked for exactly
+LEFT = 20  # rounded values that have to be left
+NEARLY_ALL = 0.02  # of a column's values, the share that may have more digits
+WEIGHTS = {0: (1.0,), 1: (0.85, 0.15), 2: (0.8, 0.15, 0.05)}  # of all digits and of fewer, by how many are coarser
+LARGEST = 30  # digits of a number that is rounded
+
+
+@dataclass(frozen=True)
+class Rounded:
+    """How probable each value of a hidden cell is once it is rounded to `places` decimals; below 0 to tens and so on.
+
+    `values` are keys of rounded values. All probabilities are upper bounds; no other value has more than `rest`.
+    """
+
+    places: int
+    values: Mapping[str, float]
+    rest: float
+
+    @classmethod
+    def read(cls, held: Any) -> "Rounded":
+        """What was written as JSON. Raises an error for anything else."""
+        places, values, rest = held["places"], dict(held["values"]), held["rest"]
+        if not isinstance(places, int) or not all(0 <= chance <= 1 for chance in (rest, *values.values())) or not rest:
+            raise ValueError("no probabilities of rounded values")
+        return cls(places, values, rest)
+
+    def fields(self) -> dict[str, object]:
+        """The probabilities for JSON."""
+        return {"places": self.places, "values": dict(self.values), "rest": self.rest}
+
+    def likelier(self, left: float) -> "Rounded":
+        """The same once values were ruled out, so that only so much of the probability is left."""
+        values = {value: min(1.0, chance / max(left, chance)) for value, chance in self.values.items()}
+        return Rounded(self.places, values, min(1.0, self.rest / max(left, self.rest)))
+
+    @cached_property
+    def surest(self) -> float:
+        """The largest of the probabilities."""
+        return max(self.rest, *self.values.values()) if self.values else self.rest
+
+
+def chain(text: str, places: Sequence[int]) -> list[str | None]:
+    """A number rounded to each of these places in turn, each time from what the last rounding left; halves go up.
+
+    So what is equal at one place is equal at all coarser ones. None for what is no number.
+    """
+    return list(_chain(value_key(text), tuple(places)))
+
+
+@lru_cache(maxsize=200_000)
+def _chain(key: str, places: tuple[int, ...]) -> tuple[str | None, ...]:
+    if not is_finite(key):
+        return (None,) * len(places)
+    number = Decimal(key)
+    if abs(number.adjusted()) > LARGEST:
+        return (None,) * len(places)
+    found = []
+    for place in places:
+        number = number.quantize(Decimal(1).scaleb(-place), rounding=ROUND_HALF_UP)
+        found.append(value_key(str(number)))
+    return tuple(found)
+
+
+def coarser_places(keys: Collection[str]) -> tuple[int, ...]:
+    """The places to which the numbers of a column may be rounded, by the keys of its values; none for most columns.
+
+    The finest digit is that of nearly all values. Where rounding leaves few values, everybody hits them.
+    """
+    numbers = [key for key in set(keys) if is_finite(key)]
+    if len(numbers) <= MANY or len(numbers) < 0.95 * len(set(keys)) - 1:
+        return ()
+    digits = sorted(-int(Decimal(key).normalize().as_tuple().exponent) for key in numbers)
+    finest = digits[int((1 - NEARLY_ALL) * (len(digits) - 1))]
+    places = tuple(finest - fewer for fewer in range(1, FEWER + 1))
+    if max(map(_size, numbers)) > LARGEST:
+        return ()
+    rounded = [len({_chain(key, places)[number] for key in numbers}) for number in range(FEWER)]
+    return tuple(place for place, left in zip(places, rounded, strict=True) if left >= LEFT)
+
+
+def _size(key: str) -> int:
+    return abs(Decimal(key).adjusted())
+
+
+def worths(chances: Sequence[float]) -> list[float]:
+    """For an answer that is right in all digits, in one fewer and so on: its bits, none below 0.
+
+    `chances` are the guesser's that the truth is the answer at each of these precisions, the finest first.
+    """
+    if len(chances) == 1:
+        return [-log2(chances[0])]
+    weights = WEIGHTS[len(chances) - 1]
+    parts = [weight / chance for weight, chance in zip(weights, chances, strict=True)]
+    found = (log2(sum(parts[place:])) for place in range(len(parts)))
+    return [max(0.0, bits) for bits in found]

@@ -1,0 +1,99 @@
+"""Which rows of a table a guesser learns from, which weigh its predictors, and which are predicted by whom."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.guesser.columns import Column, Ints, with_words
+from tabcontam.guesser.silent import silent_answers
+from tabcontam.guesser.view import View
+
+MOST_ROWS = 2000  # that a guesser is fitted on
+HELD = 500  # of them, to weigh the predictors
+FOLDS = 5
+LEAST_ROWS = 20  # below, there is nothing to learn but the values' frequencies
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The rows that one guesser sees, by place; `groups` tells which of them are weighed and predicted together."""
+
+    rows: tuple[int, ...]
+    fits: tuple[tuple[Ints, Ints], ...]  # the places trained on and predicted
+    groups: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class Everywhere:
+    """The columns over all rows of a table, not only those that a guesser is fitted on.
+
+    In a small table, all of whose rows are fitted, they are those of the sample.
+    """
+
+    whole: Mapping[str, Column]
+    taken: Mapping[str, Column]
+    sample: Sample
+
+    @cached_property
+    def large(self) -> bool:
+        """Whether there are rows that no predictor is fitted on."""
+        return len(self.sample.fits) == 1
+
+    @cached_property
+    def columns(self) -> Mapping[str, Column]:
+        """The columns that are learned from."""
+        return self.whole if self.large else self.taken
+
+    @cached_property
+    def fits(self) -> list[tuple[Ints, Ints]]:
+        """For each fit the places learned from, which are all that are not asked, and those predicted."""
+        if not self.large:
+            return list(self.sample.fits)
+        rows = np.array(self.sample.rows, dtype=np.int64)
+        ((_, predicted),) = self.sample.fits
+        asked = rows[self.sample.groups == 1]
+        count = len(next(iter(self.whole.values())).keys)
+        return [(np.setdiff1d(np.arange(count), asked), rows[predicted])]
+
+    def views(self, target: str, shown: Sequence[str]) -> list[View]:
+        """What the predictors that count see of all rows, for each fit."""
+        given = tuple(with_words(self.columns[name] for name in shown))
+        return [View(self.columns[target], given, *places) for places in self.fits]
+
+    def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
+        """For each asked feature what a silent predictor answers in each row that is asked, by the row."""
+        fits = self.fits
+        if self.large:  # nobody asks about the rows that only weigh the predictors
+            ((learned, predicted),) = fits
+            fits = [(learned, predicted[~np.isin(predicted, learned)])]
+        given = [self.columns[name] for name in shown]
+        found = silent_answers([self.columns[name] for name in asked], given, fits)
+        if self.large:
+            return found
+        return [{self.sample.rows[place]: value for place, value in answers.items()} for answers in found]
+
+
+def sample_of(drawn: Sequence[int], rows: Sequence[int], known: frozenset[int]) -> Sample | None:
+    """The rows that a guesser sees of those `drawn`, which are asked in `rows` and may be `known`; None of too few."""
+    asked = set(rows)
+    if len(drawn) - len(known) < LEAST_ROWS:
+        known = frozenset()  # too few others to weigh the predictors by
+    always = [row for row in drawn if row in known][:MOST_ROWS]
+    others = [row for row in drawn if row not in asked and row not in known]
+    if len(others) >= MOST_ROWS - HELD // 2:
+        others = others[:MOST_ROWS]
+        taken = (*always, *others, *(row for row in drawn if row in asked))
+        first = len(always) + len(others)
+        held, final = np.arange(first - HELD, first), np.arange(first, len(taken))
+        groups = np.repeat([-1, 0, 1], [len(always), len(others), len(asked)])
+        return Sample(taken, ((np.arange(first - HELD), np.concatenate([held, final])),), groups)
+    room = max(0, MOST_ROWS - len(asked))
+    kept = asked | set(others[:room])
+    taken = (*always, *(row for row in drawn if row in kept))
+    if len(taken) < LEAST_ROWS:
+        return None
+    groups = np.concatenate([np.full(len(always), -1), np.arange(len(kept)) % FOLDS])
+    fits = tuple((np.flatnonzero(groups != fold), np.flatnonzero(groups == fold)) for fold in range(FOLDS))
+    return Sample(taken, fits, groups)

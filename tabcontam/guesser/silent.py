@@ -1,0 +1,87 @@
+"""A silent predictor: trees grown on all rows that are not asked, which answer the queries beside the LLM.
+
+The guesser says how probable values are; this one names a single value, as an LLM does. What it gets right beyond what
+the guesser expects is what an honest predictor has ahead of the guesser, and is no sign of memory.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints
+
+TREES = 10
+FEWEST_TREES = 3
+WORK = 60_000  # rows times trees, as a rule
+
+
+def silent_answers(
+    targets: Sequence[Column], shown: Sequence[Column], fits: Sequence[tuple[Ints, Ints]]
+) -> list[dict[int, str]]:
+    """For each target the value that the trees name in each predicted row, as the table mostly writes it.
+
+    Each of `fits` has the places of rows to learn from and of rows to predict. A row for which the trees name no value,
+    or a missing one, is left out.
+    """
+    from sklearn.ensemble import ExtraTreesRegressor
+
+    answers: list[dict[int, str]] = [{} for _ in targets]
+    if not shown:
+        return answers
+    features = _features(shown)
+    outputs = np.column_stack([_outputs(one) for one in targets])
+    outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
+    for train, predicted in fits:
+        trees = int(np.clip(WORK // max(1, len(train)), FEWEST_TREES, TREES))
+        model = ExtraTreesRegressor(trees, max_features=0.4, random_state=0).fit(features[train], outputs[train])
+        grown, asked = model.apply(features[train]), model.apply(features[predicted])
+        for target, found in zip(targets, answers, strict=True):
+            codes, keys = _coded([target.keys[row] for row in train.tolist()])
+            votes = _votes(grown, asked, codes, len(keys))
+            for row, code in zip(predicted.tolist(), votes.tolist(), strict=True):
+                if keys[code] != MISSING:
+                    found[row] = target.texts.get(keys[code], keys[code])
+    return answers
+
+
+def _features(shown: Sequence[Column]) -> Floats:
+    """Numbers as they are, texts by their code and by their last number; -1 where there is none."""
+    found: list[Floats] = []
+    for one in shown:
+        if one.numbers is None:
+            found.append(one.codes.astype(np.float64))
+        if one.distinct > FEW and (numbers := one.order_in_text) is not None:
+            found.append(numbers)
+        elif one.numbers is not None:
+            found.append(one.numbers)
+    return np.nan_to_num(np.column_stack(found), nan=-1.0).astype(np.float32).astype(np.float64)
+
+
+def _outputs(target: Column) -> Floats:
+    """What the trees part the rows by: a number's rank, or whether a text is one of the most frequent ones."""
+    if target.numbers is not None and target.distinct > FEW:
+        ranks = np.nan_to_num(target.ranks, nan=-0.5)
+        return np.asarray((ranks / max(float(ranks.std()), 1e-9))[:, None])
+    order = np.argsort(-np.bincount(target.codes), kind="stable")[:FEW]
+    flags = np.asarray(target.codes[:, None] == order[None, :], dtype=np.float64)
+    if target.distinct > FEW:
+        flags = np.column_stack([flags, target.codes / max(1, target.codes.max())])
+    return flags
+
+
+def _coded(keys: Sequence[str]) -> tuple[Ints, list[str]]:
+    known = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+    return np.array([known[key] for key in keys], dtype=np.int64), list(known)
+
+
+def _votes(grown: Ints, asked: Ints, codes: Ints, values: int) -> Ints:
+    """For each asked row the value with most votes: each tree has one, shared among the trained rows of its leaf."""
+    from scipy.sparse import csr_matrix
+
+    summed = csr_matrix((len(asked), values))
+    for tree in range(grown.shape[1]):
+        leaves = int(max(grown[:, tree].max(), asked[:, tree].max())) + 1
+        sizes = np.maximum(np.bincount(grown[:, tree], minlength=leaves), 1)
+        held = csr_matrix((1 / sizes[grown[:, tree]], (grown[:, tree], codes)), shape=(leaves, values))
+        summed = summed + held[asked[:, tree]]
+    return np.asarray(summed.argmax(axis=1)).ravel().astype(np.int64)

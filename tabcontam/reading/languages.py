@@ -1,0 +1,96 @@
+"""The words around a value in the languages that LLMs mostly answer in, as pieces of patterns.
+
+English, German, French, Spanish, Italian, Portuguese and Dutch stand side by side in every piece: which language an
+answer is in is never asked. A word here only announces or joins values; none is a value.
+"""
+
+
+def _any(*words: str) -> str:
+    return "(?:" + "|".join(" ".join(words).split()) + ")"
+
+
+# Between a feature and its value: a whole word each, so that the German "ist" is not "is" with a "t".
+SAYS = (
+    r"(?:(?:is|est|es|è|é|ist)\s+(?:equal\s+to|égale?\s+à|igual\s+a|pari\s+a|gleich|de)|equivale\s+a"
+    r"|is|was|equals|ist|war|betr(?:ä|ae)gt|lautet|est|vaut|es|vale|è|é|bedraagt|luidt)\b"
+)
+SAY = (  # of several values, or of one that is not sure
+    r"(?:are|would\s+be|sind|lauten|w(?:ä|ae)ren?|sont|serai(?:t|ent)|son|ser(?:í|i)an?|sono|sarebbe(?:ro)?|s(?:ã|a)o"
+    r"|seriam?|zijn|luiden)\b"
+)
+SIGNS = r"(?:=>|->|[:=\uff1a\u2248~])"
+JOINED = r"(?:and|und|et|y|e|en)"
+ARTICLE = (
+    r"(?:the|my|its|der|die|das|dem|den|des|mein|meine|la|le|les|ma|mon|el|los|las|mi|il|i|lo|o|os|a|as|minha|meu|het"
+    r"|de|mijn)"
+)
+QUALITY = _any(
+    "missing best next last likely probable fehlende[nrs]? gesuchte[nr]? n(?:ä|ae)chste[nr]? beste[nr]?",
+    "wahrscheinlichste[nr]? manquante?s? suivante?s? prochaine?s? recherchée?s? faltantes? siguientes? buscado",
+    "mancant[ei] successiv[aoi] ausentes? seguintes? ontbrekende volgende",
+)
+THING = _any(
+    "answer value result guess row feature cell",
+    "wert(?:e[sn]?)? antwort(?:en)? ergebnis zeile merkmal zelle sch(?:ä|ae)tzung",
+    "valeur réponse résultat ligne cellule estimation valor(?:e|es|i)? respuesta resultado fila celda estimación",
+    "rispost[ae] risultato rig[ah]e? cella stima resposta linha célula estimativa waarde[n]? antwoord resultaat rij",
+)
+TAIL = r"(?:\s+(?:que\s+faltan?|que\s+manquent|che\s+mancano?|que\s+faltam?|em\s+falta|qui\s+manque(?:nt)?))"
+OF_IT = (  # a word before a feature's name
+    r"(?:the|and|of|for|missing|von|vom|f(?:ü|ue)r|der|die|das|des|und|de|du|des|pour|la|le|les|et|del|para|el|los|las"
+    r"|y|di|del|della|per|il|lo|e|do|da|o|a|os|as|van|voor|het|en|fehlende[rsn]?|wert|valeur|valor|valore|waarde)"
+)
+PRESUMABLY = (
+    r"(?:most\s+likely|most\s+probably|likely|probably|presumably|approximately|approx\.?|about|around|roughly|circa|ca\."
+    r"|ungef(?:ä|ae)hr|etwa|wahrscheinlich|vermutlich|rund|sch(?:ä|ae)tzungsweise|wohl"
+    r"|environ|probablement|approximativement|autour\s+de|à\s+peu\s+près"
+    r"|aproximadamente|probablemente|alrededor\s+de|unos|unas|cerca\s+de"
+    r"|probabilmente|approssimativamente|intorno\s+a|provavelmente|waarschijnlijk|ongeveer)"
+)
+IT_IS = (
+    r"(?:it(?:['\u2019]s|\s+is|\s+was|\s+would\s+be)|es\s+(?:ist|sind|w(?:ä|ae)re)|c['\u2019]est|ce\s+serait|il\s+s'agit\s+de"
+    r"|se\s+trata\s+de|es|ser(?:í|i)a|è|é|het\s+is)\b"
+)
+I_THINK = (
+    r"(?:i(?:\s+would|['\u2019]d)?\s+(?:guess|think|say)(?:\s+it\s+is)?"
+    r"|ich\s+(?:denke|glaube|sch(?:ä|ae)tze|vermute|w(?:ü|ue)rde\s+sagen)(?:\s*,?\s*(?:dass\s+)?es\s+ist)?\s*[,:]?"
+    r"|je\s+(?:pense|crois|dirais)(?:\s+que\s+c['\u2019]est)?\s*[,:]?|creo\s+que(?:\s+es)?|dir(?:í|i)a(?:\s+que)?(?:\s+es)?"
+    r"|penso\s+(?:che\s+sia|sia)?|acho\s+que(?:\s+é)?|ik\s+denk(?:\s+dat\s+het)?)"
+)
+CALL = (  # said before an answer, on its own
+    r"(?:sure|certainly|of\s+course|okay|ok|sorry|hello|please|nat(?:ü|ue)rlich|gerne?|klar|sicher|selbstverst(?:ä|ae)ndlich"
+    r"|bien\s+s(?:û|u)r|d['\u2019]accord|voil(?:à|a)|certainement|por\s+supuesto|claro(?:\s+que\s+s(?:í|i))?"
+    r"|con\s+gusto|certo|certamente|con\s+piacere|com\s+certeza|natuurlijk|zeker|graag)"
+)
+OPENING = (  # what a line begins with that only announces the answer, or speaks of something else
+    r"(?:here\s+(?:is|are|you)|let\s+me|based\s+on|interesting|hier\s+(?:ist|sind|is|zijn)|basierend\s+auf|anhand\s+der"
+    r"|entschuldig|es\s+tut\s+mir|leider|voici|d['\u2019]apr(?:è|e)s|selon|d(?:é|e)sol(?:é|e)|malheureusement|aqu(?:í|i)\s+"
+    r"(?:est(?:á|a)n?|tiene)|seg(?:ú|u)n|lo\s+siento|ecco|mi\s+dispiace|in\s+base|aqui\s+est(?:á|ã|a)o?|desculpe|gebaseerd"
+    r"|het\s+spijt)"
+)
+UNKNOWN = (
+    r"(?:unknown|n\W?/?a|none|nothing|no\s+idea|unbekannt|keine\s+ahnung|k\.\s?a\.|nicht\s+bekannt|weiss\s+nicht"
+    r"|wei(?:ß|ss)\s+ich\s+nicht|inconnue?s?|aucune\s+idée|desconocid[oa]|ni\s+idea|no\s+(?:lo\s+)?s(?:é|e)|sconosciut[oa]"
+    r"|non\s+(?:lo\s+)?so|desconhecid[oa]|n(?:ã|a)o\s+sei|onbekend|geen\s+idee)"
+)
+REFUSES = (
+    r"(?:ich\s+(?:kann|konnte|wei(?:ß|ss)|habe)\s+(?:es\s+|das\s+|dies\s+|den\s+wert\s+|leider\s+)*(?:nicht|keine[nrm]?\b)"
+    r"|tut\s+mir\s+leid|kann\s+ich\s+(?:leider\s+)?nicht|nicht\s+(?:m(?:ö|oe)glich|bestimmbar)|keinen\s+zugriff"
+    r"|je\s+(?:ne\s+)?(?:peux|sais|dispose|connais)\s+pas|je\s+suis\s+d(?:é|e)sol(?:é|e)|impossible\s+de"
+    r"|no\s+(?:puedo|tengo\s+acceso|lo\s+s(?:é|e)\b|es\s+posible)|lo\s+siento|mi\s+dispiace|non\s+(?:posso|ho\s+accesso)"
+    r"|n(?:ã|a)o\s+(?:posso|tenho\s+acesso|sei\b)|ik\s+(?:kan|weet)\s+(?:het\s+|dit\s+)?niet|geen\s+toegang)"
+)
+EITHER = r"(?:or|oder|ou|o|ó|of|bzw\.?)"
+BECAUSE = (
+    r"(?:because|since|as|which|based|weil|da|denn|car|parce|puisque|porque|ya\s+que|perch(?:é|e)|poich(?:é|e)|omdat)"
+)
+TAKEN_BACK = rf"(?:{EITHER}|wait|actually|hmm|wrong|instead|rather|falsch|doch|sondern|eher|plut(?:ô|o)t|sino)\b"
+# Words behind a number that make another number of it, or none; any other single word is a unit.
+NO_UNIT = (
+    r"(?:or|to|and|oder|bis|und|ou|à|et|o|u|y|e|a|hasta|of|tot|en|hundreds?|thousands?|millions?|billions?|trillions?"
+    r"|dozens?|hundert|tausend|million(?:en)?|mio|mrd|milliarden?|cents?|mille|milliers?|milliards?|cien(?:tos)?|mil|miles"
+    r"|mill(?:ó|o)n(?:es)?|cento|mila|milion[ei]|miliard[oi]|milh(?:ã|a)o|milh(?:õ|o)es|honderd|duizend|miljoen|miljard"
+    r"|k|mn|bn|plus|minus|times|mal|mehr|weniger|moins|m(?:á|a)s|menos|more|less|fewer|higher|lower|over|under|half|point"
+    r"|komma|comma|virgule|coma|squared|not|nicht|pas|no|nein|non|wrong|falsch|maybe|perhaps|vielleicht|instead|rather"
+    r"|otherwise|odd|ish|but|aber|mais|pero|wait|actually|hmm|is|ist|est|es|through|until|per|by|x)"
+)

@@ -1,0 +1,97 @@
+"""Numbers as people write them: thousands set apart, decimal commas, a unit behind, a hedge before."""
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from math import isfinite
+
+from tabcontam.reading.languages import BECAUSE, NO_UNIT, PRESUMABLY, TAKEN_BACK
+
+THINKING = (
+    r"(?:i think|i believe|i guess|from memory|estimated|guess|geschätzt|vermutlich|estimée?|estimado|stima|geschat)"
+)
+UNIT = (
+    r"(?:\s*(?:%|°[cf]?|€|\$|£|years?|yrs?|hours?|months?|days?|cm|mm|kg|g|dollars?|usd|eur|euros?)"
+    rf"|\s+(?!{NO_UNIT}\b)[^\W\d_]{{1,20}})?"
+)
+AFTER_NUMBER = re.compile(
+    rf"{UNIT}(?:,?\s*\(?{THINKING}\)?)?[.!]?$"
+    r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm|nein|oder|aber|non|mais|ou|pero)\b)[^\d]*$"
+    rf"|{UNIT}(?:\s*\(|\s+[-\u2013\u2014]\s|,?\s+{BECAUSE}\b)(?!(?:.*\s)?{TAKEN_BACK})[^\d]*$",
+    re.IGNORECASE,
+)
+NUMBER = re.compile(
+    rf"(?:{PRESUMABLY}\s+)*[~\u2248$\u20ac\u00a3]?\s*"
+    r"([-+\u2212]?(?:\d{1,3}(?:[.,'\u2019\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?)"
+    r"(?![\d.,]*\d)[*`]*",
+    re.IGNORECASE,
+)
+BY_COMMAS = re.compile(r"[-+]?[1-9]\d{0,2}(?:,\d{3})+(?:\.\d*)?")
+BY_POINTS = re.compile(r"[-+]?[1-9]\d{0,2}(?:\.\d{3})+(?:,\d*)?")
+COMMA = re.compile(r"[-+]?\d*,\d+(?:e[-+]?\d+)?", re.IGNORECASE)
+AROUND = "\"'`*\u201c\u201d\u201e\u00ab\u00bb \u00a0\u202f"
+APART = re.compile(r"(?<=\d)['\u2019\u00a0\u202f](?=\d{3}(?!\d))")
+
+
+@dataclass(frozen=True)
+class Writing:
+    """How the numbers of a column look, by which a comma or a point in an answer is understood."""
+
+    decimals: bool  # whether some of its numbers have decimals
+    thousands: bool  # whether some of its numbers have four digits or more before them
+
+    def plain(self, text: str) -> str | None:
+        """A number with a decimal point and nothing between its thousands; None where the text is no such number.
+
+        `1.234,50` has one meaning. `1,234` is 1234, except where all numbers have decimals and are below a thousand;
+        `1.234` is 1234 only among whole numbers of that size; `39,14` is a number only where there are decimals.
+        """
+        text = APART.sub("", text.replace("\u2212", "-"))
+        if BY_COMMAS.fullmatch(text):
+            small = self.decimals and not self.thousands and text.count(",") == 1 and "." not in text
+            return text.replace(",", "." if small else "")
+        if BY_POINTS.fullmatch(text) and ("," in text or text.count(".") > 1 or (self.thousands and not self.decimals)):
+            return text.replace(".", "").replace(",", ".")
+        if COMMA.fullmatch(text):
+            whole, _, decimals = text.partition(",")
+            return f"{whole}.{decimals}" if self.decimals or not decimals.strip("0") else None
+        return text if is_finite(text) else None
+
+
+def writing_of(values: tuple[str, ...]) -> Writing:
+    """How the numbers among these values look."""
+    numbers = [abs(float(ungrouped(value))) for value in values if is_finite(value)]
+    return Writing(any(number % 1 for number in numbers), any(number >= 1000 for number in numbers))
+
+
+@lru_cache(maxsize=100_000)
+def is_number(text: str) -> bool:
+    """Whether a text is a number, thousands separated by commas or not."""
+    if "_" in text:  # Python reads 1_000; tables and answers mean something else
+        return False
+    try:
+        float(ungrouped(text))
+    except ValueError:
+        return False
+    return True
+
+
+def is_finite(text: str) -> bool:
+    """Whether a text is a number that a table can hold: not `nan`, and not `1e999999999`."""
+    return is_number(text) and isfinite(float(ungrouped(text)))
+
+
+def number_in(text: str, writing: Writing) -> str:
+    """The number of `39. This is a guess.` or `39 years`; the text as it is where other words follow (`39 or 40`)."""
+    text = text.strip(AROUND)
+    if (whole := writing.plain(text.removesuffix("."))) is not None:
+        return whole
+    match = NUMBER.match(text)
+    if not match or not AFTER_NUMBER.match(text, match.end()):
+        return text
+    return writing.plain(match.group(1)) or text
+
+
+def ungrouped(text: str) -> str:
+    """A number without the commas between its thousands."""
+    return text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text) else text

@@ -1,0 +1,52 @@
+"""Which rows were recalled: the cells that row tests asked for and that were answered, as CSV, a line a cell.
+
+It holds cells of the table, so it stays in the run's folder, beside trials.jsonl; no published form of a report has it.
+Texts are guarded as in the cells' CSV: a spreadsheet takes none for a formula.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+
+from tabcontam.report.csv_text import guarded
+from tabcontam.report.query import row_of
+from tabcontam.report.trials import Trial, by_cell
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import text
+
+COLUMNS = (
+    "llm", "dataset", "edition", "serializer", "prompts", "test", "query", "row", "row_bits", "column", "answer",
+    "expected", "right", "chance", "bits",
+)  # fmt: skip
+
+
+def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
+    """Every answered cell that is compared with a guess, of the LLMs under test, in the order of cells and queries.
+
+    `row` is the table's row, counted from 1 below the header; empty in trials of older runs. `row_bits` is what all of
+    the query's cells are worth together, `bits` what the one is: 0 unless it is right.
+    """
+    written = io.StringIO(newline="")
+    writer = csv.writer(written)
+    writer.writerow(COLUMNS)
+    of_cells = by_cell(view.cells, trials)
+    for cell in view.cells:
+        for trial in () if cell.control else of_cells[cell.place].values():
+            writer.writerows(_lines(cell, trial))
+    return written.getvalue()
+
+
+def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
+    if not trial.get("chance") or not isinstance(trial.get("expected"), Mapping):
+        return
+    told = row_of(trial)
+    named = (cell.llm, cell.dataset, cell.edition, cell.serializer, cell.prompts, cell.test, trial.get("query"))
+    asked = [guarded(text(name)) for name in named]
+    row, row_bits = trial.get("row"), sum(one.bits for one in told)
+    number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""
+    for one in told:
+        if one.chance is not None and one.read is not None:
+            found = [guarded(one.feature), guarded(one.read), guarded(one.expected or "")]
+            right = "true" if one.state == "right" else "false"
+            yield [*asked, number, round(row_bits, 2), *found, right, f"{one.chance:.4g}", round(one.bits, 2)]

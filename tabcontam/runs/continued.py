@@ -1,0 +1,64 @@
+"""Whether a run may go on in a folder that holds one: only what would be the same run is continued."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import RESULTS
+from tabcontam.errors import UsageError
+from tabcontam.runs.folder import load
+from tabcontam.verdicts.facts import asked_queries
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import phrase
+from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import Run
+
+
+def check_same_run(folder: Path, run: "Run") -> None:
+    """A folder is continued by a run that has all of its cells: others would vanish from its report."""
+    if not (folder / RESULTS).exists():
+        return
+    held = load(folder)
+    if held.run.seed != run.order.options.seed:
+        raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
+    if held.run.version != __version__:
+        raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
+    if PAPER in (held.run.queries, run.order.options.queries) and held.run.queries != run.order.options.queries:
+        raise UsageError(f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with --out")
+    specs = [subject.model.spec for subject in run.subjects]
+    named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
+    known = [file.sha256 for file in held.run.known], [file.sha256 for file in run.known]
+    references = [llm.spec for llm in held.run.references], [one.model.spec for one in run.subjects if one.reference]
+    for option, (before, now), names in (
+        ("--known", known, [file.name for file in held.run.known]),
+        ("--reference", references, references[0]),
+    ):
+        if set(before) != set(now):
+            kind = f"with {option} {phrase(names)}" if names else f"without {option}"
+            raise UsageError(f"{folder} holds a run {kind}; choose another folder with --out")
+    for llm in (*held.run.llms, *held.run.references):
+        meant = named.get(llm.spec)
+        if llm.resolved and meant and llm.resolved != meant:
+            other = f"is {llm.resolved}, now it is {meant}"
+            raise UsageError(f"in {folder} {llm.spec} {other}; choose another folder with --out")
+    planned = {cell.name for cell in run.cells}
+    for cell in held.cells:
+        if cell.key not in planned:
+            name = f"{cell.llm} {cell.dataset} {cell.test}"
+            raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
+
+
+def check_same_versions(folder: Path, session: Session) -> None:
+    """An LLM that has changed since is another: its answers do not go into one cell with the old ones."""
+    if not (folder / RESULTS).exists():
+        return
+    versions = {cell.name.llm: cell.subject.model.version for cell in session.cells}
+    held = load(folder).run
+    for llm in (*held.llms, *held.references):
+        before, now = llm.version, versions.get(llm.spec)
+        if before and now and before != now:
+            raise UsageError(
+                f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
+            )

@@ -1,0 +1,116 @@
+"""Columns that name one thing, such as a player's name and date of birth: who knows the one may well know the other.
+
+Two columns are known of the same entity where each all but determines the other. Where values repeat that is seen in
+the rows that share one. Where hardly a value repeats every column determines every other, so that only those count that
+name things by their nature: texts, dates, and whole numbers that look like identifiers. A measured number that is
+different in every row names nothing, nor does a long text.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+DETERMINED = 0.9  # of the errors in naming a column's value must be gone once the other column's is known
+REPEATED = 0.1  # of the rows must share their value with another row, for a column to be judged by these
+FEWEST = 10  # rows that share their value, for the same
+NAMING = 0.95  # of the values must be different in a column that names things by its nature
+LONGEST = 40  # characters of a name, mostly: who knows the thing does not know a longer text by the letter
+DIGITS = 5  # that all of an identifier's numbers have, at the least
+APART = 2.5  # bits between the entropies of two columns, from which on neither determines the other
+
+
+def entities(table: Table) -> Mapping[str, tuple[str, ...]]:
+    """For each column that is known of the same entity as others: all of that entity's columns, itself among them.
+
+    A column that is known of no other stands in no group, and is no key.
+    """
+    return cached_fact(table, "entities", lambda: _find(table))
+
+
+def _find(table: Table) -> dict[str, tuple[str, ...]]:
+    rows = list(dict.fromkeys(table.rows))  # a row that stands there twice determines everything
+    columns = dict(zip(table.columns, zip(*rows, strict=True), strict=True))
+    codes = {name: _codes(table, cells) for name, cells in columns.items()}
+    kinds = {name: code for name, code in codes.items() if code is not None}
+    repeating = {name for name, code in kinds.items() if _repeats(code)}
+    naming = [name for name in kinds if name not in repeating and _names(table, name, columns[name])]
+    group = {name: name for name in table.columns}
+
+    def root(name: str) -> str:
+        while group[name] != name:
+            name = group[name]
+        return name
+
+    for first, second in pairwise(naming):
+        group[root(second)] = root(first)
+    entropy = {name: _entropy(kinds[name]) for name in repeating}
+    for first, second in combinations([name for name in table.columns if name in repeating], 2):
+        if abs(entropy[first] - entropy[second]) <= APART and root(first) != root(second):
+            one, other = kinds[first], kinds[second]
+            if _determines(one, other) and _determines(other, one):
+                group[root(second)] = root(first)
+    together: dict[str, list[str]] = {}
+    for name in table.columns:
+        together.setdefault(root(name), []).append(name)
+    return {name: tuple(names) for names in together.values() if len(names) > 1 for name in names}
+
+
+def _codes(table: Table, cells: Sequence[Cell]) -> "NDArray[np.int64] | None":
+    """Each cell as the number of its value, -1 where it is missing; None where all have the same value, or none."""
+    import numpy as np
+
+    numbers: dict[Cell, int] = {}
+    codes = np.array([-1 if table.is_missing(cell) else numbers.setdefault(cell, len(numbers)) for cell in cells])
+    return codes if len(numbers) > 1 else None
+
+
+def _repeats(codes: "NDArray[np.int64]") -> bool:
+    """Whether enough rows share their value with another one to be judged by."""
+    import numpy as np
+
+    counts = np.bincount(codes[codes >= 0])
+    shared = int(counts[counts > 1].sum())
+    return shared >= max(FEWEST, REPEATED * int(counts.sum()))
+
+
+def _names(table: Table, name: str, cells: Sequence[Cell]) -> bool:
+    """Whether a column names the things of its rows by its nature."""
+    values = [cell for cell in cells if cell is not None and not table.is_missing(cell)]
+    if len(values) < max(FEWEST, len(cells) / 2) or len(set(values)) < NAMING * len(values):
+        return False
+    if not table.is_numeric(name):
+        return median(map(len, values)) <= LONGEST
+    lengths = {len(value) for value in values}
+    return len(lengths) == 1 and lengths.pop() >= DIGITS and all(value.isdecimal() for value in values)
+
+
+def _entropy(codes: "NDArray[np.int64]") -> float:
+    import numpy as np
+
+    shares = np.unique(codes[codes >= 0], return_counts=True)[1] / (codes >= 0).sum()
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def _determines(known: "NDArray[np.int64]", other: "NDArray[np.int64]") -> bool:
+    """Whether the value of the one tells that of the other, in the rows whose value of the one occurs again."""
+    import numpy as np
+
+    there = (known >= 0) & (other >= 0)
+    known, other = known[there], other[there]
+    again = np.bincount(known, minlength=1)[known] > 1
+    known, other = known[again], other[again]
+    if len(known) < FEWEST:
+        return False
+    pairs, counts = np.unique(known * (int(other.max()) + 1) + other, return_counts=True)
+    most = np.zeros(int(known.max()) + 1, dtype=np.int64)
+    np.maximum.at(most, pairs // (int(other.max()) + 1), counts)
+    wrong, blindly = len(known) - int(most.sum()), len(known) - int(np.bincount(other).max())
+    return blindly > 0 and wrong <= (1 - DETERMINED) * blindly

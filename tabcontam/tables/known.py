@@ -1,0 +1,149 @@
+"""Rows that an LLM may rightly know, as a published training split: they teach the guesser and are never asked.
+
+A table keeps all of its rows. Those of them that stand in a known file are not asked; those of a known file that the
+table lacks are rows for the guesser alone, which no prompt shows.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+
+from tabcontam.errors import UsageError
+from tabcontam.reading.reading import value_key
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table, load_table
+
+NAMED = 3  # missing columns that an error names
+SHOWN = 4  # rows before another that a prompt shows at most
+Row = tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Extra:
+    """A row of a known file that the table lacks, by its place in the rows of that file."""
+
+    rows: Sequence[Row]
+    place: int
+
+    @property
+    def cells(self) -> Row:
+        """The row itself."""
+        return self.rows[self.place]
+
+    def earlier(self, by: int) -> Row | None:
+        """The row that stands so many rows before it in its file, itself for 0; None where there is none."""
+        return self.rows[self.place - by] if self.place >= by else None
+
+
+def load_known(specs: Iterable[str | Table]) -> tuple[Table, ...]:
+    """The known files, each once. Raises `UsageError`, as `load_table` does."""
+    named = {each if isinstance(each, str) else id(each): each for each in specs}
+    return tuple(load_table(each) if isinstance(each, str) else each for each in named.values())
+
+
+def has_columns(file: Table, table: Table) -> bool:
+    """Whether a file has all columns of a table, in whatever order."""
+    return set(table.columns) <= set(file.columns)
+
+
+def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, ...]:
+    """The tables, each with the rows of those known files that have all of its columns.
+
+    Raises `UsageError` for a file that fits no table, and for a table that has no row besides.
+    """
+    for file in files:
+        if not any(has_columns(file, table) for table in tables):
+            lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
+            names, table = min(lacking, key=lambda one: len(one[0]))
+            more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+            raise UsageError(
+                f"--known: {file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}; "
+                "give a file with all columns of a dataset, under the same names"
+            )
+    return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
+
+
+def _with(table: Table, files: Sequence[Table]) -> Table:
+    if not files:
+        return table
+    found = replace(table, known=tuple(_in_columns(file, table) for file in files))
+    if len(known_rows(found)) == len(found.rows):
+        raise UsageError(f"--known: every row of {table.name} may be known, so that there is none left to ask about")
+    return found
+
+
+def _in_columns(file: Table, table: Table) -> tuple[Row, ...]:
+    """The file's rows in the order of the table's columns; what the file marks as missing is None."""
+    columns = [
+        tuple(None if file.is_missing(cell) else cell for cell in file.column(name))
+        if file.missing
+        else file.column(name)
+        for name in table.columns
+    ]
+    return tuple(zip(*columns, strict=True))
+
+
+def known_rows(table: Table) -> frozenset[int]:
+    """The places of the table's rows that stand in a known file: no query asks about one of them."""
+
+    def find() -> frozenset[int]:
+        known = {key for rows in table.known for key in _keys(table, rows)}
+        return frozenset(place for place, key in enumerate(_keys(table, table.rows)) if key in known)
+
+    return cached_fact(table, "known rows", find) if table.known else frozenset()
+
+
+def not_known(table: Table, rows: Iterable[int]) -> list[int]:
+    """Those of the rows, by their places, that stand in no known file."""
+    known = known_rows(table)
+    return [row for row in rows if row not in known]
+
+
+def extra_rows(table: Table) -> tuple[Extra, ...]:
+    """The rows of the known files that the table lacks, each once, sorted by what they hold."""
+
+    def find() -> tuple[Extra, ...]:
+        own = set(_keys(table, table.rows))
+        found: dict[Row, Extra] = {}
+        for rows in table.known:
+            for place, key in enumerate(_keys(table, rows)):
+                if key not in own and key not in found:
+                    found[key] = Extra(rows, place)
+        order = _by_name(table)
+        return tuple(sorted(found.values(), key=lambda extra: [extra.cells[place] or "" for place in order]))
+
+    return cached_fact(table, "extra rows", find) if table.known else ()
+
+
+def known_digest(table: Table) -> str | None:
+    """A digest of what the known files add to what is known of a table; None where there is none.
+
+    It is the same in whatever order the table's columns stand.
+    """
+
+    def find() -> str:
+        order = _by_name(table)
+
+        def held(row: Row | None) -> list[Cell] | None:
+            return None if row is None else [row[place] for place in order]
+
+        own = sorted([cell or "" for cell in held(table.rows[place]) or ()] for place in known_rows(table))
+        extra = [[held(one.earlier(by)) for by in range(SHOWN + 1)] for one in extra_rows(table)]
+        return sha256(json.dumps([own, extra]).encode()).hexdigest()
+
+    return cached_fact(table, "known digest", find) if table.known else None
+
+
+def _by_name(table: Table) -> list[int]:
+    return sorted(range(len(table.columns)), key=table.columns.__getitem__)
+
+
+def _keys(table: Table, rows: Sequence[Row]) -> list[Row]:
+    """For each row what it shares with an equal one, however that writes its numbers and marks what is missing."""
+
+    def keys(cells: Sequence[Cell]) -> list[Cell]:
+        known = {cell: None if cell is None or table.is_missing(cell) else value_key(cell) for cell in set(cells)}
+        return [known[cell] for cell in cells]
+
+    return list(zip(*map(keys, zip(*rows, strict=True)), strict=True))

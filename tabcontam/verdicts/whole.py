@@ -1,0 +1,52 @@
+"""Whether the results of a run are whole: what no run writes is an error, as after an edit by hand."""
+
+from collections.abc import Iterator
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import visible
+
+
+def check_whole(view: RunResults) -> None:
+    """Raises `UsageError` for what is not a run's results, or has parts that contradict each other or are missing."""
+    if view.run.recorded:
+        raise UsageError("the gate needs the results of a run; these are recorded answers that `replay` judged")
+    if view.run.alpha is None:
+        raise UsageError("the gate needs the level of a run, and alpha is missing; make the run again")
+    if fault := next(_faults(view, view.run.alpha), None):
+        raise UsageError(f"the results contradict themselves: {visible(fault, line=True)}; make the run again")
+
+
+def _faults(view: RunResults, alpha: float) -> Iterator[str]:
+    """What no run writes, and the gate would otherwise not notice."""
+    stated = [llm.spec for llm in view.run.llms if not llm.control]
+    subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
+    llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
+    editions = [(dataset.name, dataset.edition) for dataset in view.run.datasets]
+    yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
+    yield from (
+        f"none of the cells of {name}@{edition} is there" for name, edition in editions if (name, edition) not in asked
+    )
+    for llm in view.joined:
+        alike = all(cell.control for cell in view.cells if cell.llm == llm)
+        if llm not in view.checking or llm in stated or not alike:
+            yield f"{llm} is marked as a control that joined, and it is not"
+    for table in view.tables:
+        if (table.llm, table.table) not in subjects:
+            yield f"none of the cells of {table.llm} on {view.label(table)} is there"
+    parts: list[Result | TableVerdict] = [*view.cells, *view.tables]
+    for part in parts if view.run.rules != PAPER else ():
+        found = part.q_value is not None and part.q_value <= alpha
+        if found and part.verdict is not Verdict.CONTAMINATED and not _of_one_column(part, alpha):
+            yield f"{part.llm} on {view.label(part)} is {part.outcome} at a q-value below the level, {alpha:g}"
+
+
+def _of_one_column(part: Result | TableVerdict, alpha: float) -> bool:
+    """Whether what was found does not count, since it rests on one column."""
+    families = part.families if isinstance(part, TableVerdict) else ()
+    least = [part.q_without] if isinstance(part, Result) else [one.q_without for one in families]
+    stands = any(q_value is None or q_value <= alpha for q_value in least)
+    return bool(part.rests_on) and part.verdict in UNDECIDED and not stands
