@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import islice, pairwise
 from typing import Any
 
@@ -171,11 +171,16 @@ def _loosely(name: str) -> str:
     return pattern + (rf"(?:{re.escape(note.group())})?" if note else "")
 
 
+@lru_cache(maxsize=1024)  # wide tables have more names than `re` keeps patterns of
+def _naming(name: str) -> re.Pattern[str]:
+    return re.compile(rf"{BEFORE}{MARKS}{_loosely(name)}{SAID}", re.IGNORECASE)
+
+
 def read_named(text: str, asked: Sequence[str]) -> Cells:
     """The asked features that the text names with a value: `**age**: 39`, `age=39`, `the value of age is 39.`"""
     cells: Cells = {}
     for name in asked:
-        match = re.search(rf"{BEFORE}{MARKS}{_loosely(name)}{SAID}", text, re.IGNORECASE)
+        match = _naming(name).search(text)
         if match:
             rest = text[match.end() :]
             if "\n" in match.group()[len(match.group().rstrip()) :] and OTHER.match(rest):

@@ -110,12 +110,7 @@ class Template(Serializer):
         return text[position:end] or None, end
 
     def _found(self, text: str, feature: str) -> int | None:
-        # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
-        own = re.escape(self.feature_separator.strip())
-        before = r"(?<!\w)" if self.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
-        after = "" if self.value_separator == self.value_separator.rstrip() else r"(?= |$|\n)"
-        pattern = rf"{before}{re.escape(self.start(feature).strip())}{after}"
-        match = re.search(pattern, text, re.IGNORECASE | re.MULTILINE)
+        match = _naming(self, feature).search(text)
         return match.end() if match else None
 
     def _loose_cell(self, text: str, position: int) -> Cell:
@@ -128,6 +123,17 @@ class Template(Serializer):
         end = self._next_feature.search(rest)
         value = (rest[: end.start()] if end else rest).strip()
         return value.lstrip(": ").removesuffix(self.feature_separator.strip()).strip() or None
+
+
+@lru_cache(maxsize=4096)  # wide tables have more names than `re` keeps patterns of
+def _naming(serializer: Template, feature: str) -> re.Pattern[str]:
+    """What stands before a feature's value in a text that may be another's."""
+    # Without a specifier, `Smoking: No` also ends `Hx Smoking: No`: something has to end before the name.
+    own = re.escape(serializer.feature_separator.strip())
+    before = r"(?<!\w)" if serializer.specifier.strip() else rf"(?:{BEFORE}|{own})\s*"
+    after = "" if serializer.value_separator == serializer.value_separator.rstrip() else r"(?= |$|\n)"
+    pattern = rf"{before}{re.escape(serializer.start(feature).strip())}{after}"
+    return re.compile(pattern, re.IGNORECASE | re.MULTILINE)
 
 
 @lru_cache(maxsize=64)  # of a plan's rows, most have the same columns
