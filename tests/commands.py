@@ -10,6 +10,8 @@ from unittest.mock import patch
 
 from tabcontam.cli.commands import main
 
+FILES = {"results.json", "trials.jsonl", "recalled.csv", "index.html", "junit.xml"}  # of a run's folder
+
 
 def environment(**changes: str) -> dict[str, str]:
     """This environment without keys, proxies, or a data folder that a test did not name."""

@@ -10,6 +10,7 @@ import sys
 from ast import literal_eval
 from html.parser import HTMLParser
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pandas as pd
@@ -224,8 +225,13 @@ def test_results_that_are_not_there_are_one_line() -> None:
 
 
 def table(name: str = "my frame") -> tabcontam.Table:
-    rows = [(number, number * 37 % 101 / 4, "yes" if number % 3 else "no") for number in range(60)]
-    return tabcontam.Table.from_frame(pd.DataFrame(rows, columns=["id", "score", "label"]), name=name, target="label")
+    """60 rows with two columns to remember: what lies in one alone would be no finding."""
+    rng = Random("frame")
+    rows = [
+        (number, rng.randrange(400) / 4, rng.randrange(150, 200), rng.choice(["yes", "no"])) for number in range(60)
+    ]
+    frame = pd.DataFrame(rows, columns=["id", "score", "height", "label"])
+    return tabcontam.Table.from_frame(frame, name=name, target="label")
 
 
 class TestTables:

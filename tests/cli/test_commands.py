@@ -24,7 +24,7 @@ from tabcontam.runs.folder import new_folder
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializers
 from tabcontam.tables.table import load_table
-from tests.commands import environment, process, tabcontam
+from tests.commands import FILES, environment, process, tabcontam
 from tests.loopback import LoopbackServer, Response, error, reply
 from tests.results_schema import checked
 
@@ -79,7 +79,7 @@ def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
     done = process("run", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     (folder,) = (tmp_path / "reports").iterdir()
-    assert {path.name for path in folder.iterdir()} == {"results.json", "trials.jsonl", "index.html", "junit.xml"}
+    assert {path.name for path in folder.iterdir()} == FILES
     assert f"reports/{folder.name}/index.html" in done.stdout
     verdicts = {(cell["llm"], cell["dataset"], cell["test"]): cell["verdict"] for cell in document(folder)["cells"]}
     for dataset in ("iris", "wine"):

@@ -20,6 +20,7 @@ from tabcontam.subjects.known.simulated import KINDS
 from tabcontam.subjects.registry import BUILT_IN
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import load_serializers
+from tests.commands import FILES
 from tests.docs.blocks import PAGES
 from tests.docs.made import COMMANDS, DOCS, MADE, ROOT, commands
 
@@ -96,7 +97,7 @@ def test_every_field_of_a_run_is_explained(tmp_path: Path, capsys: pytest.Captur
     keys = {*document, *document["cells"][0], *document["tables"][0], *json.loads(lines[0])}
     keys |= {name for rank in document["ranking"] for name in rank if not name.endswith(("_interval", "_majority"))}
     assert [key for key in keys if f"`{key}`" not in told] == []
-    assert {path.name for path in out.iterdir()} == {"results.json", "trials.jsonl", "index.html", "junit.xml"}
+    assert {path.name for path in out.iterdir()} == FILES
 
 
 def test_the_program_names_itself_as_the_docs_do() -> None:

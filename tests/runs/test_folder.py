@@ -12,7 +12,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.trials import NUMBER, TRIALS, as_lines
 from tabcontam.errors import UsageError
 from tabcontam.paths import shipped
-from tabcontam.runs.folder import last_lines, merge, rescore
+from tabcontam.runs.folder import last_lines, load, merge, rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.gate import judge
@@ -184,6 +184,15 @@ def test_the_same_merge_writes_the_same_bytes(seeds: list[Path], tmp_path: Path)
     one, other = (merge(seeds, tmp_path / name) for name in ("one", "other"))
     assert one == other
     assert (tmp_path / "one" / "results.json").read_bytes() == (tmp_path / "other" / "results.json").read_bytes()
+
+
+def test_rescoring_says_the_same_by_column_and_writes_the_same_recalled_rows(seeds: list[Path]) -> None:
+    before, rows = load(seeds[0]), (seeds[0] / "recalled.csv").read_bytes()
+    assert any(cell.without for cell in before.cells)
+    assert rows.count(b"\r\n") > 1
+    again = rescore(seeds[0], None)
+    assert (again.cells, again.tables) == (before.cells, before.tables)
+    assert (seeds[0] / "recalled.csv").read_bytes() == rows
 
 
 def test_rescoring_compares_again(tmp_path: Path) -> None:

@@ -114,10 +114,11 @@ class FullCompletion(RowTest):
 
     Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
 
-    Queries: 50 in all. The paper's one shows the first four rows of the file; 49 more ask for other places of it, of
-    which the guesser, who knows the row before, is least sure. No two show the same row. The test presumes that the
-    published order is what the LLM saw, so the rows are those of the file, in its order; the authors' code shuffles
-    iris, wine and thyroid. What counts are the eight features of which the guesser is least sure.
+    Queries: 50 in all, fewer of a table of less than 250 rows. The paper's one shows the first four rows of the file;
+    49 more ask for other places of it, of which the guesser, who knows the row before, is least sure. No two show the
+    same row. The test presumes that the published order is what the LLM saw, so the rows are those of the file, in its
+    order; the authors' code shuffles iris, wine and thyroid. What counts are the eight features of which the guesser is
+    least sure.
 
     Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before.
     Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.
