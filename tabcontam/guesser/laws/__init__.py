@@ -15,6 +15,7 @@ from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
 from tabcontam.guesser.laws.context import in_context
 from tabcontam.guesser.laws.dates import dates, with_dates
+from tabcontam.guesser.laws.digits import digits
 from tabcontam.guesser.laws.formulas import formulas
 from tabcontam.guesser.laws.one_column import one_column, surprise
 from tabcontam.guesser.laws.order import order
@@ -30,17 +31,19 @@ LAWS: Mapping[str, Law] = {
     "date": dates,
     "order": order,
     "string": strings,
+    "digit": digits,
 }
 
 
 def follows(fit: Fit) -> dict[str, Follows]:
     """What follows in the predicted rows of a fit by the laws found in its trained ones, by the kind of the law."""
     both = replace(fit, predicted=np.concatenate([fit.train, fit.predicted]))
-    return {
-        f"{name} {number}": in_context(fit, found)
-        for name, law in LAWS.items()
-        for number, found in enumerate(law(both))
-    }
+    with np.errstate(all="ignore"):  # cells are hostile: a formula may come to anything
+        return {
+            f"{name} {number}": in_context(fit, found)
+            for name, law in LAWS.items()
+            for number, found in enumerate(law(both))
+        }
 
 
 def with_derived(columns: Iterable[Column]) -> list[Column]:

@@ -11,6 +11,7 @@ from tabcontam.guesser.laws.base import Follows
 
 MOST_VALUES = 60  # of a column that may tell when a law holds
 GAIN = 0.05  # bits a row that it has to tell at least
+WHOLE = 15.0  # bits that it has to tell in all: of many columns one seems to tell something
 SHRINK = 1.0  # rows that all contexts together count for beside those of one
 
 
@@ -33,7 +34,7 @@ def in_context(fit: Fit, law: Follows) -> Follows:
         for codes in _contexts(one)
     ]
     gain, _, codes = max(gains, key=lambda item: item[:2], default=(0.0, 0, np.zeros(0, dtype=np.int64)))
-    if gain < GAIN:
+    if gain < max(GAIN, WHOLE / max(1, count)):
         return without
     shares = _shares(codes, fit.train, outcomes)
     return Follows.of(

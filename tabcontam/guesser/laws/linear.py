@@ -7,6 +7,9 @@ import numpy as np
 from tabcontam.guesser.columns import Bools, Floats
 from tabcontam.guesser.laws.terms import PARTS
 
+FEW = 24  # columns of a sum that is looked for among more columns than there are rows
+SURE = 0.95  # of the rows that it has to come close to
+PLAIN = 0.02  # distance of a weight from a whole number that it then is
 ROWS = 600  # that a sum is fitted on
 PASSES = 12  # of least absolute deviations
 KEPT = 0.25  # of the rows at least that a sum has to come close to
@@ -33,8 +36,10 @@ def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
     """
     middle, spread = x.mean(axis=0), x.std(axis=0)
     varied = spread > 1e-12 * (1 + np.abs(middle))
-    if not varied.any() or len(y) < varied.sum() + 4:
+    if not varied.any():
         return []
+    if len(y) < varied.sum() + 4:
+        return _sparse(x, y, varied, unit)
     scaled = np.column_stack([(x[:, varied] - middle[varied]) / spread[varied], np.ones(len(x))])
     found = _robust(scaled, y, unit)
     if found is None:
@@ -46,6 +51,27 @@ def sums(x: Floats, y: Floats, unit: float) -> list[Sum]:
     whole = Sum(weights, constant, int(varied.sum()) + 1)
     plain = _plain(x[close], y[close], varied, unit)
     return [whole] if plain is None else [plain, whole]
+
+
+def _sparse(x: Floats, y: Floats, varied: Bools, unit: float) -> list[Sum]:
+    """A sum of a few of more columns than there are rows, by orthogonal matching pursuit (Pati et al. 1993)."""
+    scaled = np.where(varied, (x - x.mean(axis=0)) / np.maximum(x.std(axis=0), 1e-300), 0.0)
+    chosen: list[int] = []
+    left = y - y.mean()
+    for _ in range(min(FEW, len(y) // 4)):
+        chosen.append(int(np.abs(scaled.T @ left).argmax()))
+        ones = np.column_stack([x[:, chosen], np.ones(len(x))])
+        fitted = _fit(ones, y)
+        left = y - ones @ fitted
+        if np.mean(np.abs(left) <= unit) >= SURE:
+            weights = np.zeros(x.shape[1])
+            weights[chosen] = np.where(
+                np.abs(fitted[:-1] - np.rint(fitted[:-1])) < PLAIN, np.rint(fitted[:-1]), fitted[:-1]
+            )
+            constant = float(np.median(y - x @ weights))
+            rounded = round(constant) if abs(constant - round(constant)) < PLAIN else constant
+            return [Sum(weights, float(rounded), len(chosen))]
+    return []
 
 
 def _fit(x: Floats, y: Floats) -> Floats:

@@ -17,6 +17,7 @@ TRIPLED = 9  # and all triples
 TAKEN = 8  # terms of each kind that are held against all trained rows
 CLASSES = 30  # of a column, each with a constant of its own
 GROUPED = 4  # such columns that are tried
+LEFT = 0.3  # of the rows in which what a sum leaves has to be right
 MOST_FACTORS = 6  # of a product of powers
 LARGEST_POWER = 4
 FIRST = 8  # terms to which a second is added
@@ -51,6 +52,7 @@ Found = tuple[str, Floats, int]  # what a formula is, its value in each row, how
 def ways(search: Search, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
     """The ways in turn, the simplest first."""
     yield _with_terms(search)
+    yield _left_of(search)
     yield _summed(search)
     yield _joined(search)
     yield _monomials(search)
@@ -110,6 +112,17 @@ def _most(search: Search, low: Floats, high: Floats, rows: Ints) -> list[tuple[i
     return [(int(best[one]), float(start[one]), float(end[one])) for one in chosen if met[one] > 0]
 
 
+def _left_of(search: Search) -> Iterator[Found]:
+    """What a sum of columns leaves of another column: a part is its total without the other parts."""
+    lines, y, half = search.lines, search.y, search.target.half(search.y)
+    rows = _some(search.known, TRIED)
+    for line in lines[search.own :]:
+        hits = (np.abs(lines[: search.own, rows] - line[rows] - y[rows]) <= half[rows]).mean(axis=1)
+        best = int(hits.argmax())
+        if hits[best] > LEFT:
+            yield "what a sum leaves", lines[best] - line, 0
+
+
 def _summed(search: Search) -> Iterator[Found]:
     """Weighted sums of columns: of all that are mostly there, with and without those that are often missing."""
     lines, y, known, unit = search.lines[: search.own], search.y, search.known, _fine(search)
@@ -118,6 +131,9 @@ def _summed(search: Search) -> Iterator[Found]:
     for least in (0.98, 0.8, 0.5):
         taken = np.flatnonzero(there.mean(axis=1) >= least)
         rows = known[there[taken].all(axis=0)][:ROWS] if len(taken) else known[:0]
+        if 8 <= len(rows) < len(taken) + 4:  # few of the columns may do
+            for found in sums(lines[np.ix_(taken, rows)].T, y[rows], unit):
+                yield "sum of few", found.values(lines[taken].T), found.used
         if len(rows) < len(taken) + 4:
             own = [place for place in search.order if place < search.own]
             taken = np.array(sorted(own[: max(1, len(rows) // 3, len(known) // 4)]), dtype=np.int64)
