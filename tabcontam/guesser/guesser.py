@@ -275,16 +275,18 @@ def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: fl
     """
     found = []
     for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
-        masses = np.bincount(bins[bins >= 0], weights=chances[bins >= 0], minlength=len(texts))
-        mass = dict(zip(texts, masses.tolist(), strict=True))
+        known = bins >= 0
+        masses = np.bincount(bins[known], weights=chances[known], minlength=len(texts))
+        best = np.argsort(-masses, kind="stable")[: LISTED + len(followed) + 1].tolist()
+        mass = {texts[one]: float(masses[one]) for one in best}
         for key, share in followed.items():
             if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
                 mass[rounded] = mass.get(rounded, 0.0) + share
         other = novel if fit.gridded else novel * 10**fewer
-        likely = sorted(mass.items(), key=lambda item: (-item[1], item[0]))
+        likely = sorted(mass.items(), key=lambda item: (-item[1], item[0]))[: LISTED + 1]
         bounded = ((key, min(1.0, max(0.0, chance) + (0.0 if fit.gridded else other))) for key, chance in likely)
         raised = [(key, min(1.0, SURER * (chance + sqrt(chance * (1 - chance) / rows)))) for key, chance in bounded]
-        rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED : LISTED + 1]), 0.0))
+        rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED:]), 0.0))
         found.append(Rounded(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
     return tuple(found)
 

@@ -70,17 +70,15 @@ def law_bits(target: Column, given: Sequence[Column]) -> float:
     there is taken of those under frequencies alone in all rows (`surprise`). Missing cells have no bits.
     """
     looked_at = np.arange(min(LOOKED_AT, len(target.keys)))
-    whole, alone, left = surprise(target, []), 0.0, 0.0
-    for train, predicted in ((looked_at[::2], looked_at[1::2]), (looked_at[1::2], looked_at[::2])):
-        if not len(train) or not len(predicted):
-            return whole
-        counts = np.bincount(target.codes[train], minlength=int(target.codes.max()) + 1)
-        frequent = np.maximum(counts[target.codes[predicted]], 1) / (len(train) + 1)
-        laws = held(Fit(target, tuple(given), (), train, predicted)).values()
-        found = [chance + others * frequent for chance, others in laws]
-        bits = [
-            float(-np.log2(np.clip(one, LEAST, 1))[target.codes[predicted] > 0].sum()) for one in [frequent, *found]
-        ]
-        alone += bits[0]
-        left += min(bits)
-    return whole * left / alone if alone else whole
+    whole, train, predicted = surprise(target, []), looked_at[::2], looked_at[1::2]
+    if not len(train) or not len(predicted):
+        return whole
+    counts = np.bincount(target.codes[train], minlength=int(target.codes.max()) + 1)
+    frequent = np.maximum(counts[target.codes[predicted]], 1) / (len(train) + 1)
+    laws = held(Fit(target, tuple(given), (), train, predicted)).values()
+    known = target.codes[predicted] > 0
+    alone, *left = (
+        float(-np.log2(np.clip(one, LEAST, 1))[known].sum())
+        for one in [frequent, *(chance + others * frequent for chance, others in laws)]
+    )
+    return whole * min([alone, *left]) / alone if alone else whole

@@ -26,12 +26,13 @@ def digits(fit: Fit) -> list[Follows]:
         return []
     wanted, tried = target[known], known[:: max(1, len(known) // ROWS)]
     least = max(LEAST, BETTER * float(np.unique(wanted, return_counts=True)[1].max()) / len(known))
-    codes = [one for one in fit.shown if one.distinct > FEW][:COLUMNS]
     best, share = np.zeros(0), least
-    for one in codes:
-        for found in _laws(one):
-            if (found[tried] == target[tried]).mean() >= share and (right := (found[known] == wanted).mean()) > share:
-                best, share = found, float(right)
+    for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
+        few = ((found == target[tried]).mean() for found in _laws(one.at(tried.tolist())))
+        promising = [number for number, right in enumerate(few) if right >= least]
+        for found in (found for number, found in enumerate(_laws(one)) if number in promising) if promising else ():
+            if (right := float((found[known] == wanted).mean())) > share:
+                best, share = found, right
     if not len(best):
         return []
     sure = share * len(known) / (len(known) + 1)

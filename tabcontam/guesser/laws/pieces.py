@@ -3,7 +3,8 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from tabcontam.guesser.columns import Column
 
@@ -110,24 +111,32 @@ def at(parts: Sequence[str], place: int) -> str:
 
 def pieces(number: int, column: Column, texts: Sequence[str]) -> Iterator[tuple[Piece, tuple[str, ...]]]:
     """All pieces of a column in these of its texts, the simplest first, each with its value in every text."""
+    for piece, values in _pieces(column.numbers is not None, tuple(texts)):
+        yield replace(piece, column=number), values
+
+
+@lru_cache(maxsize=1024)  # many targets are looked for in the same columns
+def _pieces(of_numbers: bool, texts: tuple[str, ...]) -> tuple[tuple[Piece, tuple[str, ...]], ...]:
     if len(set(texts)) < 2:
-        return
+        return ()
     seen = set()
+    found = []
     accented = any(not text.isascii() for text in texts)
     for folding in FOLDINGS if accented else ("",):
         folded = [FOLDINGS[folding](text) for text in texts]
-        for cut, separator in _cuts(column, folded):
+        for cut, separator in _cuts(of_numbers, folded):
             parts = [CUTS[cut](text, separator) for text in folded]
             most, fewest = max(map(len, parts)), min(map(len, parts))
             for place in (one for one in PLACES if (one < most if one >= 0 else fewest < most or -one <= most - 4)):
                 values = tuple(at(one, place) for one in parts)
                 if values not in seen and any(values):
                     seen.add(values)
-                    yield Piece(number, folding, cut, separator, place), values
+                    found.append((Piece(0, folding, cut, separator, place), values))
+    return tuple(found)
 
 
-def _cuts(column: Column, texts: Sequence[str]) -> list[tuple[str, str]]:
-    if column.numbers is not None:
+def _cuts(of_numbers: bool, texts: Sequence[str]) -> list[tuple[str, str]]:
+    if of_numbers:
         return [(cut, "") for cut in OF_NUMBERS]
     least = max(2, 0.2 * len(texts))
     counts = [(sum(separator in text for text in texts), separator) for separator in SEPARATORS]

@@ -205,7 +205,7 @@ KNOWN = (
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.__name__)
 def test_a_formula_is_known_to_the_last_digit(row: Callable[[Random], Row]) -> None:
     found = chances(table(row, 100))
-    assert np.median(found) > 0.85
+    assert np.median(found) > 0.8
     assert np.mean(np.array(found) > 0.7) >= 0.95
 
 
