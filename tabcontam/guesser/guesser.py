@@ -18,7 +18,7 @@ from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
-from tabcontam.guesser.laws import Follows, follows, with_derived
+from tabcontam.guesser.laws import Follows, follows, seen_by_laws, with_derived
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
@@ -63,15 +63,15 @@ def guess_chain(
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
-    worded = [one for name in sorted(set(shown)) for one in words[name]]
     everywhere = Everywhere(whole, taken, sample)
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
-            given = [*worded, *(one for before in asked[:place] for one in words[before])]
-            given.sort(key=lambda one: one.name)
+            given = _given(words, [*sorted(set(shown)), *asked[:place]])
+            seen = _given(words, seen_by_laws(name, [*sorted(set(shown)), *asked[:place]], near))
             views = everywhere.views(name, [*sorted(set(shown if near is None else near)), *asked[:place]])
-            chains.append(_guesses(taken[name], given, sample, wanted, views))
+            laws = _laws(taken[name], seen, sample)
+            chains.append(_guesses(taken[name], given, sample, wanted, views, laws))
         beside = everywhere.silent(asked, sorted(set(shown if near is None else near)))
     chains = [
         [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
@@ -80,11 +80,20 @@ def guess_chain(
     return [list(chain) for chain in zip(*chains, strict=True)]
 
 
+def _given(words: Mapping[str, Sequence[Column]], names: Sequence[str]) -> list[Column]:
+    """What predictors see of these features."""
+    return sorted((one for name in names for one in words[name]), key=lambda one: one.name)
+
+
 def _guesses(
-    target: Column, given: Sequence[Column], sample: Sample, wanted: Ints, views: Sequence[View]
+    target: Column,
+    given: Sequence[Column],
+    sample: Sample,
+    wanted: Ints,
+    views: Sequence[View],
+    laws: Sequence[Mapping[str, Follows]],
 ) -> list[Guess]:
     """The guesses of the wanted places."""
-    laws = _laws(target, given, sample)
     predicted = [
         _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
     ]

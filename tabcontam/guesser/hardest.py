@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 
 from tabcontam.guesser.columns import Column, as_column
-from tabcontam.guesser.laws import law_bits, with_derived
+from tabcontam.guesser.laws import law_bits, seen_by_laws, with_derived
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.guesser.sample import MOST_ROWS
 from tabcontam.tables.table import Cell
@@ -19,13 +19,14 @@ def least_sure_of(
     missing: Collection[str] = (),
     order: Sequence[int] | None = None,
     apart: bool = False,
+    near: Collection[str] | None = None,
 ) -> list[str]:
     """The candidates that are hardest to guess given the shown columns and the candidates chosen before, hardest first.
 
     Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
     under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
     only those that vary most are looked at. With `apart` each is asked by itself, and the choice of one tells nothing
-    about another.
+    about another. `near` is as in `guess_chain`.
     """
     whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = (list(order) if order is not None else list(range(len(whole[candidates[0]].keys))))[:MOST_ROWS]
@@ -44,7 +45,7 @@ def least_sure_of(
         if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
             lawful[best] = beside
             beside_it = sorted({*shown, *([] if apart else found)} - {best})
-            given = [one for other in beside_it for one in worded[other]]
+            given = [one for other in seen_by_laws(best, beside_it, near) for one in worded[other]]
             lacking[best] = min(lacking[best], law_bits(taken[best], given))
             continue
         found.append(best)

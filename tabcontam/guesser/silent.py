@@ -33,7 +33,7 @@ def silent_answers(
     outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
     for train, predicted in fits:
         trees = int(np.clip(WORK // max(1, len(train)), FEWEST_TREES, TREES))
-        model = ExtraTreesRegressor(trees, max_features=0.4, random_state=0).fit(features[train], outputs[train])
+        model = ExtraTreesRegressor(trees, max_features=0.3, random_state=0).fit(features[train], outputs[train])
         grown, asked = model.apply(features[train]), model.apply(features[predicted])
         for target, found in zip(targets, answers, strict=True):
             codes, keys = _coded([target.keys[row] for row in train.tolist()])

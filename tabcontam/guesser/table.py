@@ -48,7 +48,7 @@ def guessed(
         from tabcontam.guesser.guesser import guess_chain
 
         cells, given = _cells(table, [*asked, *shown], shown, _lagged(table, asked) if before else ())
-        near = [previous(name) for name in table.columns] if before else None
+        near = _last_row(table) if before else None
         chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
         lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
         later = sum(sum(row[1:]) for row in lacking) / len(lacking)
@@ -87,7 +87,9 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
 
         given = () if before else table.columns
         cells, shown = _cells(table, columns if before else table.columns, given, _lagged(table, ()) if before else ())
-        return tuple(least_sure_of(cells, shown, columns, count, table.missing, _order(table), apart=not before))
+        near = _last_row(table) if before else None
+        order = _order(table)
+        return tuple(least_sure_of(cells, shown, columns, count, table.missing, order, apart=not before, near=near))
 
     def read(held: Any) -> tuple[str, ...]:
         if len(set(held) & set(columns)) != len(held) or len(held) != min(count, len(set(columns))):
@@ -133,6 +135,11 @@ def _column(table: Table, name: str, by: int = 0) -> Column:
         return column(previous(name, by) if by else name, cells, table.missing)
 
     return cached_fact(table, ("guesser's column", name, by), made)
+
+
+def _last_row(table: Table) -> list[str]:
+    """What the cells of the row before are called."""
+    return [previous(name) for name in table.columns]
 
 
 def _lagged(table: Table, asked: Collection[str]) -> Collection[str]:

@@ -20,8 +20,20 @@ def answer_tokens(table: Table, serializer: Serializer, columns: Sequence[str], 
     every three letters, anything else one for each byte: some tokenizers cut numbers into single digits.
     """
 
+    names = tokens_in(serializer.alone(columns, [""] * len(columns)))
+    bytes_of = cached_fact(table, ("longest cells", tuple(columns)), lambda: _bytes_of_longest(table, columns))
+    if names + bytes_of <= least:  # no cell has more tokens than bytes
+        return least
     row = cached_fact(table, ("longest row", tuple(columns)), lambda: _longest(table, columns))
     return max(least, min(tokens_in(serializer.alone(columns, row)), MOST))
+
+
+def _bytes_of_longest(table: Table, columns: Sequence[str]) -> int:
+    """At most so many bytes have the longest cells of these columns together."""
+    cells = (set(table.column(name)) - {None} for name in columns)
+    return sum(
+        max((len(cell.encode("utf-8", "replace")) for cell in of_column if cell), default=0) for of_column in cells
+    )
 
 
 def _longest(table: Table, columns: Sequence[str]) -> tuple[Cell, ...]:

@@ -4,12 +4,12 @@ A law is found in the rows that a fit learns from, and weighed like every other 
 it counts where it holds, and costs nothing where it does not.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from tabcontam.guesser.columns import Column, Floats, with_words
+from tabcontam.guesser.columns import LAGS, Column, Floats, previous, with_words
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
@@ -23,6 +23,7 @@ from tabcontam.guesser.laws.periods import periods
 from tabcontam.guesser.laws.strings import strings
 
 LEAST = 1e-9  # a smaller probability is raised to this
+FURTHER = tuple(previous("", by) for by in range(2, LAGS + 1))  # how cells of earlier rows than the last are called
 LOOKED_AT = 300  # rows in which a law is looked for before a guesser is fitted
 LAWS: Mapping[str, Law] = {
     "one column": one_column,
@@ -49,6 +50,17 @@ def follows(fit: Fit) -> dict[str, Follows]:
 def with_derived(columns: Iterable[Column]) -> list[Column]:
     """The columns, and those that laws and predictors see beside them: the words of texts, the parts of dates."""
     return with_dates(with_words(columns))
+
+
+def seen_by_laws(target: str, shown: Sequence[str], near: Collection[str] | None) -> list[str]:
+    """The shown features in which laws are looked for; of earlier rows the last, and of the target's own all four.
+
+    `near` are the features of the last row, where earlier rows are shown; None where none are.
+    """
+    if near is None:
+        return list(shown)
+    own = {previous(target, by) for by in range(1, LAGS + 1)}
+    return [name for name in shown if name in near or name in own or not name.startswith(FURTHER)]
 
 
 def held(fit: Fit) -> dict[str, tuple[Floats, Floats]]:

@@ -28,11 +28,13 @@ def digits(fit: Fit) -> list[Follows]:
     least = max(LEAST, BETTER * float(np.unique(wanted, return_counts=True)[1].max()) / len(known))
     best, share = np.zeros(0), least
     for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
-        few = ((found == target[tried]).mean() for found in _laws(one.at(tried.tolist())))
-        promising = [number for number, right in enumerate(few) if right >= least]
-        for found in (found for number, found in enumerate(_laws(one)) if number in promising) if promising else ():
-            if (right := float((found[known] == wanted).mean())) > share:
-                best, share = found, right
+        few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.at(tried.tolist()))]
+        if max((float(right.max()) for right in few), default=0.0) < least:
+            continue
+        for found in _laws(one):
+            right = (found[known] == wanted[:, None]).mean(axis=0)
+            if float(right.max()) > share:
+                best, share = found[:, int(right.argmax())], float(right.max())
     if not len(best):
         return []
     sure = share * len(known) / (len(known) + 1)
@@ -43,7 +45,7 @@ def digits(fit: Fit) -> list[Follows]:
 
 
 def _laws(one: Column) -> Iterator[Floats]:
-    """What each law makes of a column, one number a row; NaN where it has no digits."""
+    """What laws make of a column: one line a row, one column a law; NaN where the row has no digits."""
     texts = {key: "".join(letter for letter in text if letter in "0123456789") for key, text in one.texts.items()}
     written = [texts.get(key, "") if key != MISSING else "" for key in one.keys]
     sizes = np.array([len(text) for text in written])
@@ -54,13 +56,10 @@ def _laws(one: Column) -> Iterator[Floats]:
     places = np.array([[int(digit) for digit in text.rjust(longest, "0")] for text in written], dtype=np.int64)
     numbers = np.array([int(text or "0") for text in written], dtype=np.int64)
     for total in (*_weighed(places), numbers, numbers % 10**15 * 100):  # the last as in account numbers: ISO 7064
-        yield np.where(none, np.nan, total)
-        for by in MODULI:
-            left = total % by
-            yield from (
-                np.where(none, np.nan, each) for each in (left, left + 1, (by - left) % by, by - left, by + 1 - left)
-            )
-    yield np.where(none, np.nan, sizes)
+        by = np.array(MODULI)
+        left = total[:, None] % by
+        made = np.column_stack([total, sizes, left, left + 1, (by - left) % by, by - left, by + 1 - left])
+        yield np.where(none[:, None], np.nan, made)
 
 
 def _weighed(places: Ints) -> Iterator[Ints]:

@@ -44,9 +44,7 @@ def columned(table: Table, columns: Sequence[Sequence[str | None]]) -> Table:
     return replace(table, columns=tuple(f"feat{place}" for place in range(len(columns))), rows=rows, target=None)
 
 
-def sure(
-    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool = False
-) -> object:
+def sure(table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False) -> object:
     """A guesser that is sure of the cells of every odd row of ships."""
     return {row: Guessed({name: Guess({}, 0.01) for name in asked}, float(row % 2 == 0)) for row in rows}
 
@@ -55,7 +53,7 @@ def sure(
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """A guesser that is fitted to nothing, where only the drawing matters."""
     monkeypatch.setattr(completion, "guessed", sure)
-    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
+    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, before=False: columns[:count])
 
 
 @pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (45, 50, 45), strict=True)))
@@ -264,14 +262,14 @@ def test_where_the_guesser_knows_the_first_features_the_next_are_asked(
     fitted: set[str] = set()
 
     def known_first(
-        table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], previous: bool = False
+        table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
     ) -> object:
         fitted.update(asked)
         lacking = 0.01 if int(asked[0][1:]) <= known else 9 - int(asked[0][1:]) / 10
         return {row: Guessed({name: Guess({}, 0.01) for name in asked}, lacking) for row in rows}
 
     monkeypatch.setattr(completion, "guessed", known_first)
-    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, previous=False: columns[:count])
+    monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, before=False: columns[:count])
     further = [query for query in queries(FeatureCompletion(), table) if not query.paper]
     assert {query.asked[0] for query in further} == asked
     assert known or len(fitted) == 3
