@@ -92,6 +92,11 @@ class Sort:
         """How the numbers look that a guesser lists; in any way, where it lists none."""
         return writing_of(tuple(self.likely)) if self.likely else Writing(decimals=True, thousands=True)
 
+    @cached_property
+    def bracketed(self) -> bool:
+        """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`."""
+        return any(map(PLACEHOLDER.match, self.likely))
+
     @property
     def values(self) -> Collection[str]:
         """What stands for the feature's values."""
@@ -197,9 +202,9 @@ def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:
     def is_one(name: str, cell: str | None) -> bool:
         if cell is None or is_number(cell):
             return True
-        if PLACEHOLDER.match(cell):
-            return False
         sort = sorts[name]
+        if PLACEHOLDER.match(cell):
+            return sort.bracketed
         return not NOTHING.match(cell) or not (sort.numeric or sort.likely) or sort.has(cell)
 
     return {name: cell for name, cell in cells.items() if is_one(name, cell)}
@@ -271,7 +276,9 @@ def fits(value: str, sort: Sort) -> bool:
     """Whether a text could be a value of this sort: a number for a number, no talk for a word."""
     if value in ("?", ""):
         return True
-    if (NOTHING.match(value) or PLACEHOLDER.match(value)) and not sort.has(value):
+    if PLACEHOLDER.match(value) and not (sort.bracketed or sort.has(value)):
+        return False
+    if NOTHING.match(value) and not sort.has(value):
         return False
     if sort.numeric:
         return is_finite(number_in(value, sort.writing))

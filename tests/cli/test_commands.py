@@ -334,9 +334,10 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
 
 
 def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
-    rows = "\n".join(f"{number},{number * 37 % 101},{number * number}" for number in range(30))
+    rng = Random(1)
+    rows = "\n".join(f"{number},{rng.randrange(10**4)},{rng.randrange(10**4)}" for number in range(30))
     for name in ("a.csv", "b.csv"):
-        (tmp_path / name).write_text(f"id,score,square\n{rows}\n")
+        (tmp_path / name).write_text(f"id,score,weight\n{rows}\n")
     arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "a.csv", "--dataset", "b.csv"]
     assert tabcontam(*arguments, "--out", "run", cwd=tmp_path).returncode == 0
     found = {(cell["dataset"], cell["verdict"]) for cell in document(tmp_path / "run")["cells"]}
