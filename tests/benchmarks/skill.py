@@ -20,12 +20,13 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
-from tabcontam.calibration.power import TOGETHER, Judged, Trials, judge, planned
+from tabcontam.calibration.power import TOGETHER, Judged, Planned, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import bits
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.serializers import DEFAULT, load_serializer
+from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
 from tests.answer_forms import FORMS, form
 from tests.benchmarks.skills import commerce, dated, measures, ordered, people, real, world
@@ -44,6 +45,7 @@ ASKED = ("incomplete_completion", "full_completion", "feature_completion", "matc
 ROWS = [by_id()[test] for test in ASKED]
 SOLVER, SELDOM, MEMORISER = "solver", "one in twenty", "memoriser"
 SILENT = (FOREST, NEAREST)
+ALONE, APART = "without the reference", 500_000  # the solver of facts, and the seed of one that knows the same
 SKILLED = (SOLVER, SELDOM, *SILENT)  # and no row
 SHARES = {SOLVER: 1.0, SELDOM: 0.05}
 REMEMBERED = 0.25
@@ -116,13 +118,26 @@ def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGU
         seed = 1000 * number + run_number
         with found_once():
             run = planned(table, ROWS, serializer, seed, ALPHA)
+            knowing = asked(run, Solver(made, 1.0, seed + APART), None) if KINDS[name].facts else {}
             for answerer, answers in answerers(made, predictors, seed).items():
                 if answerer in SILENT and run_number % ONE_OF:
                     continue
                 trials = asked(run, answers, worded(languages[run_number % len(languages)]))
+                if knowing and answerer == SOLVER:
+                    counts.add(ALONE, judge(run, trials, ALPHA), trials)
+                trials = beside_reference(run, trials, knowing) if knowing else trials
                 counts.add(answerer, judge(run, trials, ALPHA), trials)
     counts.seconds = time.process_time() - began
     return counts
+
+
+def beside_reference(run: Planned, trials: Trials, knowing: Trials) -> Trials:
+    """The trials with chance 1 for what a reference answered that knows the same facts."""
+    tests = {cell.test.id: cell.test for cell in run.cells}
+    return {
+        test: list(concede(tests[test], own, Reference("reference", knowing[test])).weighed)
+        for test, own in trials.items()
+    }
 
 
 def answerers(made: Made, predictors: Predictors, seed: int) -> dict[str, Answers]:
@@ -187,14 +202,17 @@ def skill_table(results: Sequence[Counts]) -> list[str]:
         undecided = sum(counted(own, [SOLVER], word)[0] for word in ("uninformative", "skipped"))
         found, runs = counted(own, [MEMORISER])
         power = f"{100 * found / runs:.0f} %" + (f" ({kind.few})" if kind.few else "")
-        about = f"{name}: {kind.about}"
+        about = f"{name}{'*' if kind.facts else ''}: {kind.about}"
         lines.append(f"| {about} | {runs} on {len(own)} | {rows} | {' | '.join(accused)} | {undecided} | {power} |")
     pooled = [rate(*counted(results, [who])) for who in SKILLED]
     able = [counts for counts in results if not KINDS[counts.kind].few]
     undecided, runs = (sum(counted(results, [SOLVER], w)[0] for w in ("uninformative", "skipped")), 0)
     found, runs = counted(able, [MEMORISER])
     share = f"{100 * found / max(runs, 1):.1f} %"
-    return [*lines, f"| **all** | {len(results)} | | {' | '.join(pooled)} | {undecided} | {share} |"]
+    lines.append(f"| **all** | {len(results)} | | {' | '.join(pooled)} | {undecided} | {share} |")
+    found, runs = counted(results, [ALONE])
+    alone = f"* beside a reference that knows the same facts; without it the solver is accused in {rate(found, runs)}"
+    return [*lines, "", alone] if runs else lines
 
 
 def why(results: Sequence[Counts]) -> list[str]:

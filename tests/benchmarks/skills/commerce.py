@@ -218,5 +218,5 @@ KINDS = (
     Kind("votes", "sums, shares in per cent, turnout", votes),
     Kind("balances", "a balance that runs on", balances),
     Kind("firms", "profit, margin, per share, a ratio", firms),
-    Kind("products", "price and maker of a product", products),
+    Kind("products", "price and maker of a product", products, facts=True),
 )

@@ -66,13 +66,15 @@ class Kind:
     """A kind of table: `make` makes one of the given number by a seeded generator.
 
     `few` says why a memory of a quarter of the rows cannot be found, where that is so: fewer than twenty rows, or all
-    columns follow from one.
+    columns follow from one. In a kind with `facts` several columns are facts of the world, which no guesser knows: who
+    is tested is judged beside a reference that knows the same facts and no row, as by `--reference`.
     """
 
     name: str
     about: str
     make: Callable[[Random, int], Made]
     few: str = ""
+    facts: bool = False
     real: bool = False  # the table is one of the world, which there is once
 
 

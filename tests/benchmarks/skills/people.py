@@ -170,7 +170,9 @@ KINDS = (
     Kind("first names", "sex by first name", first_names),
     Kind("titles", "sex by title", titles),
     Kind("birthdays", "birthdays of players, one column of facts", birthdays),
-    Kind("players", "birthday, club, nation, height of players", players, few="all columns follow from one"),
-    Kind("squads", "birthday and club of players, and their season", squads),
+    Kind(
+        "players", "birthday, club, nation, height of players", players, few="all columns follow from one", facts=True
+    ),
+    Kind("squads", "birthday and club of players, and their season", squads, facts=True),
     Kind("teams", "city and stadium of a team", teams),
 )

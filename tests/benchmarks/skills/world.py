@@ -126,7 +126,7 @@ KINDS = (
     Kind("cities, each once", "state by city, 130 rows", city_once),
     Kind("cities of customers", "state by city, 150 to 2,000 rows", city_often),
     Kind("capitals", "capital by country", capitals),
-    Kind("country codes", "currency, prefix and code of a country", country_codes),
+    Kind("country codes", "currency, prefix and code of a country", country_codes, facts=True),
     Kind("telephone numbers", "their prefix by country", phones),
-    Kind("elements", "symbol and weight by atomic number", periodic),
+    Kind("elements", "symbol and weight by atomic number", periodic, few="all columns follow from one", facts=True),
 )
