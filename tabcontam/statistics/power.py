@@ -60,11 +60,17 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
 
 
 def detectable_share(
-    rows: Sequence[Sequence[Odds]], level: float, target: float = TARGET, runs: int = RUNS, seed: int = 0
+    rows: Sequence[Sequence[Odds]],
+    level: float,
+    target: float = TARGET,
+    runs: int = RUNS,
+    seed: int = 0,
+    ahead: int = 0,
 ) -> float | None:
     """The smallest share of remembered rows, in hundredths, that reaches p <= level in at least `target` of the runs.
 
-    The other rows are guessed. None where not even a model that remembers all reaches it.
+    The other rows are guessed, and `ahead` eighths of bits do not count. None where not even a model that remembers all
+    reaches it.
     """
     known = [[((odds.known, *odds.known_rounded), True) for odds in row if odds.known is not None] for row in rows]
     guessed = [[((odds.guessed, *odds.guessed_rounded), odds.guess_right) for odds in row] for row in rows]
@@ -76,7 +82,7 @@ def detectable_share(
         gained = np.einsum("ij,jk->ik", (draws < share).astype(np.float64), gains)  # BLAS's threads wait on each other
         totals = guesses.sum(axis=0) + gained
         cumulants = totals[:, :-1].reshape(runs, 4, len(TILTS))
-        return bool(np.mean(_tails(cumulants, np.rint(totals[:, -1])) <= level) >= target)
+        return bool(np.mean(_tails(cumulants, np.rint(totals[:, -1]) - ahead) <= level) >= target)
 
     return _smallest(found)
 

@@ -132,7 +132,11 @@ class RowTest(Test):
         return values_bare(max(named, goes_on if len(goes_on) > 1 else {}, listed, key=len), sorts)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
-        """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess."""
+        """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess.
+
+        What a silent predictor, which learned from all rows that are not asked, gets beyond what the guesser expects of
+        its answers in the same cells is what an honest predictor has ahead of the guesser. It counts for nothing.
+        """
         # numpy is imported where something is weighed: reading and replaying go without
         from tabcontam.statistics.exact import UNIT, outcome_tail, share_interval, weight_of
         from tabcontam.statistics.power import detectable_share
@@ -141,11 +145,16 @@ class RowTest(Test):
         cells = [cell for row in rows for cell in row.given]
         possible = [[(weight_of(worth), chance) for worth, chance in cell.outcomes] for cell in cells]
 
-        def tail(those: Sequence[int]) -> float:
-            reached = sum(weight_of(cells[one].bits) for one in those)
-            ahead = UNIT * sum(cells[one].silent for one in those)
-            return outcome_tail([possible[one] for one in those], reached - max(0, round(ahead)))
+        def ahead(those: Sequence[int]) -> int:
+            return max(0, round(UNIT * sum(cells[one].silent - cells[one].due for one in those)))
 
+        def tail(those: Sequence[int]) -> float:
+            if sum(cells[one].silent for one in those) >= sum(cells[one].bits for one in those):
+                return 1.0  # nothing here is better than who learned from the other rows
+            reached = sum(weight_of(cells[one].bits) for one in those)
+            return outcome_tail([possible[one] for one in those], reached - ahead(those))
+
+        beside = ahead(range(len(cells)))
         p_value = tail(range(len(cells)))
         recalled = sum(cell.bits for cell in cells)
         expected = sum(worth * chance for cell in cells for worth, chance in cell.outcomes)
@@ -153,7 +162,8 @@ class RowTest(Test):
         readable = [row.odds for row in rows if row.readable]  # no memory would have been seen in the others
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
-        gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance ({stated(p_value)})"
+        honest = f", {few(beside / UNIT)} more by who learned from all other rows" if beside >= UNIT else ""
+        gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance{honest} ({stated(p_value)})"
         return Evidence(
             statistic="recalled bits",
             value=recalled,
@@ -168,7 +178,7 @@ class RowTest(Test):
             interval=share_interval(chances, hits) if rows else None,
             interval_of="of the rows remembered",
             recalled_bits=recalled,
-            share=detectable_share(readable, level) if readable else None,
+            share=detectable_share(readable, level, ahead=beside) if readable else None,
             columns=bits_by((cell.lies_in, cell.bits) for cell in cells),
             without=left_out([cell.lies_in for cell in cells], tail),
         )
@@ -245,7 +255,7 @@ class Given:
     `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
     and so on. `bits` are those that it is worth.
 
-    `silent` are the bits that the silent predictor got for the cell beyond those that the guesser expects of it.
+    `silent` are the bits that the silent predictor got for the cell, and `due` those that the guesser expects of it.
     """
 
     lies_in: str
@@ -254,6 +264,7 @@ class Given:
     outcomes: tuple[tuple[float, float], ...]
     bits: float
     silent: float = 0.0
+    due: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -300,7 +311,8 @@ def answered(trial: Trial) -> Answered:
         if cell is not None:
             right = reading is not None and name in reading.right
             found = _given(guess, cell, truth[name], right)
-            given[name] = replace(found, lies_in=query.lies_in.get(name, name), silent=_silent(guess, truth[name]))
+            silent, due = _silent(guess, truth[name])
+            given[name] = replace(found, lies_in=query.lies_in.get(name, name), silent=silent, due=due)
     known = [name for name in query.chance if truth[name] is not None]
     return Answered(
         given=tuple(given.values()),
@@ -316,9 +328,9 @@ def _said(guess: Guess, cell: Cell) -> Cell:
     return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
 
 
-def _silent(guess: Guess, cell: Cell) -> float:
-    """The bits that the silent predictor got for a cell beyond those that the guesser expects of its answer."""
+def _silent(guess: Guess, cell: Cell) -> tuple[float, float]:
+    """The bits that the silent predictor got for a cell, and those that the guesser expects of its answer."""
     if guess.silent is None:
-        return 0.0
+        return 0.0, 0.0
     found = _given(guess, guess.silent, cell, same_value(guess.silent, cell))
-    return found.bits - sum(worth * chance for worth, chance in found.outcomes)
+    return found.bits, sum(worth * chance for worth, chance in found.outcomes)

@@ -301,3 +301,45 @@ def test_a_plan_says_which_features_are_of_one_entity_and_which_row_is_asked(tes
         assert asked.lies_in == named
         assert asked.row is not None
         assert asked.expected == tuple(dict(zip(columns, rows[asked.row], strict=True))[name] for name in asked.asked)
+
+
+def beside(silent: str | None) -> list[Query]:
+    """Twenty ages, each 39, of which a silent predictor says this."""
+    guess = replace(AGE, silent=silent)
+    return [query(number, {"age": ("39", guess)}, "feature_completion") for number in range(20)]
+
+
+def test_who_is_no_better_than_an_honest_predictor_shows_no_memory() -> None:
+    """The guesser gives the age a chance of 1/64, and trees on the other rows name it: it followed from something."""
+    alike = weighed(beside("39"), ["39"] * 20)
+    assert alike.p_value is not None
+    assert alike.p_value > 0.1
+    assert alike.without == {"age": 1.0}
+    assert alike.recalled_bits == pytest.approx(20 * 6)  # what is right is told all the same
+    assert "more by who learned from all other rows" in alike.sentence
+
+
+def test_who_is_better_than_an_honest_predictor_is_found() -> None:
+    better = weighed([*beside("39")[:5], *beside("7")[5:]], ["39"] * 20)
+    assert better.p_value is not None
+    assert better.p_value < 1e-12
+
+
+@pytest.mark.parametrize("silent", [None, "7"])
+def test_a_predictor_that_is_wrong_takes_nothing_off(silent: str | None) -> None:
+    assert weighed(beside(silent), ["39"] * 20).p_value == weighed(beside(None), ["39"] * 20).p_value
+
+
+def test_only_cells_that_were_answered_are_compared() -> None:
+    declined = "I do not know."
+    assert weighed(beside("39"), ["39"] + [declined] * 19).p_value == 1.0
+    wrong = weighed(beside("39"), [declined] * 17 + ["7"] * 3)
+    assert wrong.p_value == 1.0
+
+
+def test_the_share_that_would_be_found_counts_what_is_taken_off() -> None:
+    more = weighed([*beside("39")[:10], *beside(None)[10:]], ["7"] * 20).share
+    less = weighed(beside(None), ["7"] * 20).share
+    assert more is not None
+    assert less is not None
+    assert more > less
