@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tabcontam.evidence.base import Facts, Family, Kind
+from tabcontam.evidence.base import Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
 from tabcontam.verdicts.cells import Result, TableVerdict
@@ -18,7 +18,11 @@ from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
-NAMED = 4  # LLMs in a line that is said of all that lack something
+NAMED = 4  # LLMs, or tables, in a line that is said of all of them
+FACTS = (
+    "on tables of public facts, as of players or cities, row tests measure facts: who knows several columns from "
+    "elsewhere is found; --reference LLM or --known FILE tells such knowledge from rows"
+)
 
 
 @dataclass(frozen=True)
@@ -292,6 +296,12 @@ class RunResults:
             took = f" ({llm.took})" if llm.took else ""
             text = f"reference {llm.spec}{f' ({stated})' if stated else ''}: what it answers, too, counts for nothing"
             notes.append(Note(NoteKind.REFERENCE, f"{text}{took}"))
+        found = [
+            table for table in self.tables if table.verdict is Verdict.CONTAMINATED and table.llm not in self.joined
+        ]
+        if self.calibrated and found and not self.run.references:
+            where = phrase(list(dict.fromkeys(map(self.label, found)))[:NAMED])
+            notes.append(Note(NoteKind.FACTS, f"{FACTS} ({where}?)"))
         return notes
 
     @property

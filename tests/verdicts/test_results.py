@@ -299,6 +299,15 @@ def test_several_tests_that_missed_a_control_stand_in_one_note() -> None:
     )
 
 
+@pytest.mark.parametrize(("verdict", "told"), [("contaminated", True), ("not detected", False)])
+def test_who_is_found_may_know_public_facts(verdict: str, told: bool) -> None:
+    cells = [weighed("gpt-4o", "players", "full_completion", verdict)]
+    view = typed(document(cells, tables=[table("gpt-4o", "players", verdict)]))
+    said = [note.text for note in view.notes if "public facts" in note.text]
+    assert bool(said) is told
+    assert all(text.endswith("(players?)") for text in said)
+
+
 def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:
     """A test written after docs/extend.md was reported as one that a page about the dataset is enough for."""
     code = """
