@@ -133,6 +133,7 @@ KNOWN = (
 )
 
 
+@pytest.mark.slow  # a table and a fit for each of many kinds
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.__name__)
 def test_what_follows_from_a_date_is_known(row: Callable[[Random], Row]) -> None:
     found = chances(table(row, 120))

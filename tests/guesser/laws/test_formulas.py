@@ -202,6 +202,7 @@ KNOWN = (
 )
 
 
+@pytest.mark.slow  # a table and a fit for each of many kinds
 @pytest.mark.parametrize("row", KNOWN, ids=lambda row: row.__name__)
 def test_a_formula_is_known_to_the_last_digit(row: Callable[[Random], Row]) -> None:
     found = chances(table(row, 100))

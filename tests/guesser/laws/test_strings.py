@@ -113,7 +113,7 @@ def chances(rows: Sequence[Mapping[str, Cell]], asked: str, count: int = 40) -> 
     return [guess.of(row[asked] or "") for guess, row in zip(guesses, rows, strict=False)]
 
 
-@pytest.mark.parametrize("size", [80, 200])
+@pytest.mark.parametrize("size", [80, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", MADE)
 def test_a_text_made_of_other_cells_is_known(kind: str, size: int) -> None:
     rows = [{**row, "made": MADE[kind](row)} for row in people(size)]
@@ -121,7 +121,7 @@ def test_a_text_made_of_other_cells_is_known(kind: str, size: int) -> None:
     assert sum(found) / len(found) > 0.9
 
 
-@pytest.mark.parametrize("size", [80, 200])
+@pytest.mark.parametrize("size", [80, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", READ)
 def test_a_cell_is_read_from_a_text_made_of_it(kind: str, size: int) -> None:
     asked, law = READ[kind]
