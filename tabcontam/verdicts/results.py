@@ -20,8 +20,8 @@ SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
 NAMED = 4  # LLMs, or tables, in a line that is said of all of them
 FACTS = (
-    "on tables of public facts, as of players or cities, row tests measure facts: who knows several columns from "
-    "elsewhere is found; --reference LLM or --known FILE tells such knowledge from rows"
+    "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is found "
+    "as well; --reference LLM or --known FILE tells such knowledge from rows"
 )
 
 
@@ -301,7 +301,7 @@ class RunResults:
         ]
         if self.calibrated and found and not self.run.references:
             where = phrase(list(dict.fromkeys(map(self.label, found)))[:NAMED])
-            notes.append(Note(NoteKind.FACTS, f"{FACTS} ({where}?)"))
+            notes.append(Note(NoteKind.FACTS, f"{where}: {FACTS}"))
         return notes
 
     @property

@@ -305,7 +305,7 @@ def test_who_is_found_may_know_public_facts(verdict: str, told: bool) -> None:
     view = typed(document(cells, tables=[table("gpt-4o", "players", verdict)]))
     said = [note.text for note in view.notes if "public facts" in note.text]
     assert bool(said) is told
-    assert all(text.endswith("(players?)") for text in said)
+    assert all(text.startswith("players: where a table holds public facts") for text in said)
 
 
 def test_an_own_row_test_of_the_registry_is_one_in_the_report() -> None:
