@@ -20,8 +20,8 @@ SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
 NAMED = 4  # LLMs, or tables, in a line that is said of all of them
 FACTS = (
-    "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is found "
-    "as well; --reference LLM or --known FILE tells such knowledge from rows"
+    "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is "
+    "found as well; --reference LLM or --known FILE tells such knowledge from rows"
 )
 
 
