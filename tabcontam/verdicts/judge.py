@@ -140,7 +140,7 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
 
     A q-value is over the cells of the same LLM and of the same family of tests, so that no test of another family
     changes it (Benjamini and Hochberg 1995). A finding counts where it stands without any one column, or where that of
-    the row tests together does.
+    the row tests of its family together does.
     """
     known = tests or known_tests()
     p_values = {number: cell.p_value for number, cell in enumerate(cells) if cell.p_value is not None}
@@ -152,7 +152,7 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
     q_values = _corrected(p_values, budget)
     q_without = _corrected({number: one.p_value for number, one in standing.items()}, budget)
     found_by = _found_by(cells, known)
-    found = {table for table, families in found_by.items() if any(one.finds(alpha) for one in families)}
+    found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
 
     def decided(number: int, cell: Result) -> Result:
         cell = replace(cell, q_value=q_values[number], q_without=q_without[number], rests_on=None)
@@ -166,7 +166,7 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
         if q_values[number] > alpha:
             reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
             return replace(cell, verdict=own, otherwise=None, reason=reason)
-        of_table = known[cell.test].row_test and (cell.llm, cell.table) in found
+        of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
         if q_without[number] <= alpha or of_table:
             return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
         p_value, column = standing[number]

@@ -18,8 +18,8 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import Journal
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, Scores, State
-from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.base import Capability, Message, Passage, Prompt, Query, Reply, Scores, State, Trial
+from tabcontam.evidence.registry import by_id
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Form, Request
 from tabcontam.subjects.hf import decoding as hf_decoding
@@ -697,29 +697,19 @@ def test_bad_options_are_refused(llama: Path) -> None:
 # Through the session
 
 
-def test_one_that_learned_the_rows_is_contaminated_and_one_that_did_not_is_not(
-    knowing: Path, llama: Path, tmp_path: Path
-) -> None:
-    subjects = [Subject(HFModel(str(folder), batch_size=16)) for folder in (knowing, llama)]
-    options = Options(connections=32, queries=20)
-    cells = plan(subjects, [TABLE], [IS], all_tests(), options)
-    session = Session(cells, options, english(), Journal(tmp_path), Progress())
-
-    async def whole() -> None:
-        await session.connect()
-        session.recall()
-        await session.ask()
-        await session.close()
-
-    asyncio.run(whole())
-    verdicts: dict[str, dict[str, object]] = {}
-    for result in session.results():
-        verdicts.setdefault(result.llm, {})[result.test] = result.verdict
-    for test in ("incomplete_completion", "feature_completion"):
-        assert verdicts[f"hf:{knowing}"][test] == "contaminated"
-    assert set(verdicts[f"hf:{llama}"].values()) <= {"not detected", "no answer", "uninformative", "skipped", None}
-    states = {trial.reply.state for trials in session.trials.values() for trial in trials.values()}
-    assert State.FAILED not in states
+@pytest.mark.parametrize("name", ["incomplete_completion", "feature_completion"])
+def test_one_that_learned_the_rows_is_told_from_one_that_did_not(name: str, knowing: Path, llama: Path) -> None:
+    """By what their answers weigh: twelve rows are too few for a verdict."""
+    test = by_id()[name]
+    queries = list(test.queries(TABLE, IS, Random(1)))
+    asked = [replace(request(""), question=query.prompt, max_tokens=query.max_tokens) for query in queries]
+    p_values = []
+    for folder in (knowing, llama):
+        said = replies(opened(folder, batch_size=16), asked)
+        assert State.FAILED not in {reply.state for reply in said}
+        read = [test.read(query, reply, IS, english()) for query, reply in zip(queries, said, strict=True)]
+        p_values.append(test.weigh(list(map(Trial, queries, said, read)), 0.01).p_value or 0.0)
+    assert p_values[0] < 0.01 < p_values[1]
 
 
 def test_one_that_learned_the_rows_needs_fewer_bits_for_them_than_for_a_twins(knowing: Path, tmp_path: Path) -> None:
