@@ -96,12 +96,12 @@ def test_a_test_of_another_null_is_not_bound() -> None:
     assert (table.verdict, [one.verdict for one in found]) == ("contaminated", ["contaminated"] * 2)
 
 
-def test_another_family_that_finds_the_table_lets_the_cells_count() -> None:
+def test_another_family_that_finds_the_table_changes_nothing_in_this_ones_cells() -> None:
     facts = known_tests()
     facts |= {"ranks": replace(facts[FULL], id="ranks", family=Family.LIKELIHOOD)}
     cells = conclude([in_one(), cell("ranks", 1e-5, {}, {})], "calibrated", 0.01, facts)
     (table,) = tables(cells, "calibrated", 0.01, facts)
-    assert [one.verdict for one in cells] == ["contaminated"] * 2
+    assert [one.verdict for one in cells] == ["uninformative", "contaminated"]
     assert (table.verdict, table.q_value, table.reason) == (
         "contaminated",
         1e-5,

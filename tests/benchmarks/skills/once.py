@@ -27,5 +27,5 @@ def found_once() -> Iterator[None]:
             known[key] = find(test, queries, level)
         return known[key]
 
-    with patch.object(RowTest, "uninformative", once), patch.object(power, "detectable_share", lambda *_: None):
+    with patch.object(RowTest, "uninformative", once), patch.object(power, "detectable_share", lambda *_, **__: None):
         yield
