@@ -64,15 +64,17 @@ def guess_chain(
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
     words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
     everywhere = Everywhere(whole, taken, sample)
+    visible = sorted(set(shown))
+    close = visible if near is None else sorted(set(near))
     chains = []
     with one_thread():
         for place, name in enumerate(asked):
-            given = _given(words, [*sorted(set(shown)), *asked[:place]])
-            seen = _given(words, seen_by_laws(name, [*sorted(set(shown)), *asked[:place]], near))
-            views = everywhere.views(name, [*sorted(set(shown if near is None else near)), *asked[:place]])
-            laws = _laws(taken[name], seen, sample)
+            beside_it = [*visible, *asked[:place]]
+            given = _given(words, beside_it)
+            laws = _laws(taken[name], _given(words, seen_by_laws(name, beside_it, near)), sample)
+            views = everywhere.views(name, [*close, *asked[:place]])
             chains.append(_guesses(taken[name], given, sample, wanted, views, laws))
-        beside = everywhere.silent(asked, sorted(set(shown if near is None else near)))
+        beside = everywhere.silent(asked, close)
     chains = [
         [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
         for chain, answers in zip(chains, beside, strict=True)
@@ -115,7 +117,11 @@ def _guesses(
                 final = _Final(one, _with_added(one, matrix, extra), extra, int(others.sum()))
                 finals |= {int(row): final for row in one.fit.predicted[own | (len(predicted) == 1)]}
     tops = Tops.of(target, {row: final.likeliest[row] for row, final in finals.items()}, sample.groups)
-    return [finals[row].guess(row, peaks[row], tops.beside(int(sample.groups[row]))) for row in wanted.tolist()]
+    groups = sample.groups[wanted].tolist()
+    besides = {group: tops.beside(group) for group in set(groups)}
+    return [
+        finals[row].guess(row, peaks[row], besides[group]) for row, group in zip(wanted.tolist(), groups, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,6 +139,11 @@ class _Final:
         return {row: number for number, row in enumerate(self.one.fit.predicted.tolist())}
 
     @cached_property
+    def followed(self) -> list[dict[str, float]]:
+        """What follows from the shown cells of each row, by key."""
+        return [_followed(self.one, number, self.extra) for number in range(len(self.chances))]
+
+    @cached_property
     def likeliest(self) -> Mapping[int, tuple[str, float]]:
         """The likeliest value of each row, by key, and its probability; "" where no value is likely."""
         most = self.chances[:, 2:].argmax(axis=1) + 2 if self.chances.shape[1] > 2 else np.zeros(0, dtype=np.int64)
@@ -145,16 +156,16 @@ class _Final:
 
     def _with_followed(self, number: int) -> dict[str, float]:
         """What follows from the shown cells of a row, by key, with the other predictors' probability of it."""
-        place, followed = self.one.fit.place, _followed(self.one, number, self.extra)
+        place = self.one.fit.place
         return {
             key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
-            for key, share in followed.items()
+            for key, share in self.followed[number].items()
         }
 
-    def guess(self, row: int, peak: float, tops: "Tops") -> Guess:
+    def guess(self, row: int, peak: float, tops: Tops) -> Guess:
         """The guess of one row."""
         number = self.place[row]
-        return _guess(self.one, self.chances[number], _followed(self.one, number, self.extra), peak, self.rows, tops)
+        return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
 
 
 def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:

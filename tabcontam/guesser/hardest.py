@@ -1,6 +1,7 @@
 """Which columns are hardest to guess, without a fit of the guesser: those are asked."""
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import cache
 
 from tabcontam.guesser.columns import Column, as_column
 from tabcontam.guesser.laws import law_bits, seen_by_laws, with_derived
@@ -36,7 +37,7 @@ def least_sure_of(
         name: surprise(taken[name], [taken[other] for other in sorted(set(shown)) if other != name])
         for name in varied[: max(LOOKED_AT, count)]
     }
-    worded = {name: with_derived([one]) for name, one in taken.items()}
+    worded = cache(lambda name: with_derived([taken[name]]))  # few of them are looked at
     found: list[str] = []
     lawful: dict[str, int] = {}  # how many were chosen when laws were looked for last
     while lacking and len(found) < count:
@@ -45,7 +46,7 @@ def least_sure_of(
         if lawful.get(best) != beside:  # what more is shown can only make it easier to guess, so that the others wait
             lawful[best] = beside
             beside_it = sorted({*shown, *([] if apart else found)} - {best})
-            given = [one for other in seen_by_laws(best, beside_it, near) for one in worded[other]]
+            given = [one for other in seen_by_laws(best, beside_it, near) for one in worded(other)]
             lacking[best] = min(lacking[best], law_bits(taken[best], given))
             continue
         found.append(best)

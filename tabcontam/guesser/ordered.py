@@ -28,18 +28,23 @@ def ordered(view: View) -> list[Follows]:
         return []
     codes, thin = view.target.codes, view.thinned
     keys, least = _keys(thin), _most_frequent(codes[thin.learned]) + LEAST
+    numeric = view.target.numbers is not None
+
+    def between(line: _Line) -> float:
+        return _Between.of(line).share if numeric else 0.0
+
+    def whole(line: _Line) -> _Line:
+        return line if thin is view else _Line.of(view, codes, line.key, line.one)
+
     alone = [_Line.of(thin, codes, key, None) for key in keys]
-    between = [_Between.of(line) if view.target.numbers is not None else None for line in alone]
-    worth = [max(line.right, one.share if one else 0.0) for line, one in zip(alone, between, strict=True)]
-    best = sorted(range(len(keys)), key=lambda place: -worth[place])[:BEST]
-    pairs = [(keys[place], one) for place in best for one in (None, *_classes(view))]
-    lines = [(_Line.of(thin, codes, *pair), pair) for pair in pairs]
-    copied = sorted(((line.right, -place) for place, (line, _) in enumerate(lines) if line.right > least), reverse=True)
-    found = [_Line.of(view, codes, *lines[-place][1]).follows() for _, place in copied[:KEPT]]
-    if view.target.numbers is not None and lines:
-        shares = [_Between.of(line).share for line, _ in lines]
-        most = max(range(len(lines)), key=lambda place: (shares[place], -place))
-        found += [_Between.of(_Line.of(view, codes, *lines[most][1])).follows()] if shares[most] > LEAST else []
+    best = sorted(alone, key=lambda line: -max(line.right, between(line)))[:BEST]
+    classes = _classes(view)
+    lines = [line for first in best for line in (first, *(_Line.of(thin, codes, first.key, one) for one in classes))]
+    copied = sorted((line for line in lines if line.right > least), key=lambda line: -line.right)
+    found = [whole(line).follows() for line in copied[:KEPT]]
+    if numeric and lines:
+        most = max(lines, key=between)
+        found += [_Between.of(whole(most)).follows()] if between(most) > LEAST else []
     return found
 
 
@@ -76,6 +81,7 @@ class _Line:
     view: View
     codes: Ints
     key: Floats
+    one: Column | None  # the classes, if there are any
     below: Ints
     above: Ints
     shares: Floats  # of rows whose nearest neighbour has their value, by the size of the gap
@@ -109,7 +115,7 @@ class _Line:
         sizes = range(len(edges) + 1)
         shares = np.array([(hits[size == one].sum() + PRIOR * share) / ((size == one).sum() + PRIOR) for one in sizes])
         right = float(hits.sum() / max(1, probes))
-        return cls(view, codes, key, below, above, shares, edges, right)
+        return cls(view, codes, key, one, below, above, shares, edges, right)
 
     @property
     def asked(self) -> Ints:

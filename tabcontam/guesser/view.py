@@ -31,4 +31,5 @@ class View:
     @cached_property
     def thinned(self) -> "View":
         """The same with evenly chosen ones of many rows to learn from, to compare columns by."""
-        return replace(self, learned=self.learned[:: max(1, len(self.learned) // THINNED)])
+        every = len(self.learned) // THINNED
+        return replace(self, learned=self.learned[::every]) if every > 1 else self

@@ -16,7 +16,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
@@ -24,18 +23,17 @@ from tabcontam.calibration.power import TOGETHER, Judged, Planned, Trials, judge
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import bits
-from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
 from tests.answer_forms import FORMS, form
+from tests.benchmarks.method_page import put, rate
 from tests.benchmarks.skills import commerce, dated, measures, ordered, people, real, world
 from tests.benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
 from tests.benchmarks.skills.made import Made, arranged
 from tests.benchmarks.skills.once import found_once
 from tests.benchmarks.skills.predictors import FOREST, NEAREST, Predictors
 
-METHOD = Path(__file__).parents[2] / "docs" / "method.md"
 BEGIN, END = "<!-- skill: python -m tests.benchmarks.skill -->", "<!-- end of skill -->"
 KINDS = {
     kind.name: kind for module in (commerce, measures, people, dated, ordered, world, real) for kind in module.KINDS
@@ -178,16 +176,6 @@ def counted(results: Iterable[Counts], answerers: Sequence[str], verdict: str = 
     return sum(runs for word, runs in own if word == verdict), sum(runs for _, runs in own)
 
 
-def upper(found: int, runs: int) -> float:
-    """The exact upper limit of a rate at 95 % confidence (Clopper and Pearson 1934), in per cent."""
-    return 100 * float(clopper_pearson(found, runs, 0.9)[1]) if runs else 100.0
-
-
-def rate(found: int, runs: int) -> str:
-    """A rate with its exact upper limit at 95 % confidence."""
-    return f"{found} of {runs:,} (≤ {upper(found, runs):.2f} %)"
-
-
 def skill_table(results: Sequence[Counts]) -> list[str]:
     """A line for each kind, then all of them together."""
     lines = [
@@ -283,9 +271,7 @@ def main() -> None:
     for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:
         print(f"\n{title}\n" if title else "", *lines, sep="\n")
     if options.docs:
-        text = METHOD.read_text("utf-8")
-        before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-        METHOD.write_text(f"{before}{BEGIN}\n" + "\n".join(table) + f"\n{END}{after}", "utf-8")
+        put(table, BEGIN, END)
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
-from pathlib import Path
 
 from tabcontam.asking.plan import PlannedCell
 from tabcontam.calibration.power import (
@@ -32,15 +31,14 @@ from tabcontam.calibration.power import (
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, State, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
-from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.known.control import open_control
 from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.tables.table import load_table
 from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.rules import ALPHA
+from tests.benchmarks.method_page import put, rate
 
-METHOD = Path(__file__).parents[2] / "docs" / "method.md"
 BEGIN, END = "<!-- error rates: python -m tests.benchmarks.verdicts -->", "<!-- end of error rates -->"
 ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts
@@ -159,13 +157,6 @@ def controls(dataset: str, runs: int) -> dict[str, Counter[tuple[str, str]]]:
             for test, outcome in judge(run, trials, ALPHA).parts.items():
                 found[kind][test, str(outcome.verdict)] += 1
     return found
-
-
-def rate(found: int, runs: int) -> str:
-    """A rate with its exact upper limit at 95 % confidence."""
-    if not runs:
-        return "-"
-    return f"{found} of {runs:,} (≤ {100 * clopper_pearson(found, runs, 0.9)[1]:.2f} %)"
 
 
 def share(found: int, runs: int) -> str:
@@ -334,9 +325,7 @@ def main() -> None:
         ):
             print(f"\n{title}\n" if title else "", *lines, sep="\n")
         if options.docs:
-            text = METHOD.read_text("utf-8")
-            before, after = text.partition(BEGIN)[0], text.partition(END)[2]
-            METHOD.write_text(f"{before}{BEGIN}\n" + "\n".join(table) + f"\n{END}{after}", "utf-8")
+            put(table, BEGIN, END)
     if options.part != "simulated":
         found = side_by_side({name: (controls, (name, options.control_runs)) for name in names})
         print("\nControls\n", *control_lines(found), sep="\n")  # type: ignore[arg-type]

@@ -263,8 +263,8 @@ class Given:
     right: bool
     outcomes: tuple[tuple[float, float], ...]
     bits: float
-    silent: float = 0.0
-    due: float = 0.0
+    silent: float
+    due: float
 
 
 @dataclass(frozen=True)
@@ -278,14 +278,13 @@ class Answered:
     odds: "tuple[Odds, ...]"
 
 
-def _given(guess: Guess, cell: str, truth: Cell, right: bool) -> Given:
-    """An answered cell with what it can be worth; where it is not right, perhaps it is so in fewer digits."""
+def _worth(guess: Guess, cell: str, truth: Cell, right: bool) -> tuple[float, tuple[tuple[float, float], ...]]:
+    """The bits of an answered cell, which may be right in fewer digits, and all that it can be worth, with chances."""
     chances = guess.chances(cell)
     bits_of = worths(chances)
     new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
     place = 0 if right else None if truth is None else guess.precision(cell, truth)
-    bits = 0.0 if place is None else bits_of[place]
-    return Given("", chances[0], right, tuple(zip(bits_of, new, strict=True)), bits)
+    return 0.0 if place is None else bits_of[place], tuple(zip(bits_of, new, strict=True))
 
 
 def answered(trial: Trial) -> Answered:
@@ -310,9 +309,9 @@ def answered(trial: Trial) -> Answered:
         cell = _said(guess, parsed.get(name))
         if cell is not None:
             right = reading is not None and name in reading.right
-            found = _given(guess, cell, truth[name], right)
-            silent, due = _silent(guess, truth[name])
-            given[name] = replace(found, lies_in=query.lies_in.get(name, name), silent=silent, due=due)
+            worth, outcomes = _worth(guess, cell, truth[name], right)
+            lies_in, chance = query.lies_in.get(name, name), min(1.0, guess.of(cell))
+            given[name] = Given(lies_in, chance, right, outcomes, worth, *_silent(guess, truth[name]))
     known = [name for name in query.chance if truth[name] is not None]
     return Answered(
         given=tuple(given.values()),
@@ -332,5 +331,5 @@ def _silent(guess: Guess, cell: Cell) -> tuple[float, float]:
     """The bits that the silent predictor got for a cell, and those that the guesser expects of its answer."""
     if guess.silent is None:
         return 0.0, 0.0
-    found = _given(guess, guess.silent, cell, same_value(guess.silent, cell))
-    return found.bits, sum(worth * chance for worth, chance in found.outcomes)
+    bits, outcomes = _worth(guess, guess.silent, cell, same_value(guess.silent, cell))
+    return bits, sum(worth * chance for worth, chance in outcomes)
