@@ -2,10 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from math import isfinite
+from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +20,8 @@ from tabcontam.tables.table import Cell
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+
+Fact = TypeVar("Fact")
 
 MISSING = ""  # the key of a missing cell
 NUMERIC = 0.95  # of a column's cells have to be numbers
@@ -42,6 +47,18 @@ class Column:
     def at(self, rows: Sequence[int]) -> "Column":
         """The same column in these rows alone."""
         return Column(self.name, tuple(map(self.cells.__getitem__, rows)), tuple(map(self.keys.__getitem__, rows)))
+
+    def sampled(self, rows: tuple[int, ...]) -> "Column":
+        """The same column in these rows alone: the very same as before, for the two samples that were asked last."""
+        found = self._samples.pop(rows, None) or self.at(rows)
+        self._samples[rows] = found
+        for earlier in list(self._samples)[:-2]:
+            del self._samples[earlier]
+        return found
+
+    @cached_property
+    def _samples(self) -> "dict[tuple[int, ...], Column]":
+        return {}
 
     def later(self, name: str, by: int) -> "Column":
         """The column, named so, of the cells that stand so many rows before; the first rows have none."""
@@ -72,7 +89,7 @@ class Column:
             return self.numbers
         found = {key: DIGITS.findall(key[:LONGEST]) for key in set(self.keys)}
         last = {key: float(digits[-1]) if digits else float("nan") for key, digits in found.items()}
-        numbers = np.array([last[key] for key in self.keys], dtype=np.float64)
+        numbers = np.fromiter(map(last.__getitem__, self.keys), np.float64, len(self.keys))
         return numbers if np.isfinite(numbers).sum() >= 0.5 * len(numbers) else None
 
     @cached_property
@@ -86,21 +103,21 @@ class Column:
     def codes(self) -> Ints:
         """Whole numbers from 1 in the order of the keys; 0 is missing."""
         known = {key: place + 1 for place, key in enumerate(sorted(set(self.keys) - {MISSING}))}
-        return np.array([known.get(key, 0) for key in self.keys], dtype=np.int64)
+        known[MISSING] = 0
+        return np.fromiter(map(known.__getitem__, self.keys), np.int64, len(self.keys))
 
     @cached_property
     def numbers(self) -> Floats | None:
         """The cells as numbers, NaN where missing or none; None where the column is of texts."""
         known = {key: as_number(key) for key in set(self.keys)}
-        found = np.array([known[key] for key in self.keys], dtype=np.float64)
-        present = sum(key != MISSING for key in self.keys)
+        found = np.fromiter(map(known.__getitem__, self.keys), np.float64, len(self.keys))
+        present = len(self.keys) - self.keys.count(MISSING)
         return found if present and np.isfinite(found).sum() >= NUMERIC * present else None
 
     @cached_property
     def decimals(self) -> int:
         """The decimals that nearly all of the values need at most."""
-        finite = (Decimal(key) for key in set(self.keys) if np.isfinite(as_number(key)))
-        needed = sorted(-int(number.as_tuple().exponent) for number in finite)
+        needed = sorted(_decimals(key) for key in set(self.keys) if isfinite(as_number(key)))
         return min(MOST_DECIMALS, max(0, needed[int(0.98 * (len(needed) - 1))])) if needed else 0
 
     @cached_property
@@ -137,6 +154,18 @@ class Column:
         places[kept] = np.arange(1, len(kept) + 1)
         places[0] = 0
         return np.asarray(places[self.codes])
+
+
+def remembered(find: Callable[[Column], Fact]) -> Callable[[Column], Fact]:
+    """The same function, which finds out once about each column."""
+    known: WeakKeyDictionary[Column, Fact] = WeakKeyDictionary()
+
+    def found(one: Column) -> Fact:
+        if one not in known:
+            known[one] = find(one)
+        return known[one]
+
+    return found
 
 
 def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
@@ -196,6 +225,12 @@ def written(whole: int, decimals: int) -> str:
 def number_key(whole: int, decimals: int) -> str:
     """The key of a number that is a whole count of the last decimal."""
     return value_key(written(whole, decimals))
+
+
+def _decimals(key: str) -> int:
+    """How many decimals the number of a key has; fewer than none where it ends in zeros."""
+    digits, _, exponent = key.partition("e")
+    return len(digits.partition(".")[2]) - int(exponent or 0)
 
 
 def as_number(key: str) -> float:

@@ -101,7 +101,7 @@ class Fit:
     def rounded(self) -> list[tuple[list[str], Ints]]:
         """For each precision that the target may be rounded to: the rounded values, and which of them each key has.
 
-        A key that is no number has the place -1.
+        A key that is no number has the place behind the last one.
         """
         found = []
         chains = [chain(key, self.target.coarser) for key in self.keys]
@@ -109,7 +109,7 @@ class Fit:
             keys = [one[number] for one in chains]
             texts = sorted({key for key in keys if key is not None})
             place = {key: index for index, key in enumerate(texts)}
-            found.append((texts, np.array([-1 if key is None else place[key] for key in keys], dtype=np.int64)))
+            found.append((texts, np.array([len(texts) if key is None else place[key] for key in keys], dtype=np.int64)))
         return found
 
     @property

@@ -9,6 +9,7 @@ from tabcontam.guesser.columns import Bools, Column, Floats, Ints
 from tabcontam.guesser.fit import Counted, Fit, counted
 
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
+SHRUNK = np.array(SHRINKS)[:, None]
 ESCAPES = (0.3, 0.1, 0.03, 1.0)
 PAIRED = 4  # shown columns of which all pairs are tried
 MANY = 20  # values of a column that is more than a class
@@ -53,24 +54,26 @@ def codings(one: Column) -> list[Ints]:
 
 
 def left_out(given: Ints, target: Ints, counted: Bools | None = None) -> float:
-    """The mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks."""
+    """The mean log2 of each row's probability by the other rows' frequencies, with the best of the shrinks.
+
+    Values of the target that are not `counted`, by code, add nothing to it.
+    """
     return max(_by_shrink(given, target, counted))
 
 
-def _by_shrink(given: Ints, target: Ints, counted: Bools | None) -> list[float]:
-    """That mean for each of the shrinks; the rows that are not `counted` add nothing to it."""
+def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[float]:
+    """That mean for each of the shrinks: rows with the same two codes have the same probability."""
     total = len(target)
     if total < 2:
         return [0.0] * len(SHRINKS)
-    pairs = given * (int(target.max()) + 1) + target
-    _, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
-    matching, group = both[places] - 1, np.bincount(given)[given] - 1
-    prior = (np.bincount(target)[target] - 1) / (total - 1)
-    found = []
-    for shrink in SHRINKS:
-        logs = np.log2(np.maximum((matching + shrink * prior) / (group + shrink), 1 / total))
-        found.append(float(np.mean(logs if counted is None else np.where(counted, logs, 0.0))))
-    return found
+    width = int(target.max()) + 1
+    kinds, both = np.unique(given * width + target, return_counts=True)
+    givens, targets = np.divmod(kinds, width)
+    group, prior = np.bincount(given)[givens] - 1, (np.bincount(target)[targets] - 1) / (total - 1)
+    chances = (both - 1 + SHRUNK * prior) / (group + SHRUNK)
+    weights = both if counted is None else both * counted[targets]
+    means = np.log2(np.maximum(chances, 1 / total)) @ (weights / total)
+    return [float(mean) for mean in means]
 
 
 def paired(one: Ints, other: Ints) -> Ints:
@@ -82,7 +85,7 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, Counted]:
 
     shape = (int(codes.max()) + 1, len(fit.keys))
     counts = csr_matrix((np.ones(len(fit.train)), (codes[fit.train], fit.codes)), shape=shape)
-    means = _by_shrink(codes[fit.train], fit.codes, None)
+    means = _by_shrink(codes[fit.train], fit.codes)
     shrink = SHRINKS[means.index(max(means))]
     matrix: Floats = np.asarray(counts[codes[fit.predicted]].todense(), dtype=np.float64)
     dense = (matrix + shrink * fit.marginal) / (matrix.sum(axis=1, keepdims=True) + shrink)

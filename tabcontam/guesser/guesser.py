@@ -18,7 +18,7 @@ from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
-from tabcontam.guesser.laws import Follows, follows, seen_by_laws, with_derived
+from tabcontam.guesser.laws import Follows, derived, follows, seen
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
@@ -59,25 +59,25 @@ def guess_chain(
         return [
             [marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows
         ]
-    taken = {name: one.at(sample.rows) for name, one in whole.items()}
+    taken = {name: one.sampled(sample.rows) for name, one in whole.items()}
     places = {row: place for place, row in enumerate(sample.rows)}
     wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    words = {name: with_derived([taken[name]]) for name in sorted({*shown, *asked[:-1]})}
+    words = {name: derived(taken[name]) for name in sorted({*shown, *asked[:-1]})}
     everywhere = Everywhere(whole, taken, sample)
     visible = sorted(set(shown))
     close = visible if near is None else sorted(set(near))
     chains = []
     with one_thread():
+        silent = everywhere.silent(asked, close)
         for place, name in enumerate(asked):
             beside_it = [*visible, *asked[:place]]
             given = _given(words, beside_it)
-            laws = _laws(taken[name], _given(words, seen_by_laws(name, beside_it, near)), sample)
+            laws = _laws(taken[name], _given(words, seen(name, beside_it, near)), sample)
             views = everywhere.views(name, [*close, *asked[:place]])
             chains.append(_guesses(taken[name], given, sample, wanted, views, laws))
-        beside = everywhere.silent(asked, close)
     chains = [
         [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
-        for chain, answers in zip(chains, beside, strict=True)
+        for chain, answers in zip(chains, silent, strict=True)
     ]
     return [list(chain) for chain in zip(*chains, strict=True)]
 
@@ -270,14 +270,12 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     a few hundredths of a bit, too low the error rate.
     """
     floor = 1 / (len(one.fit.train) + 1)
-    likely = np.flatnonzero(chances + np.sqrt(chances / rows) > floor)
-    best = likely[np.argsort(-chances[likely], kind="stable")][: LISTED + len(followed) + 3].tolist() or [2]
+    likely = np.flatnonzero(chances > (sqrt(floor + 0.25 / rows) - sqrt(0.25 / rows)) ** 2)  # raised above the floor
+    best = _largest(chances, likely, LISTED + len(followed) + 3) or [2]
     found = {one.fit.keys[place]: float(chances[place]) for place in best if 1 < place < len(chances)}
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
-    bounded = {key: min(1.0, max(0.0, chance)) for key, chance in found.items() if key}
-    raised = ((key, min(1.0, chance + sqrt(chance * (1 - chance) / rows))) for key, chance in bounded.items())
-    ranked = sorted(raised, key=lambda item: (-item[1], item[0]))
+    ranked = _raised(found, rows)
     ranked[:1] = [(key, tops.raised(chance)) for key, chance in ranked[:1]]
     rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
     texts = one.fit.target.texts
@@ -285,6 +283,22 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
     coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
     return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])), coarser)
+
+
+def _raised(chances: Mapping[str, float], rows: int, more: float = 0.0) -> list[tuple[str, float]]:
+    """Probabilities and `more` of each, raised by their standard error among so many rows, the largest first."""
+    exact = np.clip(np.fromiter(chances.values(), np.float64, len(chances)) + more, 0, 1)
+    raised = np.minimum(1.0, exact + np.sqrt(exact * (1 - exact) / rows))
+    return [(key, -least) for least, key in sorted(zip((-raised).tolist(), chances, strict=True))]
+
+
+def _largest(chances: Floats, places: Ints, count: int) -> list[int]:
+    """So many of these places that have most, the first of equals first."""
+    if len(places) > 2 * count:  # to sort all of many takes longer
+        least = np.partition(chances[places], len(places) - count)[len(places) - count]
+        places = places[chances[places] >= least]
+    ranked: list[int] = places[np.argsort(-chances[places], kind="stable")][:count].tolist()
+    return ranked
 
 
 def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: float, rows: int) -> tuple[Rounded, ...]:
@@ -295,17 +309,14 @@ def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: fl
     """
     found = []
     for fewer, (place, (texts, bins)) in enumerate(zip(fit.target.coarser, fit.rounded, strict=True), start=1):
-        known = bins >= 0
-        masses = np.bincount(bins[known], weights=chances[known], minlength=len(texts))
-        best = np.argsort(-masses, kind="stable")[: LISTED + len(followed) + 1].tolist()
+        masses: Floats = np.asarray(np.bincount(bins, chances, len(texts)), dtype=np.float64)[: len(texts)]
+        best = _largest(masses, np.arange(len(texts)), LISTED + len(followed) + 1)
         mass = {texts[one]: float(masses[one]) for one in best}
         for key, share in followed.items():
             if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
                 mass[rounded] = mass.get(rounded, 0.0) + share
         other = novel if fit.gridded else novel * 10**fewer
-        likely = sorted(mass.items(), key=lambda item: (-item[1], item[0]))[: LISTED + 1]
-        bounded = ((key, min(1.0, max(0.0, chance) + (0.0 if fit.gridded else other))) for key, chance in likely)
-        raised = [(key, min(1.0, SURER * (chance + sqrt(chance * (1 - chance) / rows)))) for key, chance in bounded]
+        raised = [(key, min(1.0, SURER * chance)) for key, chance in _raised(mass, rows, 0.0 if fit.gridded else other)]
         rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED:]), 0.0))
         found.append(Rounded(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
     return tuple(found)

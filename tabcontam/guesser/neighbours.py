@@ -13,12 +13,12 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
         return {}, {}
     alike, by_score = _distances(fit)
     near = _nearest(by_score, min(20, len(fit.train) - 1))
-    dense = {"near": _by_weights(fit, near)[0]}
-    dense["few"] = _by_weights(fit, _nearest(by_score, min(3, len(fit.train) - 1)))[0]
+    dense = {"near": _beside_marginal(fit, near)}
+    dense["few"] = _beside_marginal(fit, _nearest(by_score, min(3, len(fit.train) - 1)))
     if fit.gridded:
         dense["smoothed"] = _smoothed(fit, near)
-    counted = {"alike": _by_weights(fit, _close(alike))[1], "close": _by_weights(fit, _close(by_score))[1]}
-    return dense, counted
+    close = {"alike": _close(alike), "close": _close(by_score)}
+    return dense, {name: counted(_shares(fit, weights), LEFT) for name, weights in close.items()}
 
 
 def _distances(fit: Fit) -> tuple[Floats, Floats]:
@@ -63,9 +63,12 @@ def _bell(distances: Floats, reach: Floats | float) -> Floats:
     return np.asarray(np.exp(weights, out=weights))
 
 
-def _by_weights(fit: Fit, weights: Floats) -> tuple[Floats, Counted]:
-    counts = _shares(fit, weights)
-    return (counts + fit.marginal) / (weights.sum(axis=1, keepdims=True) + 1), counted(counts, LEFT)
+def _beside_marginal(fit: Fit, weights: Floats) -> Floats:
+    """The weighted rows' values, with the frequencies of all rows as one row more."""
+    found = _shares(fit, weights)
+    found += fit.marginal
+    found /= weights.sum(axis=1, keepdims=True) + 1
+    return found
 
 
 def _smoothed(fit: Fit, weights: Floats) -> Floats:

@@ -16,10 +16,11 @@ def boosted(fit: Fit) -> Floats | None:
     classes = frequent(fit)
     if not fit.shown or classes is None:
         return None
-    kept = int(classes.max())
     model = HistGradientBoostingClassifier(
-        max_iter=40 if kept <= 4 else 25,
+        learning_rate=0.2,
+        max_iter=12,
         max_leaf_nodes=8,
+        max_bins=64,
         l2_regularization=1.0,
         early_stopping=False,
         random_state=0,
@@ -70,7 +71,7 @@ def regressed(fit: Fit) -> Floats | None:
     if spread > 20 * len(rows) * float(np.median(fit.step(numbers))):
         return None  # no value would be likelier than one that was never seen
     model = HistGradientBoostingRegressor(
-        max_iter=60, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
+        max_iter=60, max_bins=64, max_leaf_nodes=8, l2_regularization=1.0, early_stopping=False, random_state=0
     )
     features = _design(fit)
     model.fit(features[rows], left)

@@ -42,16 +42,24 @@ class Everywhere:
         return len(self.sample.fits) == 1
 
     @cached_property
+    def partial(self) -> bool:
+        """Whether there are rows beside the sample's: more than are fitted, of the table or of known files."""
+        return len(self.sample.rows) < len(next(iter(self.whole.values())).keys)
+
+    @cached_property
     def columns(self) -> Mapping[str, Column]:
         """The columns that are learned from."""
-        return self.whole if self.large else self.taken
+        return self.whole if self.partial else self.taken
 
     @cached_property
     def fits(self) -> list[tuple[Ints, Ints]]:
         """For each fit the places learned from, which are all that are not asked, and those predicted."""
-        if not self.large:
+        if not self.partial:
             return list(self.sample.fits)
         rows = np.array(self.sample.rows, dtype=np.int64)
+        if not self.large:
+            every = np.arange(len(next(iter(self.whole.values())).keys))
+            return [(np.setdiff1d(every, rows[places]), rows[places]) for _, places in self.sample.fits]
         ((_, predicted),) = self.sample.fits
         asked = rows[self.sample.groups == 1]
         count = len(next(iter(self.whole.values())).keys)
@@ -70,7 +78,7 @@ class Everywhere:
             fits = [(learned, predicted[~np.isin(predicted, learned)])]
         given = [self.columns[name] for name in shown]
         found = silent_answers([self.columns[name] for name in asked], given, fits)
-        if self.large:
+        if self.partial:
             return found
         return [{self.sample.rows[place]: value for place, value in answers.items()} for answers in found]
 

@@ -13,6 +13,8 @@ from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints
 TREES = 10
 FEWEST_TREES = 3
 WORK = 60_000  # rows times trees, as a rule
+LARGE = 2000  # rows to learn from; of more, a leaf has at least so many:
+LARGE_LEAF = 3
 
 
 def silent_answers(
@@ -33,7 +35,9 @@ def silent_answers(
     outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
     for train, predicted in fits:
         trees = int(np.clip(WORK // max(1, len(train)), FEWEST_TREES, TREES))
-        model = ExtraTreesRegressor(trees, max_features=0.3, random_state=0).fit(features[train], outputs[train])
+        leaf = LARGE_LEAF if len(train) > LARGE else 1
+        model = ExtraTreesRegressor(trees, max_features=0.3, min_samples_leaf=leaf, random_state=0)
+        model.fit(features[train], outputs[train])
         grown, asked = model.apply(features[train]), model.apply(features[predicted])
         for target, found in zip(targets, answers, strict=True):
             codes, keys = _coded([target.keys[row] for row in train.tolist()])

@@ -14,9 +14,9 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import extra_rows, known_rows
 from tabcontam.tables.table import Table
 
-WIDE = 20  # columns up to which the cells of four rows are looked at, and not only of the row before
+WIDE = 20  # columns up to which all are looked at for how long their cells have been the same
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 5  # of the guesser: what another one made is not read
+VERSION = 6  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ def guessed(
     def find() -> list[Guessed]:
         from tabcontam.guesser.guesser import guess_chain
 
-        cells, given = _cells(table, [*asked, *shown], shown, _lagged(table, asked) if before else ())
+        cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
         near = _last_row(table) if before else None
         chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
         lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
@@ -86,7 +86,8 @@ def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = 
         from tabcontam.guesser.hardest import least_sure_of
 
         given = () if before else table.columns
-        cells, shown = _cells(table, columns if before else table.columns, given, _lagged(table, ()) if before else ())
+        lagged = table.columns[:WIDE] if before else ()
+        cells, shown = _cells(table, columns if before else table.columns, given, lagged)
         near = _last_row(table) if before else None
         order = _order(table)
         return tuple(least_sure_of(cells, shown, columns, count, table.missing, order, apart=not before, near=near))
@@ -107,20 +108,20 @@ def _cells(
 ) -> tuple[dict[str, Column], list[str]]:
     """The columns that a guesser needs, and the names of the shown ones.
 
-    With features that are `lagged`, the rows before are shown: four of these features, and of others the last; and for
-    each how many rows have the same cell by now.
+    With features that are `lagged`, the rows before are shown: four of these features, and of others the last; and how
+    many rows have the same cell by now, of a wide table for these features alone.
     """
     columns = {name: _column(table, name) for name in names}
     if not lagged:
         return columns, list(shown)
-    before: dict[str, Column] = {}
-    for name in table.columns:
-        lags = [_column(table, name, by) for by in range(1, LAGS + 1 if name in lagged else 2)]
-        before |= {one.name: one for one in lags}
-        if len(lags) > 1:
-            run = cached_fact(table, ("run", name), partial(runs, name, lags))
-            before[run.name] = run
-    return columns | before, [*shown, *before]
+    before = [_column(table, name, by) for name in table.columns for by in range(1, LAGS + 1 if name in lagged else 2)]
+    running = table.columns if len(table.columns) <= WIDE else lagged
+    before += [cached_fact(table, ("run", name), partial(_run, table, name)) for name in running]
+    return columns | {one.name: one for one in before}, [*shown, *(one.name for one in before)]
+
+
+def _run(table: Table, name: str) -> Column:
+    return runs(name, [_column(table, name, by) for by in range(1, LAGS + 1)])
 
 
 def _column(table: Table, name: str, by: int = 0) -> Column:
@@ -140,11 +141,6 @@ def _column(table: Table, name: str, by: int = 0) -> Column:
 def _last_row(table: Table) -> list[str]:
     """What the cells of the row before are called."""
     return [previous(name) for name in table.columns]
-
-
-def _lagged(table: Table, asked: Collection[str]) -> Collection[str]:
-    """The features of which four rows are looked at: all of a table that is not wide, else those that are asked."""
-    return table.columns if len(table.columns) <= WIDE else asked or table.columns[:WIDE]
 
 
 def _known(table: Table) -> frozenset[int]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import prod
+from math import prod, sqrt
 from random import Random
 from typing import TYPE_CHECKING, ClassVar
 
@@ -48,6 +48,7 @@ MORE = "0"  # added to an answer that was cut, to see which of its values could 
 NULL = "the hidden cells are drawn anew from what a guesser makes of the prompt; the answers stay"
 SHARE = 0.5  # of the rows that a model remembers
 POWER = 0.5  # with which it has to be found
+LUCK = 1.0  # standard deviations that a silent predictor may be ahead of the guesser by luck
 HALF = 0.5  # of the asked features have to be read before a text counts as an answer
 LEAST_ROWS = 20  # different ones: in a smaller table nobody can tell what is remembered from what is guessed
 
@@ -135,7 +136,8 @@ class RowTest(Test):
         """The recalled bits against the guesser: the replies stay, the hidden cells are drawn anew from its guess.
 
         What a silent predictor, which learned from all rows that are not asked, gets beyond what the guesser expects of
-        its answers in the same cells is what an honest predictor has ahead of the guesser. It counts for nothing.
+        its answers in the same cells, and beyond luck, is what an honest predictor has ahead of the guesser. It counts
+        for nothing.
         """
         # numpy is imported where something is weighed: reading and replaying go without
         from tabcontam.statistics.exact import UNIT, outcome_tail, share_interval, weight_of
@@ -146,7 +148,8 @@ class RowTest(Test):
         possible = [[(weight_of(worth), chance) for worth, chance in cell.outcomes] for cell in cells]
 
         def ahead(those: Sequence[int]) -> int:
-            return max(0, round(UNIT * sum(cells[one].silent - cells[one].due for one in those)))
+            lead = sum(cells[one].silent - cells[one].due for one in those)
+            return max(0, round(UNIT * (lead - LUCK * sqrt(sum(cells[one].luck for one in those)))))
 
         def tail(those: Sequence[int]) -> float:
             if sum(cells[one].silent for one in those) >= sum(cells[one].bits for one in those):
@@ -255,7 +258,8 @@ class Given:
     `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
     and so on. `bits` are those that it is worth.
 
-    `silent` are the bits that the silent predictor got for the cell, and `due` those that the guesser expects of it.
+    `silent` are the bits that the silent predictor got for the cell, `due` those that the guesser expects of it, and
+    `luck` is their variance under the guesser.
     """
 
     lies_in: str
@@ -265,6 +269,7 @@ class Given:
     bits: float
     silent: float
     due: float
+    luck: float
 
 
 @dataclass(frozen=True)
@@ -327,9 +332,10 @@ def _said(guess: Guess, cell: Cell) -> Cell:
     return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
 
 
-def _silent(guess: Guess, cell: Cell) -> tuple[float, float]:
-    """The bits that the silent predictor got for a cell, and those that the guesser expects of its answer."""
+def _silent(guess: Guess, cell: Cell) -> tuple[float, float, float]:
+    """The bits that the silent predictor got for a cell, those that the guesser expects of its answer, and variance."""
     if guess.silent is None:
-        return 0.0, 0.0
+        return 0.0, 0.0, 0.0
     bits, outcomes = _worth(guess, guess.silent, cell, same_value(guess.silent, cell))
-    return bits, sum(worth * chance for worth, chance in outcomes)
+    mean = sum(worth * chance for worth, chance in outcomes)
+    return bits, mean, sum(worth * worth * chance for worth, chance in outcomes) - mean * mean

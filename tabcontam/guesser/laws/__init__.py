@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tabcontam.guesser.columns import LAGS, Column, Floats, previous, with_words
+from tabcontam.guesser.columns import LAGS, Column, Floats, previous, remembered, with_words
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
@@ -52,15 +52,26 @@ def with_derived(columns: Iterable[Column]) -> list[Column]:
     return with_dates(with_words(columns))
 
 
-def seen_by_laws(target: str, shown: Sequence[str], near: Collection[str] | None) -> list[str]:
+@remembered
+def derived(one: Column) -> list[Column]:
+    """The column, and what laws and predictors see beside it."""
+    return with_derived([one])
+
+
+def seen(target: str, shown: Sequence[str], near: Collection[str] | None) -> list[str]:
     """The shown features in which laws are looked for; of earlier rows the last, and of the target's own all four.
 
     `near` are the features of the last row, where earlier rows are shown; None where none are.
     """
     if near is None:
         return list(shown)
-    own = {previous(target, by) for by in range(1, LAGS + 1)}
+    own = own_lags(target)
     return [name for name in shown if name in near or name in own or not name.startswith(FURTHER)]
+
+
+def own_lags(target: str) -> set[str]:
+    """What a feature's cells of the last four rows are called."""
+    return {previous(target, by) for by in range(1, LAGS + 1)}
 
 
 def held(fit: Fit) -> dict[str, tuple[Floats, Floats]]:

@@ -12,7 +12,7 @@ from datetime import date
 
 import numpy as np
 
-from tabcontam.guesser.columns import MISSING, Column, Floats
+from tabcontam.guesser.columns import MISSING, Column, Floats, remembered
 from tabcontam.reading.reading import value_key
 
 DAY = 86400  # seconds
@@ -120,6 +120,7 @@ class Dates:
         return "".join(str(values[field]).zfill(width) if field else between for field, between, width in self.parts)
 
 
+@remembered
 def dates_of(one: Column) -> Dates | None:
     """A column's dates or times; None where it holds none."""
     places = range(0, len(one.cells), len(one.cells) // (4 * SAMPLE) + 1)

@@ -87,7 +87,7 @@ def _tried(search: Search, shown: Sequence[Column]) -> Iterator[Fitted]:
 
 def _related(lines: Floats, y: Floats) -> list[int]:
     """The places of the columns, those first whose ranks go most with the target's."""
-    middle = np.array([float(np.nanmedian(line)) for line in lines])
+    middle = np.array([float(np.nanmedian(line)) if np.isfinite(line).any() else 0.0 for line in lines])
     filled = np.where(np.isfinite(lines), lines, middle[:, None])
     ranks = np.argsort(np.argsort(filled, axis=1), axis=1)
     own = np.argsort(np.argsort(y))

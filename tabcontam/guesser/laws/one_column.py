@@ -37,9 +37,10 @@ def surprise(target: Column, given: Sequence[Column]) -> float:
     """The mean bits of a cell of the target for the best of simple predictors given one column, left one out."""
     rows = np.arange(len(target.keys))
     none = np.zeros(len(rows), dtype=np.int64)
-    scores = [left_out(none, target.codes, target.codes > 0)]
+    known = np.arange(int(target.codes.max(initial=0)) + 1) > 0
+    scores = [left_out(none, target.codes, known)]
     for one in given:
-        scores += [left_out(codes, target.codes, target.codes > 0) for codes in codings(one)]
+        scores += [left_out(codes, target.codes, known) for codes in codings(one)]
         scores += [score for score, _ in _relations(target, one, rows)]
     return -max(scores)
 

@@ -1,10 +1,12 @@
 """How a row of the file follows from those before it: constant steps and growth, rounded as the column is."""
 
 from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.guesser.columns import LAGS, Column, Floats, column, number_key, previous, scaled
+from tabcontam.guesser.columns import LAGS, Bools, Column, Floats, Ints, column, number_key, previous, scaled
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 
@@ -24,8 +26,8 @@ def order(fit: Fit) -> list[Follows]:
     forms = _forms([np.full(len(target), np.nan) if one is None else one for one in numbers])
     step = _step(fit)
     found = [form for numbers in forms if (form := _followed(fit, target, numbers, step)) is not None]
-    found.sort(key=lambda item: -item[0])
-    return [follows for _, follows in found[:KEPT]]
+    found.sort(key=lambda form: -form.right)
+    return [form.follows(fit) for form in found[:KEPT]]
 
 
 def _forms(x: list[Floats]) -> list[Floats]:
@@ -63,8 +65,31 @@ def _step(fit: Fit) -> int:
     return max(1, round(middle * float(10**fit.target.decimals)))
 
 
-def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> tuple[float, Follows] | None:
-    """How often a form is right, with what follows by it; None where that is hardly ever."""
+@dataclass(frozen=True, eq=False)
+class _Form:
+    """A form that was right in some of the trained rows, give or take an offset."""
+
+    right: float  # how often
+    wholes: Ints  # what it makes of each row, as a count of the last decimal
+    known: Bools  # the rows in which it makes something
+    offsets: Sequence[tuple[int, float]]  # how far off it is how often
+
+    def follows(self, fit: Fit) -> Follows:
+        """What follows in the predicted rows."""
+        return Follows.of(
+            [
+                {number_key(whole + offset, fit.target.decimals): share for offset, share in self.offsets}
+                if known
+                else {}
+                for whole, known in zip(
+                    self.wholes[fit.predicted].tolist(), self.known[fit.predicted].tolist(), strict=True
+                )
+            ]
+        )
+
+
+def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> _Form | None:
+    """How often a form is right, and how far off it is; None where it hardly ever is right."""
     known = np.isfinite(form) & (np.abs(np.nan_to_num(form, posinf=0, neginf=0)) < 1e12)
     wholes = np.rint(scaled(np.where(known, form, 0), fit.target.decimals) / step).astype(np.int64) * step
     both = fit.train[known[fit.train] & np.isfinite(target[fit.train])]
@@ -74,11 +99,8 @@ def _followed(fit: Fit, target: Floats, form: Floats, step: int) -> tuple[float,
     common = [(offset, count) for offset, count in apart.most_common(OFFSETS) if count > max(1, LEAST * len(fit.train))]
     if not common:
         return None
-    values: list[dict[str, float]] = []
-    for row in fit.predicted.tolist():
-        here = [(int(wholes[row]) + offset, count) for offset, count in common] if known[row] else []
-        values.append({number_key(whole, fit.target.decimals): count / (len(both) + 1) for whole, count in here})
-    return sum(count * count for _, count in common) / len(both), Follows.of(values)
+    right = sum(count * count for _, count in common) / len(both)
+    return _Form(right, wholes, known, [(offset, count / (len(both) + 1)) for offset, count in common])
 
 
 def runs(name: str, lags: list[Column]) -> Column:

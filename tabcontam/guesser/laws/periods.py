@@ -1,10 +1,8 @@
 """What follows from a whole number by its class: odd or even, its remainder, the decade or the band that it lies in."""
 
-from collections.abc import Iterator
-
 import numpy as np
 
-from tabcontam.guesser.columns import MISSING, Column, Ints
+from tabcontam.guesser.columns import MISSING, Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.frequencies import left_out
 from tabcontam.guesser.laws.base import Follows
@@ -16,6 +14,7 @@ SHIFTED = (10, 5, 4, 3)  # bands that may begin elsewhere than at a multiple
 LARGEST = 1e9
 LOOKED_AT = 24  # columns of whole numbers
 ROWS = 240  # on which a law is tried
+PURE = 0.5  # of the rows that have to have their class's most frequent value
 BETTER = 0.25  # bits a row that a law has to tell more than the number's own classes
 
 
@@ -26,19 +25,18 @@ def periods(fit: Fit) -> list[Follows]:
     if len(train) < 8 or len(np.unique(own)) > max(6, len(train) // 3):
         return []
     alone = left_out(np.zeros(len(train), dtype=np.int64), own)
-    found: list[tuple[float, int, Ints]] = []
+    found: list[tuple[float, int, Column, int]] = []
     number = 0
     for one in _whole(fit)[:LOOKED_AT]:
         plain = max(left_out(codes[train], own) for codes in (one.codes, one.binned))
-        for codes in _classes(one):
-            number += 1
-            mine = np.unique(codes[train], return_inverse=True)[1]
-            if 1 < mine.max() + 1 <= len(train) // 3:
-                told = _purity(mine, own)
-                if told > 0.5 and (score := left_out(mine, own)) > max(plain, alone) + BETTER:
-                    found.append((-score, number, codes))
+        ranked, counts = _numbered(_classes(one, train))
+        likely = np.flatnonzero((counts > 1) & (counts <= len(train) // 3))
+        for way in likely[_purities(ranked[likely], own) > PURE].tolist():
+            if (score := left_out(ranked[way], own)) > max(plain, alone) + BETTER:
+                found.append((-score, number + way, one, way))
+        number += len(ranked)
     found.sort(key=lambda item: item[:2])
-    return [_follows(fit, codes) for _, _, codes in found[:MOST]]
+    return [_follows(fit, _classes(one, np.arange(len(one.keys)))[way]) for _, _, one, way in found[:MOST]]
 
 
 def _whole(fit: Fit) -> list[Column]:
@@ -51,32 +49,44 @@ def _whole(fit: Fit) -> list[Column]:
     return found
 
 
-def _classes(one: Column) -> Iterator[Ints]:
-    """The classes of each row's number by each remainder and each band; those without a number are one class."""
+def _classes(one: Column, rows: Ints) -> Ints:
+    """The classes of these rows' numbers, a line a way: by each remainder, each band, and the first digits.
+
+    Rows without a number are one class.
+    """
     assert one.numbers is not None  # noqa: S101 - looked at before
     known = np.isfinite(one.numbers)
-    whole = np.rint(np.where(known, one.numbers, 0)).astype(np.int64)
-    spread = int(whole[known].max() - whole[known].min())
-    for by in REMAINDERS:
-        if by < spread:
-            yield np.where(known, whole % by, -1)
-    lowest = int(whole[known].min())
-    for by in BANDS:
-        if by < spread:
-            for shift in range(by if by in SHIFTED else 1):
-                yield np.where(known, (whole + shift) // by - lowest // by + 1, -1)
+    every = np.rint(np.where(known, one.numbers, 0)).astype(np.int64)
+    lowest, highest = int(every[known].min()), int(every[known].max())
+    whole = every[rows]
+    by = np.array([by for by in REMAINDERS if by < highest - lowest], dtype=np.int64)[:, None]
+    bands = [by for by in BANDS if by < highest - lowest]
+    shifted = np.array([(by, shift) for by in bands for shift in range(by if by in SHIFTED else 1)], dtype=np.int64)
+    size, shift = shifted.reshape(-1, 2).T[:, :, None]
+    ways = [whole % by, (whole + shift) // size - lowest // size + 1]
     if one.distinct > 30:  # digits from the left: the first of a code
-        with np.errstate(divide="ignore"):
-            size = np.floor(np.log10(np.maximum(np.abs(whole), 1))).astype(np.int64)
-        for kept in (1, 2):
-            yield np.where(known, whole // 10 ** np.maximum(0, size - kept + 1) + 100 * size, -1)
+        digits = np.floor(np.log10(np.maximum(np.abs(whole), 1))).astype(np.int64)
+        ways += [(whole // 10 ** np.maximum(0, digits - kept + 1) + 100 * digits)[None] for kept in (1, 2)]
+    return np.where(known[rows], np.concatenate(ways), -1)
 
 
-def _purity(mine: Ints, own: Ints) -> float:
-    """The share of rows that have their class's most frequent value."""
-    width = int(own.max()) + 1
-    counts = np.bincount(mine * width + own, minlength=(int(mine.max()) + 1) * width).reshape(-1, width)
-    return float(counts.max(axis=1).sum() / len(own))
+def _numbered(classes: Ints) -> tuple[Ints, Ints]:
+    """The classes of each line as numbers from 0, and how many there are."""
+    order = np.argsort(classes, axis=1, kind="stable")
+    new = np.diff(np.take_along_axis(classes, order, axis=1), axis=1) > 0
+    places = np.cumsum(np.insert(new, 0, False, axis=1), axis=1)
+    found = np.empty_like(classes)
+    np.put_along_axis(found, order, places, axis=1)
+    return found, places[:, -1] + 1
+
+
+def _purities(ranked: Ints, own: Ints) -> Floats:
+    """For each line of classes the share of rows that have their class's most frequent value."""
+    values = np.unique(own, return_inverse=True)[1]
+    width, deep = int(values.max()) + 1, int(ranked.max(initial=0)) + 1
+    flat = (np.arange(len(ranked))[:, None] * deep + ranked) * width + values[None, :]
+    counts = np.bincount(flat.ravel(), minlength=len(ranked) * deep * width).reshape(len(ranked), deep, width)
+    return np.asarray(counts.max(axis=2, initial=0).sum(axis=1) / len(own))
 
 
 def _follows(fit: Fit, codes: Ints) -> Follows:

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.guesser.columns import LARGEST, MISSING, MOST_DECIMALS, Column, Floats, as_number, scaled, written
+from tabcontam.guesser.columns import (
+    LARGEST,
+    MISSING,
+    MOST_DECIMALS,
+    Column,
+    Floats,
+    as_number,
+    remembered,
+    scaled,
+    written,
+)
 from tabcontam.reading.reading import value_key
 
 SAMPLE = 40  # cells by which most texts are told from quantities at once
@@ -61,6 +71,7 @@ class Quantity:
         return [None if text is None else value_key(form.text(text) if form else text) for text in texts]
 
 
+@remembered
 def quantity(one: Column) -> Quantity | None:
     """A column's numbers; those in its texts, if nearly all of them hold one number; None where there are none."""
     if one.numbers is not None:

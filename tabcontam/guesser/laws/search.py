@@ -8,7 +8,7 @@ import numpy as np
 from tabcontam.guesser.columns import Column, Floats, Ints
 from tabcontam.guesser.laws.linear import ROWS, powers, sums
 from tabcontam.guesser.laws.rounding import Sought
-from tabcontam.guesser.laws.terms import Terms, factors, interest, most_met, nicest, terms
+from tabcontam.guesser.laws.terms import Terms, factors, interest, met_at_most, most_met, nicest, terms
 
 FEW = 13  # rows on which all terms are tried
 SECOND_ROUND = 400  # terms that are tried on more rows
@@ -105,7 +105,7 @@ def _most(search: Search, low: Floats, high: Floats, rows: Ints) -> list[tuple[i
     """The terms whose constant comes to most of the values, by number, with the stretch of it: first by few rows."""
     worth = search.worth[np.searchsorted(search.known, rows)]
     few = slice(None, None, max(1, len(rows) // FEW))
-    first = most_met(low[:, few], high[:, few], worth[few])[0]
+    first = met_at_most(low[:, few], high[:, few], worth[few])
     best = np.argsort(-first, kind="stable")[:SECOND_ROUND]
     met, start, end = most_met(low[best], high[best], worth)
     chosen = np.argsort(-met, kind="stable")[:TAKEN]
