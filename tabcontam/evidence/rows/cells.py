@@ -18,8 +18,10 @@ from tabcontam.reading.answers import (
     read_json,
     read_named,
     spelling,
+    values_said,
 )
 from tabcontam.reading.numbers import is_number, number_in
+from tabcontam.reading.reading import same_value
 from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
 from tabcontam.tables.table import Cell
 
@@ -27,6 +29,7 @@ Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
+OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def sorts_of(query: Query) -> dict[str, Sort]:
@@ -59,7 +62,10 @@ def _value_bare(cell: str, sort: Sort) -> str:
 
 
 def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
+    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest.
+
+    One that it names twice with different values is left out.
+    """
     asked = tuple(sorts)
     folded = text.casefold()
     if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
@@ -75,7 +81,26 @@ def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) ->
             best, mixed = cells, now_mixed
         if len(best) == len(asked) and not mixed:
             break
-    return best
+    unclear = contradicted(text, tuple(best))
+    return {name: cell for name, cell in best.items() if name not in unclear}
+
+
+def contradicted(text: str, asked: Sequence[str]) -> set[str]:
+    """The features that one line, or one JSON object, names twice with different values: either could be meant.
+
+    Further rows on lines of their own contradict nothing: base models go on with them, and the first is the answer.
+    """
+    spelled = [spelling(name) for name in asked]
+    found = set()
+    for row in {*text.splitlines(), *OBJECT.findall(text)}:
+        folded = row.casefold()
+        for name in asked:
+            # of two columns whose names differ in their case alone, each may have its own value
+            if folded.count(_first_pieces((name,))[0]) > 1 and spelled.count(spelling(name)) == 1:
+                first, *others = values_said(row, name) or [None]
+                if any(other != first and not same_value(other, first) for other in others):
+                    found.add(name)
+    return found
 
 
 def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
@@ -85,7 +110,7 @@ def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict
     """
     if text.startswith("{"):
         cells = read_json(text, asked)
-        return cells if len(cells) == len(asked) else {}
+        return cells if len(cells) == len(asked) and not contradicted(text, asked) else {}
     if not isinstance(serializer, Template):
         return {}
     lead = serializer.lead(asked[0])
@@ -152,10 +177,16 @@ def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
 
 
 def _places(cells: Sequence[Cell], asked: Sequence[str]) -> list[int] | None:
-    """Where the asked features stand in a line of names; None in any other."""
-    names = [spelling(cell or "") for cell in cells]
-    spelled = [spelling(name) for name in asked]
-    return [names.index(name) for name in spelled] if all(name in names for name in spelled) else None
+    """Where the asked features stand in a line of names; None in any other, or where a name stands twice."""
+    places = [_place(cells, name) for name in asked]
+    return [place for place in places if place is not None] if None not in places else None
+
+
+def _place(cells: Sequence[Cell], name: str) -> int | None:
+    """The one place of a name, in the case that it is asked in or, where that is nowhere, in any spelling."""
+    exact = [place for place, cell in enumerate(cells) if cell == name]
+    alike = exact or [place for place, cell in enumerate(cells) if spelling(cell or "") == spelling(name)]
+    return alike[0] if len(alike) == 1 else None
 
 
 @lru_cache(maxsize=64)
