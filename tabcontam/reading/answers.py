@@ -203,9 +203,9 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
     return cells
 
 
-def values_said(text: str, name: str) -> list[str | None]:
+def values_said(text: str, name: str) -> Iterator[str | None]:
     """Each value that a text says of a feature, in the order in which it names it."""
-    return [first_value(text[match.end() :]) for match in _naming(name).finditer(text)]
+    return (first_value(text[match.end() :]) for match in _naming(name).finditer(text))
 
 
 def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:

@@ -29,6 +29,7 @@ Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
+SEPARATORS = re.compile(r"[-_ .]+")
 OBJECT = re.compile(r"\{[^{}]*\}")
 
 
@@ -62,10 +63,7 @@ def _value_bare(cell: str, sort: Sort) -> str:
 
 
 def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
-    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest.
-
-    One that it names twice with different values is left out.
-    """
+    """The asked features that an answer names, by the first reader that finds most of them and mixes up fewest."""
     asked = tuple(sorts)
     folded = text.casefold()
     if "[" not in text and not any(piece in folded for piece in _first_pieces(asked)):
@@ -81,26 +79,7 @@ def named_cells(text: str, sorts: Mapping[str, Sort], serializer: Serializer) ->
             best, mixed = cells, now_mixed
         if len(best) == len(asked) and not mixed:
             break
-    unclear = contradicted(text, tuple(best))
-    return {name: cell for name, cell in best.items() if name not in unclear}
-
-
-def contradicted(text: str, asked: Sequence[str]) -> set[str]:
-    """The features that one line, or one JSON object, names twice with different values: either could be meant.
-
-    Further rows on lines of their own contradict nothing: base models go on with them, and the first is the answer.
-    """
-    spelled = [spelling(name) for name in asked]
-    found = set()
-    for row in {*text.splitlines(), *OBJECT.findall(text)}:
-        folded = row.casefold()
-        for name in asked:
-            # of two columns whose names differ in their case alone, each may have its own value
-            if folded.count(_first_pieces((name,))[0]) > 1 and spelled.count(spelling(name)) == 1:
-                first, *others = values_said(row, name) or [None]
-                if any(other != first and not same_value(other, first) for other in others):
-                    found.add(name)
-    return found
+    return best
 
 
 def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict[str, Cell]:
@@ -110,7 +89,7 @@ def whole_row(text: str, asked: tuple[str, ...], serializer: Serializer) -> dict
     """
     if text.startswith("{"):
         cells = read_json(text, asked)
-        return cells if len(cells) == len(asked) and not contradicted(text, asked) else {}
+        return cells if len(cells) == len(asked) else {}
     if not isinstance(serializer, Template):
         return {}
     lead = serializer.lead(asked[0])
@@ -220,11 +199,45 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 
 
 def fresh(text: str, query: Query) -> str:
-    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
+    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is.
+
+    Those that contradict themselves are left out.
+    """
     if "\n" not in text:
-        return text
+        return unambiguous(text, query)
     shown = {line.strip() for line in rendered(query.prompt).splitlines()}
     lines = text.splitlines()
     new = [line for line in lines if line.strip() not in shown]
     announced = all(line.endswith(":") or FILLER.match(line) for line in new)
-    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
+    return unambiguous(text if announced and len(lines) == len(new) + 1 else "\n".join(new), query)
+
+
+def unambiguous(text: str, query: Query) -> str:
+    """A text without the lines, and JSON objects, that say a feature twice with different values: either may be meant.
+
+    Further rows, on lines of their own, are no contradiction: base models go on with them, and the first is the answer.
+    """
+    rows = {*OBJECT.findall(text), *text.splitlines()} if "{" in text else set(text.splitlines())
+    for row in sorted(rows, key=len, reverse=True):
+        if _contradicts_itself(row, query):
+            text = text.replace(row, "")
+    return text.strip()
+
+
+def _contradicts_itself(row: str, query: Query) -> bool:
+    close = SEPARATORS.sub("", row).casefold()
+    for name, spelled in _spelled_apart(query.asked).items():
+        if close.count(spelled) > 1:
+            sort = sorts_of(query)[name]
+            values = (value and _value_bare(value, sort) for value in values_said(row, name))
+            first = next(values, None)
+            if any(value != first and not same_value(value, first) for value in values):
+                return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _spelled_apart(asked: tuple[str, ...]) -> dict[str, str]:
+    """The names with their spelling, those aside that differ in their case alone: each may have its own value."""
+    spelled = list(map(spelling, asked))
+    return {name: own for name, own in zip(asked, spelled, strict=True) if own and spelled.count(own) == 1}
