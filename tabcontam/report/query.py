@@ -125,7 +125,7 @@ def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> As
     chance = _chance(guess, read or "", fewer) if given else None
     guessed = guess is not None and (chance is not None or not given)
     counts = state in RIGHT and guess is not None and chance is not None and _readable(trial)
-    weight = worths(guess.chances(read or ""))[fewer] if guess and counts else 0.0
+    weight = max(0.0, worths(guess.chances(read or ""))[fewer]) if guess and counts else 0.0  # no -0.0
     return AskedCell(feature, expected, read, state, chance, guessed, weight)
 
 

@@ -1,20 +1,26 @@
 """No trick with answers and no odd table makes memory of it where there is none: a slice of `benchmarks.attacks`."""
 
+from collections.abc import Sequence
 from functools import cache
 
 import pytest
 
 from tabcontam.calibration.power import Planned, ask, judge, planned
-from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.base import Query, Verdict
+from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import Cell, load_table
 from tabcontam.verdicts.rules import ALPHA
 from tests.benchmarks.attacks import FORMS, MANIPULATED, ROWS, Counts, answered, manipulate, manipulated
+from tests.benchmarks.skills.answerers import asked
+from tests.benchmarks.skills.made import to
 from tests.benchmarks.skills.once import found_once
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS
 from tests.odd_tables import KINDS, SIZES, odd_table
 
 SMALL, LARGE = 25, 100  # rows
+CELLS = [test for test in ROWS if test.by_feature]
 QUICK = ("constants", "ties", "two values", "duplicates", "sorted words", "hostile texts")
 
 
@@ -62,6 +68,24 @@ def test_manipulated_answers_about_flowers_are_not_taken_for_memory(seed: int) -
     manipulate(counts, MANIPULATED["iris"](), seed)
     assert not counts.accused
     assert counts.tables.total() == len(MANIPULATIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_who_remembers_all_rows_and_rounds_the_numbers_is_found(seed: int) -> None:
+    with found_once():
+        numbers = planned(load_table("wine"), CELLS, load_serializer("is"), seed, ALPHA)
+        judged = judge(numbers, asked(numbers, lambda cell, query: query.expected, to_one_decimal), ALPHA)
+    assert judged.table is not None
+    assert judged.table.verdict is Verdict.CONTAMINATED
+    assert judged.table.p_value is not None
+    assert judged.table.p_value < 1e-50
+
+
+def to_one_decimal(query: Query, values: Sequence[Cell]) -> str:
+    """The row with its numbers rounded."""
+    said = [to(value, 1) if value and is_finite(value) else value for value in values]
+    return query.answering.text(query, said, query.prompt)
 
 
 def test_there_are_nineteen_manipulations_and_161_odd_tables() -> None:

@@ -90,6 +90,11 @@ def test_a_number_that_is_right_in_fewer_digits_is_neither_right_nor_wrong() -> 
     assert [part[0] for part in shown(of)["answer"] if isinstance(part, list)] == ["right", "rounded", "wrong"]
 
 
+def test_a_sure_cell_is_worth_nothing_and_not_less() -> None:
+    of = row(expected={"a": "1.4"}, parsed={"a": "1.4"}, chance={"a": guess(1.0)})
+    assert shown(of)["row"] == [["a", "1.4", "1.4", "right", "100%", "0.0"]]
+
+
 @pytest.mark.parametrize("held", [None, [], {"petal length": 1}, {"petal length": {"values": {"1.4": "x"}, "rest": 0}}])
 def test_a_guess_that_cannot_be_read_is_none(held: object) -> None:
     of = row(chance=held)

@@ -288,7 +288,7 @@ def test_one_text_that_is_named_twice_with_two_values_is_no_answer(form: str, te
 def test_a_number_that_is_said_again_with_a_unit_or_a_reason_is_one_value(form: str) -> None:
     for again in ("1026.50 dollars", "1,026.5", "1026.50 because the others are"):
         text = f"The Fare is 1026.50, The Embarked is Q. So the Fare is {again}"
-        assert read(query("incomplete", form, 4), text, form).parsed["Fare"] == "1026.50"
+        assert "Fare" in read(query("incomplete", form, 4), text, form).right
 
 
 @pytest.mark.parametrize("form", ["is", "json"])
