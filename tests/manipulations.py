@@ -13,9 +13,9 @@ from tabcontam.evidence.base import Query
 from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.table import Table
 
-MOST = 100  # values that are listed of a feature
+MOST = 40  # values that are listed of a feature
 FEW = 5
-WORDS = 5_000  # of the longest answer
+WORDS = 2_000  # of the longest answer
 ARABIC = str.maketrans("0123456789", "\u0660\u0661\u0662\u0663\u0664\u0665\u0666\u0667\u0668\u0669")
 WIDE = str.maketrans("0123456789", "\uff10\uff11\uff12\uff13\uff14\uff15\uff16\uff17\uff18\uff19")
 
@@ -181,7 +181,7 @@ def _exponent(value: str) -> str:
 
 def _long(asked: Asked) -> str:
     pairs = [f"{name} could be {value}" for name, value in _pairs(asked)]
-    return "; ".join(pairs * (WORDS // len(pairs) + 1))
+    return "; ".join(pairs * (WORDS // (4 * len(pairs)) + 1))
 
 
 def _any_of(asked: Asked) -> str:
