@@ -60,7 +60,7 @@ FILLER = re.compile(
     rf"|{ARTICLE}\s+(?:{QUALITY}\s+)?{THING}[^:]*:\s*|#*\s*(?:final )?answer)$",
     re.IGNORECASE,
 )
-PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>)$")
+PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
 NOTHING = re.compile(
     rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
     re.IGNORECASE,
@@ -94,7 +94,7 @@ class Sort:
 
     @cached_property
     def bracketed(self) -> bool:
-        """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`."""
+        """Whether the feature's own values look like what holds a value's place: `<b>7</b>`, `[a]`, `{"a": 1}`."""
         return any(map(PLACEHOLDER.match, self.likely))
 
     @property
@@ -154,13 +154,21 @@ def read_table(text: str, asked: Sequence[str]) -> Cells:
     rows = [row for row in rows if not all(TABLE_RULE.match(cell) or not cell for cell in row)]
     wanted = {spelling(name): name for name in asked}
     for header, row in pairwise(rows):
-        places = {wanted[spelling(cell)]: place for place, cell in enumerate(header) if spelling(cell) in wanted}
-        if len(places) > 1 or (places and len(header) != 2):
-            return {name: row[place] or None for name, place in places.items()} if len(row) == len(header) else {}
-    named = {wanted[spelling(row[0])]: row[1] or None for row in rows if len(row) == 2 and spelling(row[0]) in wanted}
-    if named or len(rows) != 1 or len(rows[0]) != len(asked) or any(spelling(cell) in wanted for cell in rows[0]):
-        return named
+        named = [(wanted[spelling(cell)], place) for place, cell in enumerate(header) if spelling(cell) in wanted]
+        if len(named) > 1 or (named and len(header) != 2):
+            return said_once((name, row[place]) for name, place in named) if len(row) == len(header) else {}
+    pairs = [(wanted[spelling(row[0])], row[1]) for row in rows if len(row) == 2 and spelling(row[0]) in wanted]
+    if pairs or len(rows) != 1 or len(rows[0]) != len(asked) or any(spelling(cell) in wanted for cell in rows[0]):
+        return said_once(pairs)
     return {name: cell or None for name, cell in zip(asked, rows[0], strict=True)}
+
+
+def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
+    """The features with their values, those aside that stand there twice with different ones: either could be meant."""
+    said: dict[str, set[str | None]] = {}
+    for name, value in pairs:
+        said.setdefault(name, set()).add(value or None)
+    return {name: values.pop() for name, values in said.items() if len(values) == 1}
 
 
 def spelling(name: str) -> str:
@@ -191,9 +199,13 @@ def read_named(text: str, asked: Sequence[str]) -> Cells:
             if "\n" in match.group()[len(match.group().rstrip()) :] and OTHER.match(rest):
                 cells[name] = None  # it has no value: the next line names another feature
                 continue
-            following = NEXT.search(rest)
-            cells[name] = bare(rest[: following.start()] if following else rest) or None
+            cells[name] = first_value(rest)
     return cells
+
+
+def values_said(text: str, name: str) -> Iterator[str | None]:
+    """Each value that a text says of a feature, in the order in which it names it."""
+    return (first_value(text[match.end() :]) for match in _naming(name).finditer(text))
 
 
 def answers(cells: Cells, sorts: Mapping[str, Sort]) -> Cells:

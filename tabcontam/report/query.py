@@ -38,6 +38,8 @@ KINDS = {
     "failed": "failed",
 }
 DECOY = "decoy"
+RIGHT = ("right", "rounded")
+GIVEN = (*RIGHT, "wrong")  # states of cells that were answered
 OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "empty", State.FAILED: "failed"}
 
 
@@ -45,8 +47,9 @@ OF_STATE = {State.TRUNCATED: "cut off", State.REFUSED: "refused", State.EMPTY: "
 class AskedCell:
     """An asked cell of a row: its value in the table, what was read, and the guesser's chance of what was read.
 
-    `state` is "right", "wrong", "missing" (the answer gives no value) or "blank" (nor does the table). `guessed` says
-    whether there is a guess to compare it with.
+    `state` is "right", "rounded" (a number that is right in fewer digits than the table's), "wrong", "missing" (the
+    answer gives no value) or "blank" (nor does the table). The chance of a rounded one is that of so many digits.
+    `guessed` says whether there is a guess to compare it with.
     """
 
     feature: str
@@ -110,23 +113,25 @@ def row_of(trial: Trial) -> list[AskedCell]:
 
 def _cell(trial: Trial, feature: str, in_table: object, in_answer: object) -> AskedCell:
     expected, read = (None if value is None else text(value) for value in (in_table, in_answer))
+    guess = _guess(trial, feature)
+    fewer = _fewer_digits(guess, read, expected)
     if same_value(read, expected):
         state = "right"
     elif read is None or is_mark(read):
         state = "blank" if expected is None else "missing"
     else:
-        state = "wrong"
-    guess, given = _guess(trial, feature), read is not None and state in ("right", "wrong")
-    chance = _chance(guess, read or "") if given else None
-    guessed = guess is not None and (chance is not None or state not in ("right", "wrong"))
-    weight = _weight(guess, read or "", expected) if guess and chance is not None and _readable(trial) else 0.0
+        state = "rounded" if fewer else "wrong"
+    given = state in GIVEN
+    chance = _chance(guess, read or "", fewer) if given else None
+    guessed = guess is not None and (chance is not None or not given)
+    counts = state in RIGHT and guess is not None and chance is not None and _readable(trial)
+    weight = max(0.0, worths(guess.chances(read or ""))[fewer]) if guess and counts else 0.0  # no -0.0
     return AskedCell(feature, expected, read, state, chance, guessed, weight)
 
 
-def _weight(guess: Guess, read: str, expected: str | None) -> float:
-    """The bits of what was read, by the most digits in which it is the true value."""
-    place = None if expected is None else guess.precision(read, expected)
-    return 0.0 if place is None else worths(guess.chances(read))[place]
+def _fewer_digits(guess: Guess | None, read: str | None, expected: str | None) -> int:
+    """How many digits fewer a number was read in that is right in them; 0 where it is right in all, or in none."""
+    return 0 if guess is None or read is None or expected is None else guess.precision(read, expected) or 0
 
 
 def shown(trial: Trial) -> dict[str, Any]:
@@ -201,7 +206,7 @@ def _cell_shown(cell: AskedCell) -> list[str | None]:
     """Feature, expected, read, state, chance (None where there is no guess) and bits."""
     expected, read = (None if value is None else one_line(value) for value in (cell.expected, cell.read))
     chance = percent(cell.chance) if cell.guessed else None
-    weight = rounded("recalled_bits", cell.bits) if cell.guessed and (cell.state == "right" or cell.bits) else ""
+    weight = rounded("recalled_bits", cell.bits) if cell.guessed and cell.state in RIGHT else ""
     return [one_line(cell.feature), expected, read, cell.state, chance, weight]
 
 
@@ -267,7 +272,7 @@ def _choices(trial: Trial) -> tuple[str, ...]:
 
 def _marks(trial: Trial, row: Sequence[AskedCell], answer: str) -> list[Mark]:
     if row:
-        given = [cell for cell in row if cell.state in ("right", "wrong")]
+        given = [cell for cell in row if cell.state in GIVEN]
         values = [(visible(cell.feature), visible(cell.read or ""), cell.state) for cell in given]
         return of_row(answer, [visible(cell.feature) for cell in row], values)
     if _asks_words(trial):
@@ -303,10 +308,10 @@ def _coarser(held: object) -> tuple[Rounded, ...]:
         return ()
 
 
-def _chance(guess: Guess | None, answer: str) -> float | None:
-    """The chance of an answer; None where there is no guess, or one that is made of no probabilities."""
+def _chance(guess: Guess | None, answer: str, fewer: int = 0) -> float | None:
+    """The chance of an answer, in so many digits fewer; None where there is no guess, or none of probabilities."""
     try:
-        chance = guess.of(answer) if guess else 0.0
+        chance = guess.chances(answer)[fewer] if guess else 0.0
     except TypeError:
         return None
     return min(1.0, chance) if chance > 0 else None

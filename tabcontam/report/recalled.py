@@ -25,7 +25,8 @@ def render_recalled(view: RunResults, trials: Iterable[Trial]) -> str:
     """Every answered cell that is compared with a guess, of the LLMs under test, in the order of cells and queries.
 
     `row` is the table's row, counted from 1 below the header; empty in trials of older runs. `row_bits` is what all of
-    the query's cells are worth together, `bits` what the one is: 0 unless it is right.
+    the query's cells are worth together, `bits` what the one is: 0 unless it is right,
+    or a number that is right in fewer digits; `right` is then false.
     """
     written = io.StringIO(newline="")
     writer = csv.writer(written)

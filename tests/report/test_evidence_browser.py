@@ -108,6 +108,22 @@ def test_right_wrong_and_missing_cells_differ_in_shape_and_colour(browser: Any, 
     page.close()
 
 
+def test_a_number_that_is_right_in_fewer_digits_is_shown_as_such(browser: Any, tmp_path: Path) -> None:
+    coarser = [{"places": 0, "values": {}, "rest": 0.01}]
+    held = {"Fare": {"values": {"7.1": 0.1}, "rest": 0.001, "missing": 0.0, "coarser": coarser}}
+    of = trial(CELL, "1", expected={"Fare": "27.9"}, parsed={"Fare": "28"}, reply="The Fare is 28", chance=held)
+    page, _ = opened(browser, tmp_path / "page.html", page_of(document([CELL]), [of]))
+    found = opens(page)
+    assert found.locator("tbody tr").locator("th, td").all_text_contents() == [
+        "Fare", "27.9", "28", "≈ right in fewer digits", "1%", "3.9",
+    ]  # fmt: skip
+    mark = found.locator("pre.answer mark")
+    assert mark.all_text_contents() == ["right in fewer digits: 28"]
+    assert mark.evaluate(LOOK, "textDecorationLine") == "underline"
+    assert mark.evaluate(LOOK, "textDecorationStyle") == "dotted"
+    page.close()
+
+
 LOOK = "(element, name) => getComputedStyle(element)[name]"
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from tabcontam.reading.reading import value_key
 from tabcontam.report.query import bits_of, kind_of, prompt_of, row_of, shown, words_read
 from tests.report.synthetic import HOSTILE, cell, trial
 
@@ -76,6 +77,22 @@ def test_a_chance_is_that_of_the_answer_and_bits_are_of_right_cells() -> None:
     ]
     assert bits_of(of) == 2.0
     assert shown(of)["bits"] == "2.0"
+
+
+def test_a_number_that_is_right_in_fewer_digits_is_neither_right_nor_wrong() -> None:
+    coarser = [{"places": 1, "values": {value_key("1.5"): 0.25}, "rest": 0.125}]
+    held = guess(0.1, rest=0.01) | {"coarser": coarser}
+    of = row(expected=dict.fromkeys("abc", "1.46"), chance=dict.fromkeys("abc", held))
+    of |= {"parsed": {"a": "1.46", "b": "1.5", "c": "1.3"}, "reply": "a is 1.46, b is 1.5, c is 1.3"}
+    right, rounded, wrong = shown(of)["row"]
+    assert (right[3], rounded[3:5], wrong[3:]) == ("right", ["rounded", "25%"], ["wrong", "1%", ""])
+    assert 0 == float(rounded[5]) < float(right[5])  # 0.15 / 0.25 is no more than chance
+    assert [part[0] for part in shown(of)["answer"] if isinstance(part, list)] == ["right", "rounded", "wrong"]
+
+
+def test_a_sure_cell_is_worth_nothing_and_not_less() -> None:
+    of = row(expected={"a": "1.4"}, parsed={"a": "1.4"}, chance={"a": guess(1.0)})
+    assert shown(of)["row"] == [["a", "1.4", "1.4", "right", "100%", "0.0"]]
 
 
 @pytest.mark.parametrize("held", [None, [], {"petal length": 1}, {"petal length": {"values": {"1.4": "x"}, "rest": 0}}])

@@ -36,6 +36,14 @@ def test_a_line_for_each_answered_cell_with_its_row_and_its_bits() -> None:
     assert (wrong["column"], wrong["right"], wrong["bits"], wrong["chance"]) == ("length", "false", "0.0", "0.001")
 
 
+def test_a_number_that_is_right_in_fewer_digits_is_not_right_and_has_its_bits() -> None:
+    coarser = [{"places": 0, "values": {}, "rest": 0.01}]
+    chance = {"width": {"values": {"7.1": 0.1}, "rest": 0.001, "missing": 0.0, "coarser": coarser}}
+    (line,) = read(ONE, asked(expected={"width": "27.9"}, parsed={"width": "28"}, chance=chance))
+    assert (line["right"], float(line["chance"])) == ("false", 0.01)
+    assert float(line["bits"]) == pytest.approx(bits(0.01 / 0.15), abs=0.01)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

@@ -18,8 +18,10 @@ from tabcontam.reading.answers import (
     read_json,
     read_named,
     spelling,
+    values_said,
 )
 from tabcontam.reading.numbers import is_number, number_in
+from tabcontam.reading.reading import same_value
 from tabcontam.tables.serializers import Serializer, Template, in_order_of_finding, shipped_templates
 from tabcontam.tables.table import Cell
 
@@ -27,6 +29,8 @@ Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
+SEPARATORS = re.compile(r"[-_ .]+")
+OBJECT = re.compile(r"\{[^{}]*\}")
 
 
 def sorts_of(query: Query) -> dict[str, Sort]:
@@ -152,10 +156,16 @@ def _headers(query: Query, serializer: Serializer) -> dict[int, list[int]]:
 
 
 def _places(cells: Sequence[Cell], asked: Sequence[str]) -> list[int] | None:
-    """Where the asked features stand in a line of names; None in any other."""
-    names = [spelling(cell or "") for cell in cells]
-    spelled = [spelling(name) for name in asked]
-    return [names.index(name) for name in spelled] if all(name in names for name in spelled) else None
+    """Where the asked features stand in a line of names; None in any other, or where a name stands twice."""
+    places = [_place(cells, name) for name in asked]
+    return [place for place in places if place is not None] if None not in places else None
+
+
+def _place(cells: Sequence[Cell], name: str) -> int | None:
+    """The one place of a name, in the case that it is asked in or, where that is nowhere, in any spelling."""
+    exact = [place for place, cell in enumerate(cells) if cell == name]
+    alike = exact or [place for place, cell in enumerate(cells) if spelling(cell or "") == spelling(name)]
+    return alike[0] if len(alike) == 1 else None
 
 
 @lru_cache(maxsize=64)
@@ -189,11 +199,45 @@ def _whole_names(asked: tuple[str, ...]) -> dict[str, tuple[str, re.Pattern[str]
 
 
 def fresh(text: str, query: Query) -> str:
-    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is."""
+    """The lines of an answer that do not repeat lines of its prompt; a single line is the answer, whatever it is.
+
+    Those that contradict themselves are left out.
+    """
     if "\n" not in text:
-        return text
+        return unambiguous(text, query)
     shown = {line.strip() for line in rendered(query.prompt).splitlines()}
     lines = text.splitlines()
     new = [line for line in lines if line.strip() not in shown]
     announced = all(line.endswith(":") or FILLER.match(line) for line in new)
-    return text if announced and len(lines) == len(new) + 1 else "\n".join(new)
+    return unambiguous(text if announced and len(lines) == len(new) + 1 else "\n".join(new), query)
+
+
+def unambiguous(text: str, query: Query) -> str:
+    """A text without the lines, and JSON objects, that say a feature twice with different values: either may be meant.
+
+    Further rows, on lines of their own, are no contradiction: base models go on with them, and the first is the answer.
+    """
+    rows = {*OBJECT.findall(text), *text.splitlines()} if "{" in text else set(text.splitlines())
+    for row in sorted(rows, key=len, reverse=True):
+        if _contradicts_itself(row, query):
+            text = text.replace(row, "")
+    return text.strip()
+
+
+def _contradicts_itself(row: str, query: Query) -> bool:
+    close = SEPARATORS.sub("", row).casefold()
+    for name, spelled in _spelled_apart(query.asked).items():
+        if close.count(spelled) > 1:
+            sort = sorts_of(query)[name]
+            values = (value and _value_bare(value, sort) for value in values_said(row, name))
+            first = next(values, None)
+            if any(value != first and not same_value(value, first) for value in values):
+                return True
+    return False
+
+
+@lru_cache(maxsize=64)
+def _spelled_apart(asked: tuple[str, ...]) -> dict[str, str]:
+    """The names with their spelling, those aside that differ in their case alone: each may have its own value."""
+    spelled = list(map(spelling, asked))
+    return {name: own for name, own in zip(asked, spelled, strict=True) if own and spelled.count(own) == 1}

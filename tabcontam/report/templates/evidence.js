@@ -2,8 +2,8 @@
 (() => {
   const unpacked = new Map();
   const SIGNS = {
-    right: ["\u2713", " right"], wrong: ["\u2717", " wrong"], missing: ["\u2013", " no value given"],
-    blank: ["\u25cb", " nothing to recall"],
+    right: ["\u2713", " right"], rounded: ["\u2248", " right in fewer digits"], wrong: ["\u2717", " wrong"],
+    missing: ["\u2013", " no value given"], blank: ["\u25cb", " nothing to recall"],
   };
 
   const make = (tag, name, ...parts) => {
@@ -22,7 +22,7 @@
     element.scope = scope;
     return element;
   };
-  const marked = (state, text) => make("mark", state, make("span", "unseen", `${state}: `), text);
+  const marked = (state, text) => make("mark", state, make("span", "unseen", `${SIGNS[state][1].trim()}: `), text);
   const value = (text) => (text === null ? make("em", "", "(missing)") : text || make("em", "", "(empty)"));
 
   const unpack = async (text) => {

@@ -241,3 +241,66 @@ def test_the_published_algorithm_finds_the_values_of_a_row_in_these_forms(form: 
     asked = query("incomplete", form, 3, row=row)
     assert read(asked, FORMS[form].row(COLUMNS[3:], row[3:]), form).paper_hit
     assert not read(asked, FORMS[form].row(COLUMNS[3:], ("C 85", "7", "Q")), form).paper_hit
+
+
+TWICE = [  # the fare by two values; either could be meant
+    '{"Fare": 1026.50, "fare": 7.25, "Embarked": "Q"}',
+    '{"fare": 7.25, "Fare": 1026.50, "Embarked": "Q"}',
+    '{\n  "Fare": 7.25,\n  "Fare": 1026.50,\n  "Embarked": "Q"\n}',
+    "Fare: 1026.50, Fare: 7.25, Embarked: Q",
+    "The Fare is 7.25, The Embarked is Q, The Fare is 1026.50",
+    "| Fare | Fare | Embarked |\n|---|---|---|\n| 7.25 | 1026.50 | Q |",
+    "| Feature | Value |\n|---|---|\n| Fare | 7.25 |\n| Fare | 1026.50 |\n| Embarked | Q |",
+    "Fare,Fare,Embarked\n1026.50,7.25,Q",
+]
+
+
+@pytest.mark.parametrize("form", ["is", "csv", "json", "markdown"])
+@pytest.mark.parametrize("text", TWICE)
+def test_a_feature_that_is_named_twice_with_two_values_is_not_answered(form: str, text: str) -> None:
+    given = read(query("incomplete", form, 4), text, form)
+    assert not isinstance(given.parsed, dict) or "Fare" not in given.parsed
+    assert not given.hit
+    assert "Fare" not in given.right
+
+
+@pytest.mark.parametrize("form", ["is", "csv", "json", "markdown"])
+@pytest.mark.parametrize("text", TWICE[:-1])
+def test_a_feature_that_is_named_twice_with_one_value_is_answered(form: str, text: str) -> None:
+    assert read(query("incomplete", form, 4), text.replace("7.25", "1026.50"), form).hit
+
+
+@pytest.mark.parametrize("form", ["is", "csv", "json", "markdown"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"Name": "Moor", "name": "Dahl"}',
+        "Name: Moor, Name: Dahl",
+        "Name is Moor. Name is Dahl",
+        "The Name is Dahl, The Name is Moor",
+    ],
+)
+def test_one_text_that_is_named_twice_with_two_values_is_no_answer(form: str, text: str) -> None:
+    assert not read(query("feature", form, 1, 2), text, form).readable
+
+
+@pytest.mark.parametrize("form", ["is", "csv", "json", "markdown"])
+def test_a_number_that_is_said_again_with_a_unit_or_a_reason_is_one_value(form: str) -> None:
+    for again in ("1026.50 dollars", "1,026.5", "1026.50 because the others are"):
+        text = f"The Fare is 1026.50, The Embarked is Q. So the Fare is {again}"
+        assert "Fare" in read(query("incomplete", form, 4), text, form).right
+
+
+@pytest.mark.parametrize("form", ["is", "json"])
+def test_further_rows_on_lines_of_their_own_do_not_unsay_the_first(form: str) -> None:
+    row, other = FORMS[form].row(COLUMNS[4:], ROW[4:]), FORMS[form].row(COLUMNS[4:], SHOWN[1][4:])
+    assert read(query("incomplete", form, 4), f"{row}\n{other}", form).hit
+
+
+def test_columns_whose_names_differ_in_case_alone_have_a_value_each() -> None:
+    columns, row = ("x", "age", "Age"), ("1", "20", "39")
+    shown = "\n".join(FORMS["csv"].rows(columns, [("2", "30", "31")]))
+    prompt = Prompt((Message("user", shown),), shown, shown)
+    asked = Query("incomplete_completion-0", lambda: prompt, columns[1:], row[1:], 99)
+    for text in ("1,20,39", "20,39", "x,age,Age\n1,20,39"):
+        assert read(asked, text, "csv").hit

@@ -107,6 +107,15 @@ def test_known_rows_teach_the_guesser_what_they_have_in_common_with_an_asked_one
     assert max(chances[1]) < 0.1
 
 
+def test_of_thousands_of_known_rows_none_is_asked() -> None:
+    own, file = parted(tickets(2_800), range(100, 2_800))
+    (table,) = with_known([replace(own, rows=(*own.rows, *file.rows[:100]))], [file])
+    assert len(known_rows(table)) == 100
+    queries = by_id()["full_completion"].planned(table, IS, Random(1))
+    assert queries
+    assert not {row for query in queries for row in asked_rows(query)} & known_rows(table)
+
+
 def test_what_is_kept_of_a_table_without_known_rows_is_not_taken_for_one_with_them() -> None:
     own, file = parted(tickets(300), range(200))
     before = guessed(own, ["fare"], ["ticket"], range(50))

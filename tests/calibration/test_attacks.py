@@ -1,0 +1,100 @@
+"""No trick with answers and no odd table makes memory of it where there is none: a slice of `benchmarks.attacks`."""
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+
+from tabcontam.calibration.power import Planned, ask, judge, planned
+from tabcontam.evidence.base import Query, Verdict
+from tabcontam.reading.numbers import is_finite
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import Cell, load_table
+from tabcontam.verdicts.rules import ALPHA
+from tests.benchmarks.attacks import FORMS, MANIPULATED, ROWS, Counts, answered, manipulate, manipulated
+from tests.benchmarks.skills.answerers import asked
+from tests.benchmarks.skills.made import to
+from tests.benchmarks.skills.once import found_once
+from tests.made_tables import ships
+from tests.manipulations import MANIPULATIONS
+from tests.odd_tables import KINDS, SIZES, odd_table
+
+SMALL, LARGE = 25, 100  # rows
+CELLS = [test for test in ROWS if test.by_feature]
+QUICK = ("constants", "ties", "hostile texts")
+
+
+@cache
+def run(form: str) -> Planned:
+    """One run on a table of words and numbers, whose rows are written in a form."""
+    return planned(ships(120), ROWS, load_serializer(form), 0, ALPHA)
+
+
+@pytest.mark.parametrize("name", MANIPULATIONS)
+def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
+    with found_once():
+        judged = judge(run("is"), manipulated(run("is"), name), ALPHA)
+    assert judged.table is not None
+    assert judged.table.verdict in (Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
+    assert not [test for test, cell in judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
+
+
+def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
+    with found_once():
+        judged = judge(run("is"), ask(run("is"), "memoriser:0.5", 0), ALPHA)
+    assert judged.table is not None
+    assert judged.table.verdict is Verdict.CONTAMINATED
+
+
+@pytest.mark.parametrize("kind", QUICK)
+def test_who_knows_no_row_of_a_small_odd_table_is_not_accused(kind: str) -> None:
+    counts = Counts()
+    answered(counts, kind, SMALL)
+    assert not counts.accused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_who_knows_no_row_of_an_odd_table_is_not_accused(kind: str) -> None:
+    counts = Counts()
+    answered(counts, kind, LARGE)
+    assert not counts.accused
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(len(FORMS)))
+def test_manipulated_answers_about_flowers_are_not_taken_for_memory(seed: int) -> None:
+    counts = Counts()
+    manipulate(counts, MANIPULATED["iris"](), seed)
+    assert not counts.accused
+    assert counts.tables.total() == len(MANIPULATIONS)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2))
+def test_who_remembers_all_rows_and_rounds_the_numbers_is_found(seed: int) -> None:
+    with found_once():
+        numbers = planned(load_table("wine"), CELLS, load_serializer("is"), seed, ALPHA)
+        judged = judge(numbers, asked(numbers, lambda cell, query: query.expected, to_one_decimal), ALPHA)
+    assert judged.table is not None
+    assert judged.table.verdict is Verdict.CONTAMINATED
+    assert judged.table.p_value is not None
+    assert judged.table.p_value < 1e-50
+
+
+def to_one_decimal(query: Query, values: Sequence[Cell]) -> str:
+    """The row with its numbers rounded."""
+    said = [to(value, 1) if value and is_finite(value) else value for value in values]
+    return query.answering.text(query, said, query.prompt)
+
+
+def test_there_are_nineteen_manipulations_and_161_odd_tables() -> None:
+    assert len(MANIPULATIONS) > 18
+    assert len(KINDS) * len(SIZES) == 161
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_odd_table_is_the_same_each_time_and_another_for_another_number(kind: str) -> None:
+    assert odd_table(kind, SIZES[0]) == odd_table(kind, SIZES[0])
+    assert odd_table(kind, SIZES[0]).rows != odd_table(kind, SIZES[0], 1).rows
+    assert len(odd_table(kind, SIZES[0]).rows) == SIZES[0]
