@@ -25,6 +25,7 @@ from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.rounding import Rounded, chain
 from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, Everywhere, Sample, sample_of
 from tabcontam.guesser.texts import by_characters
+from tabcontam.guesser.twins import alike, apart, differing, twin
 from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Predicted, Tops, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
@@ -66,6 +67,8 @@ def guess_chain(
     everywhere = Everywhere(whole, taken, sample)
     visible = sorted(set(shown))
     close = visible if near is None else sorted(set(near))
+    differ = apart([taken[name] for name in close], len(sample.rows)) if near is None and not everywhere.large else None
+    like = alike(differ, wanted)
     chains = []
     with one_thread():
         silent = everywhere.silent(asked, close)
@@ -73,8 +76,12 @@ def guess_chain(
             beside_it = [*visible, *asked[:place]]
             given = _given(words, beside_it)
             laws = _laws(taken[name], _given(words, seen(name, beside_it, near)), sample)
+            if differ is not None:
+                pairs = zip(laws, sample.fits, strict=True)
+                laws = [{**law, "twin": twin(taken[name], differ, like, *fit)} for law, fit in pairs]
+                differ += differing(taken[name])
             views = everywhere.views(name, [*close, *asked[:place]])
-            chains.append(_guesses(taken[name], given, sample, wanted, views, laws))
+            chains.append(_guesses(taken[name], given, sample, wanted, views, laws, like))
     chains = [
         [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
         for chain, answers in zip(chains, silent, strict=True)
@@ -94,8 +101,9 @@ def _guesses(
     wanted: Ints,
     views: Sequence[View],
     laws: Sequence[Mapping[str, Follows]],
+    like: Bools,
 ) -> list[Guess]:
-    """The guesses of the wanted places."""
+    """The guesses of the wanted places, by predictors that are weighed in rows `like` them."""
     predicted = [
         _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
     ]
@@ -103,7 +111,7 @@ def _guesses(
     likelihoods = likelihoods_of(predicted, len(sample.rows))
     finals: dict[int, _Final] = {}
     for group in sorted({int(group) for group in sample.groups[wanted]}):
-        others = likelihoods.known & (sample.groups != group)
+        others = likelihoods.known & (sample.groups != group) & like
         weights = likelihoods.weights(others)
         mixed = [_mixed(one, weights) for one in predicted]
         mixed = _sharpened(predicted, mixed, others)

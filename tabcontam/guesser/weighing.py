@@ -16,7 +16,8 @@ from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.laws import Follows
 
 ROUNDS = 60  # of expectation and maximisation
-AROUND = 100  # rows by which the likeliest value's probability is checked
+AROUND = 100  # rows by which the likeliest value's probability is checked; in a small table all, from so many on:
+FEWEST = 40
 LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
 
 
@@ -146,10 +147,11 @@ class Tops:
 
     def raised(self, chance: float) -> float:
         """A probability, raised by how much oftener those around it were right than they say; never lowered."""
-        if len(self.chances) < AROUND:
+        around = min(AROUND, len(self.chances))
+        if around < FEWEST:
             return chance
         middle = int(np.searchsorted(self.chances, chance))
-        first = min(max(0, middle - AROUND // 2), len(self.chances) - AROUND)
-        near = slice(first, first + AROUND)
+        first = min(max(0, middle - around // 2), len(self.chances) - around)
+        near = slice(first, first + around)
         factor = (self.right[near].sum() + 1) / (self.chances[near].sum() + 1)
         return min(1.0, chance * max(1.0, float(factor)))

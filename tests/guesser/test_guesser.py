@@ -188,25 +188,24 @@ def parts(rows: int = 400) -> dict[str, list[Cell]]:
     return {"first": [*first], "second": [*second], "total": total, "lot": [*lot]}
 
 
-def test_what_follows_from_several_columns_is_asked_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_follows_from_several_columns_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table of derived columns had no power for one who remembers rows: they vary most, and were asked first."""
     columns = parts()
     names = list(columns)
     monkeypatch.setattr(laws, "LAWS", {"one column": laws.LAWS["one column"]})
     assert least_sure_of(columns, names, names, 4, apart=True).index("total") < 2
     monkeypatch.setattr(laws, "LAWS", {**laws.LAWS, "sums": sums})
-    assert least_sure_of(columns, names, names, 4, apart=True)[-1] == "total"
     assert "total" not in least_sure_of(columns, names, names, 3, apart=True)
 
 
-def test_what_follows_from_the_row_before_and_those_chosen_is_asked_last(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_follows_from_the_row_before_and_those_chosen_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     columns = parts()
     monkeypatch.setattr(laws, "LAWS", {"sums": sums})
-    assert least_sure_of(columns, ["first"], ["second", "total", "lot"], 3) in (
-        ["second", "lot", "total"],
-        ["total", "second", "lot"],  # as long as the second part is hidden, the total is
+    assert least_sure_of(columns, ["first"], ["second", "total", "lot"], 2) in (
+        ["second", "lot"],
+        ["total", "second"],  # as long as the second part is hidden, the total is
     )
-    assert least_sure_of(columns, ["first", "second"], ["total", "lot"], 2) == ["lot", "total"]
+    assert least_sure_of(columns, ["first", "second"], ["total", "lot"], 1) == ["lot"]
 
 
 def test_a_law_takes_as_many_bits_as_it_holds_in_rows_that_did_not_teach_it(monkeypatch: pytest.MonkeyPatch) -> None:

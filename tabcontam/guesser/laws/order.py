@@ -111,5 +111,4 @@ def runs(name: str, lags: list[Column]) -> Column:
     for earlier in codes[1:]:
         alike = alike & (earlier == codes[0])
         length += alike
-    texts = tuple(map(str, length.tolist()))
-    return column(f"run {name}", texts)
+    return column(f"run {name}", tuple(map(str, length.tolist())))

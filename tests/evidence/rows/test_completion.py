@@ -56,7 +56,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, before=False: columns[:count])
 
 
-@pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (45, 50, 45), strict=True)))
+@pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (35, 60, 45), strict=True)))
 def test_the_papers_queries_come_first_and_the_budget_is_used(test: RowTests, papers: int, all_of_them: int) -> None:
     asked = queries(test, ships(300))
     assert [query.paper for query in asked] == [True] * papers + [False] * (all_of_them - papers)
@@ -71,7 +71,7 @@ def test_no_row_is_asked_twice(test: RowTests) -> None:
 
 
 @pytest.mark.usefixtures("quick")
-@pytest.mark.parametrize(("rows", "number"), [(150, 30), (300, 50), (900, 50)])
+@pytest.mark.parametrize(("rows", "number"), [(150, 30), (300, 60), (900, 60)])
 def test_no_row_of_the_file_stands_in_two_prompts_of_test_8(rows: int, number: int) -> None:
     for seed in range(5):
         asked = queries(FullCompletion(), ships(rows), seed)

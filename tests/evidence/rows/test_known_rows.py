@@ -142,3 +142,12 @@ def test_classification_asks_about_no_known_row() -> None:
     queries = by_id()["classification_0shot"].planned(table, IS, Random(1))
     assert queries
     assert not {query.rows[-1] for query in queries} & known_rows(table)
+
+
+def test_thousands_of_known_rows_all_teach_the_guesser() -> None:
+    own, file = parted(tickets(2_800), range(100, 2_800))
+    (table,) = with_known([own], [file])
+    fare_of = {row[1]: row[2] for row in file.rows}
+    rows = [place for place, row in enumerate(own.rows) if row[1] in fare_of]
+    found = guessed(table, ["fare"], ["passenger", "ticket"], rows)
+    assert min(found[row].cells["fare"].of(own.rows[row][2] or "") for row in rows) > 0.5
