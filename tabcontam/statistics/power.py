@@ -20,6 +20,7 @@ from tabcontam.statistics.exact import TARGET, UNIT, poisson_binomial, poisson_b
 RUNS = 200
 TILTS = np.log(2) / UNIT * 2.0 ** np.arange(-5, 4.01, 0.25)  # at log(2) / UNIT a cell is as likely right as wrong
 TINY = 1e-12
+MOST_KEPT = 64  # powers
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +42,22 @@ def row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs:
     Hidden cells are drawn from their guesses; a remembered row is answered with the truth, any other with the
     likeliest values. What a guess does not list counts as a value that has the chance `rest`; a missing cell is no
     answer, and a value without a chance is worth nothing.
+
+    The power of the queries of the last plans is kept: it is asked for before the LLM is, and for each verdict again.
     """
+    key = (tuple(tuple(map(id, row)) for row in rows), share, level, runs, seed)
+    if key not in _KEPT:
+        if len(_KEPT) >= MOST_KEPT:
+            del _KEPT[next(iter(_KEPT))]
+        _KEPT[key] = ([list(row) for row in rows], _row_power(rows, share, level, runs, seed))
+    return _KEPT[key][1]
+
+
+# with the guesses themselves, so that no other object gets the identity of one of them
+_KEPT: dict[object, tuple[list[list[Guess]], float]] = {}
+
+
+def _row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
     cumulants, sums = np.zeros((runs, 4, len(TILTS))), np.zeros(runs)
     for row in rows:
