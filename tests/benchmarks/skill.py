@@ -47,7 +47,7 @@ ALONE, APART = "without the reference", 500_000  # the solver of facts, and the 
 SKILLED = (SOLVER, SELDOM, *SILENT)  # and no row
 SHARES = {SOLVER: 1.0, SELDOM: 0.05}
 REMEMBERED = 0.25
-ONE_OF = 3  # runs in which the predictors answer
+ONE_OF = 3  # runs in which the predictors answer, and who remembers
 LANGUAGES = ("bare", "bare", "german", "bare", "french", "spanish")
 SHOWN_WHY = 3
 Jobs = Mapping[tuple[str, int], int]  # runs by kind and number of the table
@@ -118,7 +118,7 @@ def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGU
             run = planned(table, ROWS, serializer, seed, ALPHA)
             knowing = asked(run, Solver(made, 1.0, seed + APART), None) if KINDS[name].facts else {}
             for answerer, answers in answerers(made, predictors, seed).items():
-                if answerer in SILENT and run_number % ONE_OF:
+                if answerer in (*SILENT, MEMORISER) and run_number % ONE_OF:
                     continue
                 trials = asked(run, answers, worded(languages[run_number % len(languages)]))
                 if knowing and answerer == SOLVER:
