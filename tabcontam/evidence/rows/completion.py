@@ -205,8 +205,8 @@ class FeatureCompletion(OneCellTest):
     Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
     chat or completion form.
 
-    Cannot show: memory of a value that follows from three or more other columns by a formula (`price`, `x` of
-    diamonds): the guesser does not know such laws, and an LLM that computes the value is found too often.
+    Cannot show: memory of values that follow from the shown ones: the guesser knows the laws that it finds in other
+    rows, and an LLM that knows one which it does not find is found too.
 
     Source: test 9 of Ronval et al. 2024, section 3.1, after the feature completion of Bordt et al. 2024; decided by
     Algorithm 2, section 3.2.
