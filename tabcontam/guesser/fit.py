@@ -39,7 +39,8 @@ class Fit:
     @cached_property
     def codes(self) -> Ints:
         """The place of each trained row's value."""
-        return np.array([self.place[self.target.keys[row]] for row in self.train], dtype=np.int64)
+        seen = map(self.target.keys.__getitem__, self.train.tolist())
+        return np.fromiter(map(self.place.__getitem__, seen), np.int64, len(self.train))
 
     @cached_property
     def counts(self) -> Floats:

@@ -1,10 +1,13 @@
 """Predictors by the rows that are most like the one in question."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from tabcontam.guesser.columns import Floats
 from tabcontam.guesser.fit import LEFT, Counted, Fit, counted
 from tabcontam.guesser.regression import LEAST_NUMBERS, bandwidth, spread_over
+
+Small = NDArray[np.float32]  # there is a number for each two rows
 
 
 def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
@@ -21,7 +24,7 @@ def neighbours(fit: Fit) -> tuple[dict[str, Floats], dict[str, Counted]]:
     return dense, {name: counted(_shares(fit, weights), LEFT) for name, weights in close.items()}
 
 
-def _distances(fit: Fit) -> tuple[Floats, Floats]:
+def _distances(fit: Fit) -> tuple[Small, Small]:
     """The distances of each predicted row to each trained one: the shown columns alike, and by what they tell."""
     scores = np.maximum(np.array(fit.scores), 0.02 * max(*fit.scores, 0.01))
     alike = np.zeros((len(fit.predicted), len(fit.train)), dtype=np.float32)
@@ -39,31 +42,31 @@ def _distances(fit: Fit) -> tuple[Floats, Floats]:
         alike += apart
         apart *= np.float32(weight)
         by_score += apart
-    return alike.astype(np.float64), by_score.astype(np.float64)
+    return alike, by_score
 
 
-def _nearest(distances: Floats, count: int) -> Floats:
+def _nearest(distances: Small, count: int) -> Small:
     """Weights that fall with the distance, by the reach of so many nearest ones."""
-    reach = np.partition(distances, count, axis=1)[:, count : count + 1] + 1e-9
-    weights = _bell(distances, 0.6 * reach)
+    reach = np.partition(distances, count, axis=1)[:, count : count + 1] + np.float32(1e-9)
+    weights = _bell(distances, np.float32(0.6) * reach)
     weights *= distances <= 2 * reach
     return weights
 
 
-def _close(distances: Floats) -> Floats:
+def _close(distances: Small) -> Small:
     """Weights by the distance alone: a row without a close one has none."""
-    return _bell(distances, 0.5 * float(np.median(distances.min(axis=1))) + 1e-3)
+    return _bell(distances, np.float32(0.5 * float(np.median(distances.min(axis=1))) + 1e-3))
 
 
-def _bell(distances: Floats, reach: Floats | float) -> Floats:
+def _bell(distances: Small, reach: Small | np.float32) -> Small:
     """Weights that fall with the distance as a normal distribution does; in place, since these are many numbers."""
     weights = distances / reach
     weights *= weights
-    weights *= -0.5
+    weights *= np.float32(-0.5)
     return np.asarray(np.exp(weights, out=weights))
 
 
-def _beside_marginal(fit: Fit, weights: Floats) -> Floats:
+def _beside_marginal(fit: Fit, weights: Small) -> Floats:
     """The weighted rows' values, with the frequencies of all rows as one row more."""
     found = _shares(fit, weights)
     found += fit.marginal
@@ -71,7 +74,7 @@ def _beside_marginal(fit: Fit, weights: Floats) -> Floats:
     return found
 
 
-def _smoothed(fit: Fit, weights: Floats) -> Floats:
+def _smoothed(fit: Fit, weights: Small) -> Floats:
     """The neighbours' numbers, each spread over the values around it."""
     assert fit.numbers is not None  # noqa: S101 - a column with a grid has numbers
     known = np.isfinite(fit.numbers) & ~fit.spikes[fit.codes]
@@ -86,10 +89,11 @@ def _smoothed(fit: Fit, weights: Floats) -> Floats:
     return np.asarray(matrix + smooth)
 
 
-def _shares(fit: Fit, weights: Floats) -> Floats:
+def _shares(fit: Fit, weights: Small) -> Floats:
     """The weight of each value among the trained rows."""
     from scipy.sparse import csr_matrix
 
     shape = (len(fit.train), len(fit.keys))
-    values = csr_matrix((np.ones(len(fit.train)), (np.arange(len(fit.train)), fit.codes)), shape)
-    return np.asarray((values.T @ weights.T).T)
+    ones = np.ones(len(fit.train), dtype=np.float32)
+    values = csr_matrix((ones, (np.arange(len(fit.train)), fit.codes)), shape)
+    return np.asarray((values.T @ weights.T).T, dtype=np.float64)

@@ -26,6 +26,8 @@ def digits(fit: Fit) -> list[Follows]:
         return []
     wanted, tried = target[known], known[:: max(1, len(known) // ROWS)]
     least = max(LEAST, BETTER * float(np.unique(wanted, return_counts=True)[1].max()) / len(known))
+    if least >= 1:
+        return []  # no law can be right so much oftener than the most frequent value
     best, share = np.zeros(0), least
     for one in [one for one in fit.shown if one.distinct > FEW][:COLUMNS]:
         few = [(found == target[tried][:, None]).mean(axis=0) for found in _laws(one.at(tried.tolist()))]
