@@ -22,7 +22,7 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.rules import ALPHA
 from tests.benchmarks.method_page import rate
-from tests.benchmarks.skills.once import found_once
+from tests.benchmarks.skills.unstated import shares_unstated
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS, of
 from tests.odd_tables import KINDS, SIZES, odd_table
@@ -92,7 +92,7 @@ def manipulated(run: Planned, name: str) -> Trials:
 def manipulate(counts: Counts, table: Table, seed: int, names: Sequence[str] = tuple(MANIPULATIONS)) -> None:
     """Try manipulations in one run on a table."""
     form = FORMS[seed % len(FORMS)]
-    with found_once():
+    with shares_unstated():
         run = planned(table, ROWS, load_serializer(form), seed, ALPHA)
         for name in names:
             counts.add(name, f"{table.name}, {form}, seed {seed}", judge(run, manipulated(run, name), ALPHA))
@@ -101,7 +101,7 @@ def manipulate(counts: Counts, table: Table, seed: int, names: Sequence[str] = t
 def answered(counts: Counts, kind: str, rows: int) -> None:
     """Have an odd table answered by all who know no row of it."""
     table = odd_table(kind, rows)
-    with found_once():
+    with shares_unstated():
         run = planned(table, ROWS, load_serializer(FORMS[rows % len(FORMS)]), rows, ALPHA)
         for answerer in ANSWERERS:
             counts.add(kind, f"{rows} rows, {answerer}", judge(run, ask(run, answerer, rows), ALPHA))

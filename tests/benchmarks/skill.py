@@ -31,8 +31,8 @@ from tests.benchmarks.method_page import put, rate
 from tests.benchmarks.skills import commerce, dated, measures, ordered, people, real, world
 from tests.benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
 from tests.benchmarks.skills.made import Made, arranged
-from tests.benchmarks.skills.once import found_once
 from tests.benchmarks.skills.predictors import FOREST, NEAREST, Predictors
+from tests.benchmarks.skills.unstated import shares_unstated
 
 BEGIN, END = "<!-- skill: python -m tests.benchmarks.skill -->", "<!-- end of skill -->"
 KINDS = {
@@ -114,7 +114,7 @@ def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGU
     counts, predictors = Counts(name, number, len(table.rows), len(table.columns)), Predictors(table)
     for run_number in range(runs):
         seed = 1000 * number + run_number
-        with found_once():
+        with shares_unstated():
             run = planned(table, ROWS, serializer, seed, ALPHA)
             knowing = asked(run, Solver(made, 1.0, seed + APART), None) if KINDS[name].facts else {}
             for answerer, answers in answerers(made, predictors, seed).items():

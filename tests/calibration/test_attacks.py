@@ -14,7 +14,7 @@ from tabcontam.verdicts.rules import ALPHA
 from tests.benchmarks.attacks import FORMS, MANIPULATED, ROWS, Counts, answered, manipulate, manipulated
 from tests.benchmarks.skills.answerers import asked
 from tests.benchmarks.skills.made import to
-from tests.benchmarks.skills.once import found_once
+from tests.benchmarks.skills.unstated import shares_unstated
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS
 from tests.odd_tables import KINDS, SIZES, odd_table
@@ -32,7 +32,7 @@ def run(form: str) -> Planned:
 
 @pytest.mark.parametrize("name", MANIPULATIONS)
 def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
-    with found_once():
+    with shares_unstated():
         judged = judge(run("is"), manipulated(run("is"), name), ALPHA)
     assert judged.table is not None
     assert judged.table.verdict in (Verdict.NOT_DETECTED, Verdict.NO_ANSWER)
@@ -40,7 +40,7 @@ def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
 
 
 def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
-    with found_once():
+    with shares_unstated():
         judged = judge(run("is"), ask(run("is"), "memoriser:0.5", 0), ALPHA)
     assert judged.table is not None
     assert judged.table.verdict is Verdict.CONTAMINATED
@@ -73,7 +73,7 @@ def test_manipulated_answers_about_flowers_are_not_taken_for_memory(seed: int) -
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2))
 def test_who_remembers_all_rows_and_rounds_the_numbers_is_found(seed: int) -> None:
-    with found_once():
+    with shares_unstated():
         numbers = planned(load_table("wine"), CELLS, load_serializer("is"), seed, ALPHA)
         judged = judge(numbers, asked(numbers, lambda cell, query: query.expected, to_one_decimal), ALPHA)
     assert judged.table is not None
