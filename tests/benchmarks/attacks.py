@@ -2,9 +2,10 @@
 
 Every manipulation of answers that has a name (`tests/manipulations.py`) is tried on seven tables, in three runs whose
 rows are written in three ways; and every odd table (`tests/odd_tables.py`) is answered by the simulated answerers who
-know no row. All go through the real prompts, the real reading and the real decision of the row tests. Prints Markdown:
-a line for each, how many runs there were, how many tables and how many cells were found contaminated, and how many
-tables got no answer. `--part manipulations` or `--part tables` measures one of both, `--kind NAME` only these.
+know no row; and every table with a card that is at hand by the strongest predictors, trained on all rows but the asked
+one. All go through the real prompts, the real reading and the real decision of the row tests. Prints Markdown: a line
+for each, how many runs there were, how many tables and how many cells were found contaminated, and how many tables got
+no answer. `--part` measures one of the three, `--kind NAME` only these.
 """
 
 import argparse
@@ -12,16 +13,22 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 
 from tabcontam.calibration.power import EXPERT, IGNORANT, Judged, Planned, Trials, ask, judge, planned
+from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Reply, State, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
+from tabcontam.tables.cards import load_cards
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.rules import ALPHA
 from tests.benchmarks.method_page import rate
+from tests.benchmarks.skills.answerers import Silent, asked
+from tests.benchmarks.skills.predictors import KINDS as PREDICTORS
+from tests.benchmarks.skills.predictors import Predictors
 from tests.benchmarks.skills.unstated import shares_unstated
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS, of
@@ -30,6 +37,7 @@ from tests.odd_tables import KINDS, SIZES, odd_table
 ROWS = [test for test in all_tests() if test.decides and test.row_test]
 ANSWERERS = (*IGNORANT, EXPERT)  # nobody of them knows a row
 FORMS = ("is", "csv", "json")  # of the rows, by run
+PARTS = ("manipulations", "tables", "predictors")
 MANIPULATED: Mapping[str, Callable[[], Table]] = {
     "iris": lambda: load_table("iris"),
     "wine": lambda: load_table("wine"),
@@ -107,30 +115,54 @@ def answered(counts: Counts, kind: str, rows: int) -> None:
             counts.add(kind, f"{rows} rows, {answerer}", judge(run, ask(run, answerer, rows), ALPHA))
 
 
+def predict(counts: Counts, table: Table, runs: int) -> None:
+    """Have a table answered by the strongest predictors, which learn from all of its rows but the asked one."""
+    predictors = Predictors(table)
+    for seed in range(runs):
+        with shares_unstated():
+            run = planned(table, ROWS, load_serializer(FORMS[seed % len(FORMS)]), seed, ALPHA)
+            for kind in PREDICTORS:
+                judged = judge(run, asked(run, Silent(predictors, kind)), ALPHA)
+                counts.add(table.name, f"{kind}, seed {seed}", judged)
+
+
+def carded() -> Iterator[Table]:
+    """The tables with a card that are at hand."""
+    for name in load_cards():
+        with suppress(UsageError):
+            yield load_table(name)
+
+
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--part", choices=("manipulations", "tables"))
+    parser.add_argument("--part", choices=PARTS)
     parser.add_argument("--kind", nargs="+", choices=(*MANIPULATIONS, *KINDS), metavar="NAME")
-    parser.add_argument("--runs", type=int, default=len(FORMS), help="of each manipulation on each table")
+    parser.add_argument("--runs", type=int, default=len(FORMS), help="of each manipulation or predictor on each table")
     options = parser.parse_args()
+    parts = (options.part,) if options.part else PARTS
     tricks = [name for name in MANIPULATIONS if name in (options.kind or MANIPULATIONS)]
     kinds = [name for name in KINDS if name in (options.kind or KINDS)]
     began = time.perf_counter()
     with TemporaryDirectory() as folder:  # nothing is read from another time
         os.environ["XDG_CACHE_HOME"] = folder
-        if options.part != "tables" and tricks:
+        if "manipulations" in parts and tricks:
             counts = Counts()
             for table in MANIPULATED.values():
                 for seed in range(options.runs):
                     manipulate(counts, table(), seed, tricks)
             print("\nManipulated answers\n", *counts.lines(), "", *counts.which, sep="\n")
-        if options.part != "manipulations" and kinds:
+        if "tables" in parts and kinds:
             counts = Counts()
             for kind in kinds:
                 for rows in SIZES:
                     answered(counts, kind, rows)
             print(f"\n{len(kinds) * len(SIZES)} odd tables\n", *counts.lines(), "", *counts.which, sep="\n")
+        if "predictors" in parts and not options.kind:
+            counts = Counts()
+            for whole in carded():
+                predict(counts, whole, options.runs)
+            print("\nPredictors on carded tables\n", *counts.lines(), "", *counts.which, sep="\n")
     print(f"\n{time.perf_counter() - began:.0f} s")
 
 

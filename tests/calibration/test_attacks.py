@@ -11,9 +11,10 @@ from tabcontam.reading.numbers import is_finite
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, load_table
 from tabcontam.verdicts.rules import ALPHA
-from tests.benchmarks.attacks import FORMS, MANIPULATED, ROWS, Counts, answered, manipulate, manipulated
+from tests.benchmarks.attacks import FORMS, MANIPULATED, ROWS, Counts, answered, manipulate, manipulated, predict
 from tests.benchmarks.skills.answerers import asked
 from tests.benchmarks.skills.made import to
+from tests.benchmarks.skills.predictors import KINDS as PREDICTORS
 from tests.benchmarks.skills.unstated import shares_unstated
 from tests.made_tables import ships
 from tests.manipulations import MANIPULATIONS
@@ -86,6 +87,15 @@ def to_one_decimal(query: Query, values: Sequence[Cell]) -> str:
     """The row with its numbers rounded."""
     said = [to(value, 1) if value and is_finite(value) else value for value in values]
     return query.answering.text(query, said, query.prompt)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["iris", "wine", "penguins", "heart", "titanic"])
+def test_the_strongest_predictors_are_not_accused(name: str) -> None:
+    counts = Counts()
+    predict(counts, load_table(name), 1)
+    assert not counts.accused
+    assert counts.tables.total() == len(PREDICTORS)
 
 
 def test_there_are_nineteen_manipulations_and_161_odd_tables() -> None:

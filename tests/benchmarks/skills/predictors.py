@@ -14,6 +14,7 @@ from tabcontam.tables.table import Cell, Table
 Floats = NDArray[np.float64]
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 TREES = 60
+WORK = 600_000  # rows times trees, of a large table
 MANY = 60  # features of a row
 CLASSES = 40  # of more values, numbers are fitted as such, and texts are those of the nearest row
 NEAREST, FOREST = "nearest", "trees"
@@ -91,7 +92,8 @@ def _forest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
 
     known = [number for number, cell in enumerate(cells) if cell is not None]
     values = sorted({cells[number] or "" for number in known})
-    options = {"bootstrap": True, "oob_score": True, "random_state": 0, "n_estimators": TREES, "n_jobs": 1}
+    options = {"bootstrap": True, "oob_score": True, "random_state": 0, "n_jobs": 1}
+    options["n_estimators"] = max(10, min(TREES, WORK // max(1, len(known))))
     if len(values) <= 1:
         return [values[0] if values else None] * len(cells)
     said: list[Cell] = [None] * len(cells)
