@@ -87,8 +87,7 @@ class Column:
         """
         if self.numbers is not None:
             return self.numbers
-        found = {key: DIGITS.findall(key[:LONGEST]) for key in set(self.keys)}
-        last = {key: float(digits[-1]) if digits else float("nan") for key, digits in found.items()}
+        last = {key: _number_in(key, text) for key, text in self.texts.items()} | {MISSING: float("nan")}
         numbers = np.fromiter(map(last.__getitem__, self.keys), np.float64, len(self.keys))
         return numbers if np.isfinite(numbers).sum() >= 0.5 * len(numbers) else None
 
@@ -240,6 +239,12 @@ def as_number(key: str) -> float:
     except ValueError:
         return float("nan")
     return number if abs(number) < LARGEST else float("nan")
+
+
+def _number_in(key: str, text: str) -> float:
+    """The number that a text is, or the last whole one in it; NaN where there is none. A key writes it otherwise."""
+    digits = DIGITS.findall(text[:LONGEST])
+    return as_number(key) if isfinite(as_number(key)) else float(digits[-1]) if digits else float("nan")
 
 
 def previous(name: str, by: int = 1) -> str:

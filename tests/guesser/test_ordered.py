@@ -2,6 +2,7 @@
 
 from random import Random
 
+from tabcontam.guesser.columns import column
 from tabcontam.guesser.ordered import ordered
 from tabcontam.tables.table import Cell
 from tests.guesser.made import chances, view
@@ -58,3 +59,13 @@ def test_keys_without_numbers_and_tiny_tables_have_no_order() -> None:
     cells: dict[str, list[Cell]] = {"name": [None, "", "abc", "٣", "no 5"] * 2, "size": ["1", "2"] * 5}
     assert ordered(view(cells, "size", [0, 1])) == []
     assert ordered(view(cells, "size", [0, 1, 2, 3, 4])) == []
+
+
+def test_texts_of_which_most_are_plain_numbers_are_ordered_by_these() -> None:
+    """The key of a number writes it with an exponent, which was taken for the last number in the text."""
+    made = column("ticket", ["113803", "A/5 21171", "373450", "PC 17599", "LINE", None, "3101282"])
+    assert made.numbers is None
+    assert made.order_in_text is not None
+    assert made.order_in_text.tolist()[:4] == [113803, 21171, 373450, 17599]
+    assert made.order_in_text.tolist()[6] == 3101282
+    assert all(number != number for number in made.order_in_text.tolist()[4:6])
