@@ -188,8 +188,9 @@ def skill_table(results: Sequence[Counts]) -> list[str]:
         rows = f"{sizes[0]:,} to {sizes[-1]:,}" if len(sizes) > 1 else f"{sizes[0]:,}"
         accused = [str(counted(own, [who])[0]) for who in SKILLED]
         undecided = sum(counted(own, [SOLVER], word)[0] for word in ("uninformative", "skipped"))
-        found, runs = counted(own, [MEMORISER])
-        power = f"{100 * found / runs:.0f} %" + (f" ({kind.few})" if kind.few else "")
+        found, remembered = counted(own, [MEMORISER])
+        power = f"{100 * found / remembered:.0f} %" + (f" ({kind.few})" if kind.few else "")
+        runs = counted(own, [SOLVER])[1]
         about = f"{name}{'*' if kind.facts else ''}: {kind.about}"
         lines.append(f"| {about} | {runs} on {len(own)} | {rows} | {' | '.join(accused)} | {undecided} | {power} |")
     pooled = [rate(*counted(results, [who])) for who in SKILLED]
