@@ -66,9 +66,15 @@ class Everywhere:
         return [(np.setdiff1d(np.arange(count), asked), rows[predicted])]
 
     def views(self, target: str, shown: Sequence[str]) -> list[View]:
-        """What the predictors that count see of all rows, for each fit."""
+        """What the predictors that count see, for each fit: of a small table all rows, each left out for itself alone.
+
+        Folds would hide rows that belong together from each other: who knows all other rows knows the row's mates.
+        """
         given = tuple(with_words(self.columns[name] for name in shown))
-        return [View(self.columns[target], given, *places) for places in self.fits]
+        every = np.arange(len(self.columns[target].keys))
+        learned = [train if self.large else every for train, _ in self.fits]
+        places = zip(learned, (predicted for _, predicted in self.fits), strict=True)
+        return [View(self.columns[target], given, *each) for each in places]
 
     def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
         """For each asked feature what a silent predictor answers in each row that is asked, by the row."""

@@ -47,7 +47,7 @@ def one(columns: Columns, asked: str, rows: Sequence[int], missing: Sequence[str
 def test_a_number_that_is_a_multiple_of_a_shown_one_is_known(size: int) -> None:
     columns = goods(size)
     rows = range(50)
-    assert min(chances(one(columns, "tax", rows), [columns["tax"][row] for row in rows])) > 0.9
+    assert min(chances(one(columns, "tax", rows), [columns["tax"][row] for row in rows])) > 0.85
 
 
 def test_a_text_that_goes_with_a_shown_one_is_known() -> None:
