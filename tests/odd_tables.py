@@ -32,12 +32,12 @@ def _number(rng: Random) -> str:
     return f"{rng.gauss(50, 20):.2f}"
 
 
-def _by_column(columns: int, rng: Random, rows: int, values: Callable[[int], list[str]]) -> Rows:
-    return [list(row) for row in zip(*(values(place) for place in range(columns)), strict=True)]
+def _by_column(columns: int, values: Callable[[], list[str]]) -> Rows:
+    return [list(row) for row in zip(*(values() for _ in range(columns)), strict=True)]
 
 
 def _sorted(rng: Random, rows: int) -> Rows:
-    return _by_column(5, rng, rows, lambda place: sorted((_number(rng) for _ in range(rows)), key=float))
+    return _by_column(5, lambda: sorted((_number(rng) for _ in range(rows)), key=float))
 
 
 def _descending(rng: Random, rows: int) -> Rows:
@@ -45,14 +45,14 @@ def _descending(rng: Random, rows: int) -> Rows:
 
 
 def _sorted_words(rng: Random, rows: int) -> Rows:
-    def column(place: int) -> list[str]:
+    def column() -> list[str]:
         return sorted("".join(rng.choices("abcdefgh", k=5)) for _ in range(rows))
 
-    return _by_column(4, rng, rows, column)
+    return _by_column(4, column)
 
 
 def _sorted_ties(rng: Random, rows: int) -> Rows:
-    return _by_column(5, rng, rows, lambda place: sorted(str(rng.randrange(6)) for _ in range(rows)))
+    return _by_column(5, lambda: sorted(str(rng.randrange(6)) for _ in range(rows)))
 
 
 def _constants(rng: Random, rows: int) -> Rows:
@@ -94,7 +94,7 @@ def _copies(rng: Random, rows: int) -> Rows:
 
 def _permuted(rng: Random, rows: int) -> Rows:
     values = [str(value) for value in range(rows)]
-    return _by_column(5, rng, rows, lambda place: rng.sample(values, rows))
+    return _by_column(5, lambda: rng.sample(values, rows))
 
 
 def _spellings(rng: Random, row: int, place: int) -> str:

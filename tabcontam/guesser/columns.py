@@ -2,19 +2,19 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from math import isfinite
 from typing import TypeVar
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.guesser.rounding import coarser_places
 from tabcontam.reading.reading import value_key
+from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell
 
 Floats = NDArray[np.float64]
@@ -50,14 +50,16 @@ class Column:
 
     def sampled(self, rows: tuple[int, ...]) -> "Column":
         """The same column in these rows alone: the very same as before, for the two samples that were asked last."""
-        found = self._samples.pop(rows, None) or self.at(rows)
-        self._samples[rows] = found
-        for earlier in list(self._samples)[:-2]:
-            del self._samples[earlier]
+        samples: dict[tuple[int, ...], Column] = cached_fact(self, "samples", dict)
+        found = samples.pop(rows, None) or self.at(rows)
+        samples[rows] = found
+        for earlier in list(samples)[:-2]:
+            del samples[earlier]
         return found
 
     @cached_property
-    def _samples(self) -> "dict[tuple[int, ...], Column]":
+    def facts(self) -> dict[Hashable, object]:
+        """What was found out about the column by now."""
         return {}
 
     def later(self, name: str, by: int) -> "Column":
@@ -157,14 +159,7 @@ class Column:
 
 def remembered(find: Callable[[Column], Fact]) -> Callable[[Column], Fact]:
     """The same function, which finds out once about each column."""
-    known: WeakKeyDictionary[Column, Fact] = WeakKeyDictionary()
-
-    def found(one: Column) -> Fact:
-        if one not in known:
-            known[one] = find(one)
-        return known[one]
-
-    return found
+    return lambda one: cached_fact(one, find, lambda: find(one))
 
 
 def column(name: str, cells: Sequence[Cell], missing: Collection[str] = ()) -> Column:
@@ -243,8 +238,11 @@ def as_number(key: str) -> float:
 
 def _number_in(key: str, text: str) -> float:
     """The number that a text is, or the last whole one in it; NaN where there is none. A key writes it otherwise."""
+    number = as_number(key)
+    if isfinite(number):
+        return number
     digits = DIGITS.findall(text[:LONGEST])
-    return as_number(key) if isfinite(as_number(key)) else float(digits[-1]) if digits else float("nan")
+    return float(digits[-1]) if digits else float("nan")
 
 
 def previous(name: str, by: int = 1) -> str:

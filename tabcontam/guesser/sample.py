@@ -47,6 +47,11 @@ class Everywhere:
         return len(self.sample.rows) < len(next(iter(self.whole.values())).keys)
 
     @cached_property
+    def every(self) -> Ints:
+        """The places of all rows in the columns that are learned from."""
+        return np.arange(len(next(iter(self.columns.values())).keys))
+
+    @cached_property
     def columns(self) -> Mapping[str, Column]:
         """The columns that are learned from."""
         return self.whole if self.partial else self.taken
@@ -58,12 +63,9 @@ class Everywhere:
             return list(self.sample.fits)
         rows = np.array(self.sample.rows, dtype=np.int64)
         if not self.large:
-            every = np.arange(len(next(iter(self.whole.values())).keys))
-            return [(np.setdiff1d(every, rows[places]), rows[places]) for _, places in self.sample.fits]
+            return [(np.setdiff1d(self.every, rows[places]), rows[places]) for _, places in self.sample.fits]
         ((_, predicted),) = self.sample.fits
-        asked = rows[self.sample.groups == 1]
-        count = len(next(iter(self.whole.values())).keys)
-        return [(np.setdiff1d(np.arange(count), asked), rows[predicted])]
+        return [(np.setdiff1d(self.every, rows[self.sample.groups == 1]), rows[predicted])]
 
     def views(self, target: str, shown: Sequence[str]) -> list[View]:
         """What the predictors that count see, for each fit: of a small table all rows, each left out for itself alone.
@@ -71,10 +73,10 @@ class Everywhere:
         Folds would hide rows that belong together from each other: who knows all other rows knows the row's mates.
         """
         given = tuple(with_words(self.columns[name] for name in shown))
-        every = np.arange(len(self.columns[target].keys))
-        learned = [train if self.large else every for train, _ in self.fits]
-        places = zip(learned, (predicted for _, predicted in self.fits), strict=True)
-        return [View(self.columns[target], given, *each) for each in places]
+        return [
+            View(self.columns[target], given, train if self.large else self.every, predicted)
+            for train, predicted in self.fits
+        ]
 
     def silent(self, asked: Sequence[str], shown: Sequence[str]) -> list[dict[int, str]]:
         """For each asked feature what a silent predictor answers in each row that is asked, by the row."""

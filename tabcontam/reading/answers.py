@@ -60,6 +60,7 @@ FILLER = re.compile(
     rf"|{ARTICLE}\s+(?:{QUALITY}\s+)?{THING}[^:]*:\s*|#*\s*(?:final )?answer)$",
     re.IGNORECASE,
 )
+SEPARATORS = re.compile(r"[-_ .]+")  # between the words of a name
 PLACEHOLDER = re.compile(r"^(?:\[.*\]|<.*>|\{.*)$")
 NOTHING = re.compile(
     rf"^(?:{UNKNOWN}|not \w+(?: in the prompt)?|(?:data )?not found|cannot \w+)\W*$",
@@ -173,13 +174,13 @@ def said_once(pairs: Iterable[tuple[str, str]]) -> Cells:
 
 def spelling(name: str) -> str:
     """A name without its case, its note in parentheses and its word separators."""
-    return re.sub(r"[-_ .]+", "", re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)).casefold()
+    return SEPARATORS.sub("", re.sub(r"(?<=\S)\s*\(.*\)\s*$", "", name)).casefold()
 
 
 def _loosely(name: str) -> str:
     """A pattern of a name whose word separators may differ and whose note in parentheses may be left out."""
     note = re.search(r"(?<=\S)\s*\([^()]*\)\s*$", name)
-    words = re.split(r"[-_ .]+", name[: note.start()] if note else name)
+    words = SEPARATORS.split(name[: note.start()] if note else name)
     pattern = r"[-_ .]?".join(map(re.escape, words))
     return pattern + (rf"(?:{re.escape(note.group())})?" if note else "")
 

@@ -1,16 +1,21 @@
-"""What the tests find out about a table as a whole, found once: it is the same for every serializer and seed."""
+"""What is found out about a table, or one of its columns, as a whole, found once: for every serializer and seed."""
 
 from collections.abc import Callable, Hashable
-from typing import TYPE_CHECKING, TypeVar, cast
-
-if TYPE_CHECKING:
-    from tabcontam.tables.table import Table
+from typing import Protocol, TypeVar, cast
 
 Fact = TypeVar("Fact")
 
 
-def cached_fact(table: "Table", key: Hashable, find: Callable[[], Fact]) -> Fact:
-    """What `find` returns, kept under `key` for as long as the table is there."""
-    if key not in table.facts:
-        table.facts[key] = find()
-    return cast("Fact", table.facts[key])
+class HasFacts(Protocol):
+    """What facts are kept with: a table, a column."""
+
+    @property
+    def facts(self) -> dict[Hashable, object]:
+        """The facts that are known by now."""
+
+
+def cached_fact(of: HasFacts, key: Hashable, find: Callable[[], Fact]) -> Fact:
+    """What `find` returns, kept under `key` for as long as the table or column is there."""
+    if key not in of.facts:
+        of.facts[key] = find()
+    return cast("Fact", of.facts[key])

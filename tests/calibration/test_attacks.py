@@ -47,18 +47,13 @@ def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
     assert judged.table.verdict is Verdict.CONTAMINATED
 
 
-@pytest.mark.parametrize("kind", QUICK)
-def test_who_knows_no_row_of_a_small_odd_table_is_not_accused(kind: str) -> None:
+@pytest.mark.parametrize(
+    ("kind", "rows"),
+    [*((kind, SMALL) for kind in QUICK), *(pytest.param(kind, LARGE, marks=pytest.mark.slow) for kind in KINDS)],
+)
+def test_who_knows_no_row_of_an_odd_table_is_not_accused(kind: str, rows: int) -> None:
     counts = Counts()
-    answered(counts, kind, SMALL)
-    assert not counts.accused
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", KINDS)
-def test_who_knows_no_row_of_an_odd_table_is_not_accused(kind: str) -> None:
-    counts = Counts()
-    answered(counts, kind, LARGE)
+    answered(counts, kind, rows)
     assert not counts.accused
 
 

@@ -10,6 +10,7 @@ from tabcontam.reading.answers import (
     FILLER,
     GAP,
     PREFIX,
+    SEPARATORS,
     TABLE_RULE,
     Sort,
     answers,
@@ -29,7 +30,6 @@ Reader = Callable[[str, Sequence[str]], dict[str, Cell]]
 EXPLAINED = re.compile(r"\s*(?:\(|\s-\s|\u2014|,?\s+(?:because|since|as|which|based)\b|\.\s)", re.IGNORECASE)
 OTHER_SIGN = re.compile(r"[:=]|equal to\b", re.IGNORECASE)  # of another serializer, after this one's
 SIGN = re.compile(r"[:=]")
-SEPARATORS = re.compile(r"[-_ .]+")
 OBJECT = re.compile(r"\{[^{}]*\}")
 
 

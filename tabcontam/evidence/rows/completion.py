@@ -50,8 +50,8 @@ class IncompleteCompletion(RowTest):
     seen.
 
     Queries: 35 in all. The paper's are five, for each of which all rows are drawn anew and at random, as in the text;
-    forty more ask rows of which the guesser is least sure. A row is asked only if no other row has the shown cells with
-    another answer, and no example shows the asked values.
+    thirty more ask rows of which the guesser is least sure. A row is asked only if no other row has the shown cells
+    with another answer, and no example shows the asked values.
 
     Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the shown cells.
     Contaminated: the cells that are right, those of partly right rows too, are worth more bits than that explains.

@@ -92,8 +92,8 @@ def _forest(features: Floats, cells: Sequence[Cell]) -> list[Cell]:
 
     known = [number for number, cell in enumerate(cells) if cell is not None]
     values = sorted({cells[number] or "" for number in known})
-    options = {"bootstrap": True, "oob_score": True, "random_state": 0, "n_jobs": 1}
-    options["n_estimators"] = max(10, min(TREES, WORK // max(1, len(known))))
+    count = max(10, min(TREES, WORK // max(1, len(known))))
+    options = {"bootstrap": True, "oob_score": True, "random_state": 0, "n_estimators": count, "n_jobs": 1}
     if len(values) <= 1:
         return [values[0] if values else None] * len(cells)
     said: list[Cell] = [None] * len(cells)
