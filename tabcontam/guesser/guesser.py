@@ -78,7 +78,7 @@ def guess_chain(
             laws = _laws(taken[name], _given(words, seen(name, beside_it, near)), sample)
             if differ is not None:
                 pairs = zip(laws, sample.fits, strict=True)
-                laws = [{**law, "twin": twin(taken[name], differ, like, *fit)} for law, fit in pairs]
+                laws = [{**law, "twin": twin(taken[name], differ, like, predicted)} for law, (_, predicted) in pairs]
                 differ += differing(taken[name])
             views = everywhere.views(name, [*close, *asked[:place]])
             chains.append(_guesses(taken[name], given, sample, wanted, views, laws, like))

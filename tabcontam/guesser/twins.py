@@ -41,22 +41,20 @@ def alike(differ: Counts | None, wanted: Ints) -> Bools:
     """
     if differ is None:
         return np.ones(1, dtype=np.bool_)
-    alone = np.asarray(differ.min(axis=1) > 0)
-    return alone if alone[wanted].all() and alone.sum() >= FEWEST else np.ones(len(alone), dtype=np.bool_)
+    alone, every = np.asarray(differ.min(axis=1) > 0), np.ones(len(differ), dtype=np.bool_)
+    return alone if alone[wanted].all() and alone.sum() >= FEWEST else every
 
 
-def twin(target: Column, differ: Counts, like: Bools, train: Ints, predicted: Ints) -> Follows:
-    """The value of the trained row that differs in the fewest shown cells from each predicted one.
+def twin(target: Column, differ: Counts, like: Bools, predicted: Ints) -> Follows:
+    """The value of the row that differs in the fewest shown cells from each predicted one.
 
-    How likely it is, is counted among the trained rows, by how many cells differ; among those that are `like` the rows
-    in question, if there are any.
+    How likely it is, is counted among all rows, by how many cells differ; among those that are `like` the rows in
+    question.
     """
-    between = differ[:, train]
-    place = between.argmin(axis=1)
-    found, count = train[place], np.minimum(between[np.arange(len(place)), place], MOST)
-    told = train[like[train]] if like[train].any() else train
-    right = target.codes[found[told]] == target.codes[told]
-    shares = _shares(count[told], right)
+    found = differ.argmin(axis=1)
+    count = np.minimum(differ[np.arange(len(found)), found], MOST)
+    right = target.codes[found] == target.codes
+    shares = _shares(count[like], right[like])
     values = [
         {key: share} if (key := target.keys[row]) != MISSING else {}
         for row, share in zip(found[predicted].tolist(), shares[count[predicted]].tolist(), strict=True)

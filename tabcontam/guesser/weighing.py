@@ -16,8 +16,8 @@ from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.laws import Follows
 
 ROUNDS = 60  # of expectation and maximisation
-AROUND = 100  # rows by which the likeliest value's probability is checked; in a small table all, from so many on:
-FEWEST = 40
+AROUND = (25, 100)  # rows by which the likeliest value's probability is checked: a quarter of them within these
+FEWEST = 40  # below, it is not checked
 LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
 
 
@@ -147,9 +147,10 @@ class Tops:
 
     def raised(self, chance: float) -> float:
         """A probability, raised by how much oftener those around it were right than they say; never lowered."""
-        around = min(AROUND, len(self.chances))
-        if around < FEWEST:
+        if len(self.chances) < FEWEST:
             return chance
+        fewest, most = AROUND
+        around = min(most, max(fewest, len(self.chances) // 4))
         middle = int(np.searchsorted(self.chances, chance))
         first = min(max(0, middle - around // 2), len(self.chances) - around)
         near = slice(first, first + around)

@@ -36,3 +36,10 @@ def test_rows_that_are_asked_together_say_nothing_of_each_other() -> None:
     found = Tops.of(column("kind", cells), dict.fromkeys(range(300), ("yes", 0.3)), groups)
     assert found.beside(0).raised(0.3) == 0.3
     assert found.beside(1).raised(0.3) > 0.9
+
+
+def test_rows_that_the_mixture_is_unsure_of_are_not_hidden_by_those_that_it_is_too_sure_of() -> None:
+    cells = ["yes"] * 72 + ["no"] * 8
+    chances = {row: ("yes", 0.3 if row % 2 else 1.0) for row in range(80)}
+    found = Tops.of(column("kind", cells), chances, np.arange(80) % 5)
+    assert found.beside(0).raised(0.3) > 0.7
