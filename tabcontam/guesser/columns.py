@@ -28,6 +28,7 @@ NUMERIC = 0.95  # of a column's cells have to be numbers
 MOST_DECIMALS = 6
 LARGEST = 1e12  # larger numbers are texts: an exact difference needs whole numbers that a float holds
 BINS = 8
+SPARSE = 16  # times as many codes as cells: fewer are counted, more are sorted
 LAGS = 4  # rows before the next one that a prompt shows
 FEW = 12  # values of a column that is used as it is
 MANY = 20  # values of a text from which its words are looked at
@@ -248,3 +249,13 @@ def _number_in(key: str, text: str) -> float:
 def previous(name: str, by: int = 1) -> str:
     """What the cell is called that stands so many rows before in a column."""
     return f"previous {name}" if by == 1 else f"previous {by} {name}"
+
+
+def tallied(codes: Ints) -> tuple[Ints, Ints, Ints]:
+    """The different codes in rising order, how often each occurs, and how often that of each place does."""
+    if codes.max(initial=0) < SPARSE * len(codes):  # to count is faster than to sort
+        counts: Ints = np.bincount(codes)
+        kinds = np.flatnonzero(counts)
+        return kinds, counts[kinds], counts[codes]
+    kinds, places, both = np.unique(codes, return_inverse=True, return_counts=True)
+    return kinds, both, both[places]

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 
-from tabcontam.guesser.columns import Bools, Column, Floats, Ints
+from tabcontam.guesser.columns import Bools, Column, Floats, Ints, tallied
 from tabcontam.guesser.fit import Counted, Fit, counted
 
 SHRINKS = (0.5, 2.0, 8.0, 32.0)  # how many rows the marginal frequencies count for beside those of a shown value
@@ -67,7 +67,7 @@ def _by_shrink(given: Ints, target: Ints, counted: Bools | None = None) -> list[
     if total < 2:
         return [0.0] * len(SHRINKS)
     width = int(target.max()) + 1
-    kinds, both = np.unique(given * width + target, return_counts=True)
+    kinds, both, _ = tallied(given * width + target)
     givens, targets = np.divmod(kinds, width)
     group, prior = np.bincount(given)[givens] - 1, (np.bincount(target)[targets] - 1) / (total - 1)
     chances = (both - 1 + SHRUNK * prior) / (group + SHRUNK)
@@ -95,8 +95,8 @@ def _given(fit: Fit, codes: Ints) -> tuple[Floats, Counted]:
 def _escape(given: Ints, fit: Fit) -> float:
     """How much a different value counts for what is left: what makes the trained rows likeliest, left one out."""
     pairs = given * len(fit.keys) + fit.codes
-    kinds, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
-    matching, group = both[places] - 1, np.bincount(given)[given] - 1
+    kinds, _, both = tallied(pairs)
+    matching, group = both - 1, np.bincount(given)[given] - 1
     different = np.maximum(1, np.bincount(kinds // len(fit.keys))[given] - (matching == 0))
     prior = np.maximum((fit.counts[fit.codes] - 1) / len(given), 1 / len(given))
 

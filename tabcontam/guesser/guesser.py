@@ -6,6 +6,7 @@ were not asked with the row in question: never by an answer. All of it is determ
 """
 
 from collections.abc import Collection, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, sqrt
@@ -70,8 +71,8 @@ def guess_chain(
     differ = apart([taken[name] for name in close], len(sample.rows)) if near is None and not everywhere.large else None
     like = alike(differ, wanted)
     chains = []
-    with one_thread():
-        silent = everywhere.silent(asked, close)
+    with one_thread(), ThreadPoolExecutor(1) as beside:  # trees grow beside what needs the interpreter
+        silent = beside.submit(everywhere.silent, asked, close)
         for place, name in enumerate(asked):
             beside_it = [*visible, *asked[:place]]
             given = _given(words, beside_it)
@@ -84,7 +85,7 @@ def guess_chain(
             chains.append(_guesses(taken[name], given, sample, wanted, views, laws, like))
     chains = [
         [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
-        for chain, answers in zip(chains, silent, strict=True)
+        for chain, answers in zip(chains, silent.result(), strict=True)
     ]
     return [list(chain) for chain in zip(*chains, strict=True)]
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from tabcontam.guesser.columns import MISSING, Column
+from tabcontam.guesser.columns import Column, tallied
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.view import View
 
@@ -30,8 +30,8 @@ def _scored(view: View, one: Column) -> tuple[float, float] | None:
     if different * RARE < len(codes) or sizes.max(initial=0) < 2:
         return None
     pairs = codes * (int(targets.max()) + 1) + targets
-    kinds, places, both = np.unique(pairs, return_inverse=True, return_counts=True)
-    matching, group = both[places] - 1, np.maximum(sizes[codes] - 1, 0)
+    kinds, _, both = tallied(pairs)
+    matching, group = both - 1, np.maximum(sizes[codes] - 1, 0)
     values = np.bincount(kinds // (int(targets.max()) + 1), minlength=len(sizes))[codes] - (matching == 0)
     prior = np.maximum(np.bincount(targets)[targets] - 1, 1) / len(targets)
     told = group > 0
@@ -45,14 +45,15 @@ def _scored(view: View, one: Column) -> tuple[float, float] | None:
 
 
 def _follows(view: View, one: Column, escape: float) -> Follows:
-    wanted = {one.keys[row] for row in view.predicted.tolist()} - {MISSING}
-    groups: dict[str, list[int]] = {key: [] for key in wanted}
-    for row in view.learned.tolist():
-        if (key := one.keys[row]) in wanted:
-            groups[key].append(row)
+    wanted = np.zeros(int(one.codes.max()) + 1, dtype=np.bool_)
+    wanted[one.codes[view.predicted]] = True
+    wanted[0] = False  # rows without a value have nothing in common
+    groups: dict[int, list[int]] = {}
+    for row in view.learned[wanted[one.codes[view.learned]]].tolist():
+        groups.setdefault(int(one.codes[row]), []).append(row)
     values: list[dict[str, float]] = []
     for row in view.predicted.tolist():
-        mates = (other for other in groups.get(one.keys[row], [])[: MOST_KIN + 1] if other != row)
+        mates = (other for other in groups.get(int(one.codes[row]), [])[: MOST_KIN + 1] if other != row)
         counts = Counter(view.target.keys[other] for other in mates)
         total = counts.total() + escape * max(1, len(counts))
         values.append({key: count / total for key, count in counts.items()})

@@ -11,10 +11,11 @@ import numpy as np
 from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints
 
 TREES = 10
-FEWEST_TREES = 3
-WORK = 60_000  # rows times trees, as a rule
-LARGE = 2000  # rows to learn from; of more, a leaf has at least so many:
-LARGE_LEAF = 3
+FEWEST_TREES = 4
+WORK = 80_000  # rows that a tree is grown by times trees, as a rule
+LARGE = 2000  # rows to learn from; of more, each tree is grown by a half and asks all for their values, two in a leaf:
+GROWN = 0.5
+LARGE_LEAF = 2
 
 
 def silent_answers(
@@ -34,9 +35,12 @@ def silent_answers(
     outputs = np.column_stack([_outputs(one) for one in targets])
     outputs = outputs.ravel() if outputs.shape[1] == 1 else outputs
     for train, predicted in fits:
-        trees = int(np.clip(WORK // max(1, len(train)), FEWEST_TREES, TREES))
-        leaf = LARGE_LEAF if len(train) > LARGE else 1
-        model = ExtraTreesRegressor(trees, max_features=0.3, min_samples_leaf=leaf, random_state=0)
+        large = len(train) > LARGE
+        part, leaf = (GROWN, LARGE_LEAF) if large else (None, 1)
+        trees = int(np.clip(WORK // max(1.0, len(train) * (part or 1)), FEWEST_TREES, TREES))
+        model = ExtraTreesRegressor(
+            trees, max_features=0.3, min_samples_leaf=leaf, bootstrap=large, max_samples=part, random_state=0
+        )
         model.fit(features[train], outputs[train])
         grown, asked = model.apply(features[train]), model.apply(features[predicted])
         for target, found in zip(targets, answers, strict=True):

@@ -1,9 +1,13 @@
 """A column remembers what was found out about it, for as long as it is there."""
 
 import gc
+from collections import Counter
 from weakref import ref
 
-from tabcontam.guesser.columns import column, remembered
+import numpy as np
+import pytest
+
+from tabcontam.guesser.columns import column, remembered, tallied
 from tabcontam.guesser.laws import derived
 
 
@@ -29,3 +33,11 @@ def test_a_column_that_nobody_needs_is_forgotten_with_what_was_found_out() -> No
     del one
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.parametrize("codes", [[3, 1, 3, 0], [5_000_000, 1, 5_000_000, 0], []])
+def test_codes_are_tallied_alike_whether_they_are_counted_or_sorted(codes: list[int]) -> None:
+    kinds, counts, own = tallied(np.array(codes, dtype=np.int64))
+    assert dict(zip(kinds.tolist(), counts.tolist(), strict=True)) == Counter(codes)
+    assert kinds.tolist() == sorted(set(codes))
+    assert own.tolist() == [codes.count(code) for code in codes]
