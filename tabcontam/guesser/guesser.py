@@ -28,7 +28,7 @@ from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, Everywhere, Sample, samp
 from tabcontam.guesser.texts import by_characters
 from tabcontam.guesser.twins import alike, apart, differing, twin
 from tabcontam.guesser.view import View
-from tabcontam.guesser.weighing import LEAST, Predicted, Tops, likelihoods_of, own_places
+from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods_of, own_places
 from tabcontam.tables.table import Cell
 
 SHOWN = 14  # shown columns that are looked at, the most informative ones
@@ -171,7 +171,7 @@ class _Final:
             for key, share in self.followed[number].items()
         }
 
-    def guess(self, row: int, peak: float, tops: Tops) -> Guess:
+    def guess(self, row: int, peak: float, tops: Hits) -> Guess:
         """The guess of one row."""
         number = self.place[row]
         return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
@@ -272,7 +272,7 @@ def _with_added(one: Predicted, mixed: Floats, extra: Mapping[str, float]) -> Fl
     return np.asarray(total + base[:, None] * mixed)
 
 
-def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: Tops) -> Guess:
+def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak: float, rows: int, tops: Hits) -> Guess:
     """The guess of one row: the mixture, no value below one that was never seen among as many rows.
 
     Each chance is raised by its standard error, and the likeliest value's to what it was in other rows: too high costs

@@ -120,6 +120,34 @@ def _likelihood(one: Predicted, added: Counted | Follows, truth: Ints) -> Floats
 
 
 @dataclass(frozen=True, eq=False)
+class Hits:
+    """Guesses in the order of their probability: how likely each was said to be, and whether it was right."""
+
+    chances: Floats
+    right: Bools
+
+    @classmethod
+    def of(cls, chances: Floats, right: Bools) -> "Hits":
+        """The same in order."""
+        order = np.argsort(chances, kind="stable")
+        return cls(chances[order], right[order])
+
+    def raised(self, chance: float, most: int = AROUND[1]) -> float:
+        """A probability, raised by how much oftener those around it were right than they say; never lowered.
+
+        A quarter of all guesses is looked at, and no more than `most`.
+        """
+        if len(self.chances) < FEWEST:
+            return chance
+        around = min(most, max(AROUND[0], len(self.chances) // 4))
+        middle = int(np.searchsorted(self.chances, chance))
+        first = min(max(0, middle - around // 2), len(self.chances) - around)
+        near = slice(first, first + around)
+        factor = (self.right[near].sum() + 1) / (self.chances[near].sum() + 1)
+        return min(1.0, chance * max(1.0, float(factor)))
+
+
+@dataclass(frozen=True, eq=False)
 class Tops:
     """How often the likeliest value of a row was right, against its probability, in rows that were not asked with it.
 
@@ -139,20 +167,7 @@ class Tops:
         chances = np.array([likeliest[row][1] for row in rows], dtype=np.float64)
         return cls(chances, right.astype(np.bool_), groups[np.array(rows, dtype=np.int64)])
 
-    def beside(self, group: int) -> "Tops":
+    def beside(self, group: int) -> Hits:
         """Those of the rows of other groups."""
         others = self.groups != group
-        order = np.argsort(self.chances[others], kind="stable")
-        return Tops(self.chances[others][order], self.right[others][order], self.groups[others][order])
-
-    def raised(self, chance: float) -> float:
-        """A probability, raised by how much oftener those around it were right than they say; never lowered."""
-        if len(self.chances) < FEWEST:
-            return chance
-        fewest, most = AROUND
-        around = min(most, max(fewest, len(self.chances) // 4))
-        middle = int(np.searchsorted(self.chances, chance))
-        first = min(max(0, middle - around // 2), len(self.chances) - around)
-        near = slice(first, first + around)
-        factor = (self.right[near].sum() + 1) / (self.chances[near].sum() + 1)
-        return min(1.0, chance * max(1.0, float(factor)))
+        return Hits.of(self.chances[others], self.right[others])

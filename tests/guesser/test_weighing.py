@@ -3,7 +3,7 @@
 import numpy as np
 
 from tabcontam.guesser.columns import column
-from tabcontam.guesser.weighing import Tops
+from tabcontam.guesser.weighing import Hits, Tops
 
 
 def tops(chance: float, right: int, rows: int = 200) -> Tops:
@@ -43,3 +43,11 @@ def test_rows_that_the_mixture_is_unsure_of_are_not_hidden_by_those_that_it_is_t
     chances = {row: ("yes", 0.3 if row % 2 else 1.0) for row in range(80)}
     found = Tops.of(column("kind", cells), chances, np.arange(80) % 5)
     assert found.beside(0).raised(0.3) > 0.7
+
+
+def test_a_quarter_of_many_guesses_is_looked_at_where_that_is_allowed() -> None:
+    chances, right = np.linspace(0.4, 0.6, 2000), np.arange(2000) % 2 == 0
+    right[950:1050] = True
+    found = Hits.of(chances, right)
+    assert found.raised(0.5) > 0.9
+    assert 0.55 < found.raised(0.5, 2000) < 0.65

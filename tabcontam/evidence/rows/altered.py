@@ -13,13 +13,14 @@ from tabcontam.evidence.rows.determined import Copies, goes_with, hints_of, seen
 from tabcontam.evidence.rows.membership import Swap
 from tabcontam.groups import grouped
 from tabcontam.guesser.kept import kept, ranks
+from tabcontam.guesser.weighing import Hits
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.draws import by_content, pool, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import extra_rows, not_known
 from tabcontam.tables.table import MOST_CATEGORIES, Table
 
-VERSION = 2  # of the method: what another one found is not read
+VERSION = 3  # of the method: what another one found is not read
 REFERENCE = 2000  # rows that false values are taken from and neighbours are looked for in
 BASES = 1000  # of these, the rows that are shown to the classifier, each as it is and altered
 LEAST = 150  # fewer rows teach a classifier nothing
@@ -335,4 +336,13 @@ def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
     odds = np.clip(cross_val_predict(model, described, labels, cv=folds, method="decision_function"), -SURE, SURE)
     # scaled by logistic regression, so that the probabilities are as sure as they were right
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
-    return float(roc_auc_score(labels, odds)), np.asarray(1 / (1 + np.exp(-max(slope, 0.0) * odds)))
+    chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))
+    return float(roc_auc_score(labels, odds)), checked(chances, labels) if slope > 0 else chances
+
+
+def checked(chances: Floats, labels: Ints) -> Floats:
+    """The chances that rows are true: the classifier is at least as sure as it was right where it was about as sure."""
+    surer, sure = chances > 0.5, np.maximum(chances, 1 - chances)
+    hits = Hits.of(sure, surer == (labels == 1))
+    raised = np.array([hits.raised(chance, len(sure)) for chance in sure.tolist()])
+    return np.asarray(np.where(surer, raised, 1 - raised))

@@ -6,11 +6,12 @@ from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 
+import numpy as np
 import pytest
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
-from tabcontam.evidence.rows.altered import BLIND, blinded
+from tabcontam.evidence.rows.altered import BLIND, blinded, checked
 from tabcontam.evidence.rows.determined import Copies, seen_by
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.reading.words import english
@@ -61,6 +62,17 @@ def test_a_classifier_is_blind_to_what_is_altered() -> None:
     assert abs(blind.auc - 0.5) < BLIND - 0.5
     for swap in blind.swaps:
         assert swap.cells(SHIPS) not in SHIPS.rows
+
+
+def test_a_classifier_is_as_sure_as_it_was_right() -> None:
+    labels = np.tile([1, 0], 200)
+    wrong = np.arange(400) % 5 < 2
+    chances = np.where((labels == 1) != wrong, 0.52, 0.48)
+    found = checked(chances, labels)
+    assert ((found > 0.5) == (chances > 0.5)).all()
+    assert np.abs(found - 0.5).min() > 0.07
+    too_sure = np.where(chances > 0.5, 0.9, 0.1)
+    assert np.allclose(checked(too_sure, labels), too_sure)
 
 
 @pytest.mark.parametrize("always", ["Yes", "No"])
