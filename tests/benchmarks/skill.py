@@ -28,7 +28,7 @@ from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
 from tests.answer_forms import FORMS, form
 from tests.benchmarks.method_page import put, rate
-from tests.benchmarks.skills import commerce, dated, measures, ordered, people, real, world
+from tests.benchmarks.skills import chosen, commerce, dated, measures, ordered, people, real, world
 from tests.benchmarks.skills.answerers import Answers, Form, Memoriser, Silent, Solver, asked
 from tests.benchmarks.skills.made import Made, arranged
 from tests.benchmarks.skills.predictors import FOREST, NEAREST, Predictors
@@ -36,7 +36,9 @@ from tests.benchmarks.skills.unstated import shares_unstated
 
 BEGIN, END = "<!-- skill: python -m tests.benchmarks.skill -->", "<!-- end of skill -->"
 KINDS = {
-    kind.name: kind for module in (commerce, measures, people, dated, ordered, world, real) for kind in module.KINDS
+    kind.name: kind
+    for module in (commerce, measures, chosen, people, dated, ordered, world, real)
+    for kind in module.KINDS
 }
 RUNS, TABLES = 300, 6  # a kind
 ASKED = ("incomplete_completion", "full_completion", "feature_completion", "matched_membership")

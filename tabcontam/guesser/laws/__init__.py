@@ -13,10 +13,12 @@ from tabcontam.guesser.columns import LAGS, Column, Floats, previous, remembered
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows as Follows
 from tabcontam.guesser.laws.base import Law
+from tabcontam.guesser.laws.choices import choices
 from tabcontam.guesser.laws.context import in_context
 from tabcontam.guesser.laws.dates import dates, with_dates
 from tabcontam.guesser.laws.digits import digits
 from tabcontam.guesser.laws.formulas import formulas
+from tabcontam.guesser.laws.numerals import with_numerals
 from tabcontam.guesser.laws.one_column import one_column, surprise
 from tabcontam.guesser.laws.order import order
 from tabcontam.guesser.laws.periods import periods
@@ -33,6 +35,7 @@ LAWS: Mapping[str, Law] = {
     "order": order,
     "string": strings,
     "digit": digits,
+    "choice": choices,
 }
 
 
@@ -48,8 +51,8 @@ def follows(fit: Fit) -> dict[str, Follows]:
 
 
 def with_derived(columns: Iterable[Column]) -> list[Column]:
-    """The columns, and those that laws and predictors see beside them: the words of texts, the parts of dates."""
-    return with_dates(with_words(columns))
+    """The columns, and those that laws and predictors see beside them: words of texts, parts of dates, numerals."""
+    return with_dates(with_words(with_numerals(columns)))
 
 
 @remembered

@@ -12,6 +12,9 @@ from tabcontam.guesser.laws.base import Follows
 MOST_VALUES = 60  # of a column that may tell when a law holds
 GAIN = 0.05  # bits a row that it has to tell at least
 WHOLE = 15.0  # bits that it has to tell in all: of many columns one seems to tell something
+LEAVES = 4  # of the tree of limits
+LEAST_LEAF = 6  # rows in each
+LIMITED = 0.15  # of the rows in which a law has to give a value, for limits to be looked for
 SHRINK = 1.0  # rows that all contexts together count for beside those of one
 
 
@@ -33,6 +36,8 @@ def in_context(fit: Fit, law: Follows) -> Follows:
         for place, one in enumerate(fit.shown)
         for codes in _contexts(one)
     ]
+    if (limits := _limits(fit, outcomes)) is not None:
+        gains.append((left_out(limits[fit.train], outcomes) - alone, 1, limits))
     gain, _, codes = max(gains, key=lambda item: item[:2], default=(0.0, 0, np.zeros(0, dtype=np.int64)))
     if gain < max(GAIN, WHOLE / max(1, count)):
         return without
@@ -40,6 +45,19 @@ def in_context(fit: Fit, law: Follows) -> Follows:
     return Follows.of(
         [_shared(values, shares[code]) for values, code in zip(predicted, codes[fit.predicted].tolist(), strict=True)]
     )
+
+
+def _limits(fit: Fit, outcomes: Ints) -> Ints | None:
+    """The leaf of a small tree in which each row lies, by its numbers: one rate up to a limit, another beyond it."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    numbers = [one.numbers for one in fit.shown if one.numbers is not None]
+    if not numbers or not LIMITED <= np.mean(outcomes > 0) <= 1 - LIMITED / 10:
+        return None
+    columns = np.nan_to_num(np.column_stack(numbers), nan=-1e30, posinf=1e30, neginf=-1e30).astype(np.float32)
+    tree = DecisionTreeClassifier(max_leaf_nodes=LEAVES, min_samples_leaf=LEAST_LEAF, random_state=0)
+    tree.fit(columns[fit.train], outcomes)
+    return np.asarray(tree.apply(columns), dtype=np.int64)
 
 
 def _contexts(one: Column) -> list[Ints]:

@@ -178,7 +178,11 @@ def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[
         if target.size == "time":
             continue
         yield from _moved(read, target, fit.train)
-    related = sorted(numbers, key=lambda one: _unlike_date(one))[: 3 * WIDE]
+    related = sorted(numbers, key=unlike_date)[: 3 * WIDE]
+    if target.size == "time":  # a length of 3:25 is 205 seconds
+        for one in related:
+            for unit in (1, 60, 3600):
+                yield unit * np.asarray(one.numbers), True
     for read in shown:
         for one in related:
             if one.numbers is not None and not one.name.startswith(f"{read.name} "):
@@ -199,7 +203,7 @@ def _moments(fit: Fit, target: Dates, shown: Sequence[Dates]) -> Iterator[tuple[
                 yield first.days * DAY + second.seconds, True
 
 
-def _unlike_date(one: Column) -> tuple[bool, str]:
+def unlike_date(one: Column) -> tuple[bool, str]:
     """Columns made of dates come last: what is added to a date is seldom one of them."""
     made = one.name.endswith(
         (" day number", " minute number", " year", " month", " weekday", " week", " quarter", " day")

@@ -13,6 +13,7 @@ import numpy as np
 from tabcontam.guesser.columns import Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
+from tabcontam.guesser.laws.choices import chosen
 from tabcontam.guesser.laws.quantities import quantity
 from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, priors, sought
 from tabcontam.guesser.laws.search import Search, ways
@@ -25,25 +26,42 @@ CLOSE = 0.1  # of the rows in which a formula has to be no more than one unit of
 HELD = 8  # formulas found in one way that are held against all trained rows
 LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from the others that are tried
 CONSTANT = 4.0  # more bits for each constant that is learned
+SECTIONS = 3  # searches, each in the rows that no formula before met: another one may hold beyond a limit
+SECTION = 0.08  # of the rows at least that are searched again
+LEAST_SECTION = 12  # rows
+LEAST_MET = 0.15  # of the rows that were searched have to be met, for what is left to be searched again
+MET = 0.3  # of these by a further formula
+MOST_MORE = 2  # such formulas
 SURE = 0.985  # of the rows: a formula that holds in so many needs no other
 
 
 def formulas(fit: Fit) -> list[Follows]:
     """What follows from formulas over shown columns, the best first."""
-    found = quantity(fit.target)
-    if found is None:
+    own_numbers = quantity(fit.target)
+    if own_numbers is None:
         return []
-    target = sought(found, fit.train)
-    known = fit.train[np.isfinite(found.values[fit.train])]
-    if len(known) < LEAST_ROWS or len(np.unique(found.values[known])) < 2:
+    target, y = sought(own_numbers, fit.train), own_numbers.values
+    known = fit.train[np.isfinite(y[fit.train])]
+    if len(known) < LEAST_ROWS or len(np.unique(y[known])) < 2:
         return []
     quantities = [one for shown in fit.shown if (one := quantity(shown)) is not None]
     own = _lines([one.values for one in quantities], fit.train)
     if not len(own):
         return []
-    lines = np.concatenate([own, *(line[None] for line in _lines(together(quantities), fit.train))])
-    search = _started(target, lines, len(own), known)
-    return [one.follows(target, fit.predicted) for one in _best(_tried(search, fit.shown), target)]
+    made = [*together(quantities), *chosen(y, quantities, known)]
+    lines = np.concatenate([own, *(line[None] for line in _lines(made, fit.train))])
+    found: list[Fitted] = []
+    left = known
+    for _ in range(SECTIONS):
+        more = _best(_tried(_started(target, lines, len(own), left), fit.shown), target)
+        found += [one for one in more if one.meets(target, left).mean() > MET][:MOST_MORE] if found else more
+        met = np.zeros(len(left), dtype=np.bool_)
+        for formula in found:
+            met |= formula.meets(target, left)
+        if met.mean() < LEAST_MET or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
+            break
+        left = left[~met]
+    return [one.follows(target, fit.predicted) for one in found]
 
 
 def _lines(values: Sequence[Floats], train: Ints) -> Floats:
@@ -56,8 +74,9 @@ def _started(target: Sought, lines: Floats, own: int, known: Ints) -> Search:
     y = target.quantity.values
     order = _related(lines[:, known], y[known])
     paired = order[:PAIRED] + [place for place in order[PAIRED:] if place >= own]
-    there = np.isfinite(y[target.train])
-    return Search(target, lines, own, order, paired, known, -np.log2(priors(target)[there]))
+    worth = np.zeros(len(y))
+    worth[target.train] = -np.log2(priors(target))
+    return Search(target, lines, own, order, paired, known, worth[known])
 
 
 def _tried(search: Search, shown: Sequence[Column]) -> Iterator[Fitted]:

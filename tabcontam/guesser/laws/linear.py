@@ -133,7 +133,8 @@ def _plain(x: Floats, y: Floats, varied: Bools, unit: float) -> Sum | None:
             break
     for place, value in fixed.items():
         weights[place] = value
-    constant, digits = _plainest(float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8))
+    middle, width = float(np.median(rest)), max(unit * 0.5 / np.sqrt(len(y)), float(np.ptp(rest)) / 8)
+    constant, digits = _plainest(middle, width) if abs(middle) > unit / 4 else (0.0, 0)  # of few rows it may be luck
     if np.mean(np.abs(rest - constant) <= 1.05 * unit + 1e-9 * np.abs(y)) < 0.9:
         return None
     return Sum(weights, constant, learned + (digits > 1))

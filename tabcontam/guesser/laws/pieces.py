@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from tabcontam.guesser.columns import Column
+from tabcontam.guesser.laws.numerals import numerals
 
 LONGEST = 200  # characters of a cell that are looked at
 SEPARATORS = ",;|/:@_-.()#=&+ "
@@ -17,6 +18,7 @@ RUN = re.compile(r"[^\W\d_]+|\d+")
 DIGITS = re.compile(r"\d+")
 DECIMAL = re.compile(r"\d+\.\d+")
 BESIDE_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d"})
+VOWELS = frozenset("aeiou")
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe", "æ": "ae"})
 
 
@@ -60,6 +62,12 @@ def _initials(text: str) -> list[str]:
     return ["".join(letters), ".".join(letters), ". ".join(letters)] if len(letters) > 1 else []
 
 
+def _letters(text: str) -> list[str]:
+    """How many vowels a text has, and how many consonants."""
+    vowels = sum(letter in VOWELS for letter in text)
+    return [str(vowels), str(sum(map(str.isalpha, text)) - vowels)]
+
+
 def _items(text: str) -> int:
     return 1 + max(text.count(separator) for separator in ",;|") if text else 0
 
@@ -83,9 +91,10 @@ CUTS: Mapping[str, Callable[[str, str], Sequence[str]]] = {
     "last": lambda text, _: [text[-size:] for size in (1, 2, 3, 4) if len(text) > size],
     "behind": lambda text, _: [text[1:], text[2:]],
     "words behind": lambda text, _: [word[1:] for word in WORD.findall(text)],
-    "sizes": lambda text, _: [str(len(text)), str(len(WORD.findall(text))), str(_items(text))],
+    "sizes": lambda text, _: [str(len(text)), str(len(WORD.findall(text))), str(_items(text)), *_letters(text)],
+    "numerals": lambda text, _: numerals(text),
 }
-OF_NUMBERS = ("whole", "digits", "slices", "last two digits", "first", "last")
+OF_NUMBERS = ("whole", "digits", "slices", "last two digits", "first", "last", "numerals")
 SEPARATED = ("parts", "joined parts", "outer")
 
 

@@ -60,6 +60,12 @@ class Fitted:
     hits: int
     constants: int
 
+    def meets(self, target: Sought, rows: Ints) -> Bools:
+        """Whether it is the target's number in each of these rows."""
+        y = target.quantity.values[rows]
+        with np.errstate(invalid="ignore"):
+            return np.asarray(np.abs(numbers(self.wholes[rows], target) - y) <= target.half(y) / 2)
+
     def follows(self, target: Sought, predicted: Ints) -> Follows:
         """What follows in the predicted rows."""
         wholes = self.wholes[predicted]

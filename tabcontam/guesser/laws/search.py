@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
@@ -20,8 +21,13 @@ GROUPED = 4  # such columns that are tried
 LEFT = 0.3  # of the rows in which what a sum leaves has to be right
 MOST_FACTORS = 6  # of a product of powers
 LARGEST_POWER = 4
+PARTS = 10  # columns of a sum that is divided
+THERE = 0.98  # of the rows that have to have each of them
+DIVIDED = 2  # divisors that are tried in more rows
+CLOSE = 1.5  # units that half of the rows may be off
 FIRST = 8  # terms to which a second is added
 SECOND = 3
+SHORT = 1e-6  # of a term's size: what is left of it without others is nothing
 JOINED = (  # terms of which two or three are added
     *("a", "a²", "√a", "1/a", "ab", "a/b", "a(1-b%)", "a(1+b%)", "a(1-b)", "a(1+b)", "abc", "bc/a", "a/(bc)"),
     *("bc(1-a%)", "bc(1+a%)", "bc(1-a)", "bc(1+a)"),
@@ -56,6 +62,7 @@ def ways(search: Search, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
     yield _summed(search)
     yield _joined(search)
     yield _monomials(search)
+    yield _divided(search)
     yield _by_class(search, shown)
 
 
@@ -160,14 +167,20 @@ def _joined(search: Search) -> Iterator[Found]:
     apart /= np.linalg.norm(apart, axis=1, keepdims=True)
     rest = search.y[rows] - search.y[rows].mean()
     found: list[tuple[float, tuple[int, ...]]] = []
-    for first, after, left in _added(apart, rest, FIRST):
-        for second, later, little in _added(after, left, SECOND):
+    for first in _going(apart @ rest, np.linalg.norm(apart, axis=1), FIRST):
+        line = apart[first] / np.linalg.norm(apart[first])
+        after, left = apart - np.outer(apart @ line, line), rest - (rest @ line) * line
+        size = np.linalg.norm(after, axis=1)
+        for second in _going(after @ left, size, SECOND):
+            line = after[second] / size[second]
+            little = left - (left @ line) * line
             found.append((float(np.median(np.abs(little))), (first, second)))
             if np.median(np.abs(little)) > search.target.unit:
-                found += [
-                    (float(np.median(np.abs(least))), (first, second, third))
-                    for third, _, least in _added(later, little, 1)
-                ]
+                along = after @ line  # what is left of the terms without it is never worked out for all
+                short = np.sqrt(np.maximum(size**2 - along**2, 0))
+                for third in _going(after @ little, short, 1):
+                    own = (after[third] - along[third] * line) / short[third]
+                    found.append((float(np.median(np.abs(little - (little @ own) * own))), (first, second, third)))
     for _, chosen in sorted(found)[:3]:
         lines = np.array([library.one(search.lines, int(good[one]))[1] for one in chosen])
         there = search.known[np.isfinite(lines[:, search.known]).all(axis=0)][:ROWS]
@@ -175,15 +188,12 @@ def _joined(search: Search) -> Iterator[Found]:
             yield "joined", one.values(lines.T), one.used
 
 
-def _added(apart: Floats, rest: Floats, count: int) -> Iterator[tuple[int, Floats, Floats]]:
-    """The terms that go most with the rest: each with the terms less what goes with it, and with the rest less it."""
-    size = np.linalg.norm(apart, axis=1)
+def _going(products: Floats, sizes: Floats, count: int) -> list[int]:
+    """The terms that go most with what is left, by their products with it and their own sizes."""
     with np.errstate(all="ignore"):
-        met = np.where(size > 1e-6, np.abs(apart @ rest) / size, 0.0)
-    for one in np.argsort(-met, kind="stable")[:count]:
-        if met[one] > 0:
-            line = apart[one] / size[one]
-            yield int(one), apart - np.outer(apart @ line, line), rest - (rest @ line) * line
+        met = np.where(sizes > SHORT, np.abs(products) / sizes, 0.0)
+    order = [int(met.argmax())] if count == 1 else np.argsort(-met, kind="stable")[:count].tolist()
+    return [one for one in order if met[one] > 0]
 
 
 def _fine(search: Search) -> float:
@@ -218,6 +228,30 @@ def _monomials(search: Search) -> Iterator[Found]:
             _, start, end = most_met(low, high, np.ones(len(known)))
             factor = nicest(float(start[0]), float(end[0]))
             yield "monomial", np.where(np.isfinite(term), term, np.nan) * factor, 2
+
+
+def _divided(search: Search) -> Iterator[Found]:
+    """Weighted sums of columns that are divided by a column, or by the sum of two: a batting or a grade average."""
+    lines, known = search.lines[: search.own], search.known
+    places = [one for one in search.order if one < search.own and np.isfinite(lines[one][known]).mean() > THERE]
+    parts = np.array([*lines[sorted(places[:PARTS])], np.ones(lines.shape[1])])
+    rows = _some(known[np.isfinite(parts[:, known]).all(axis=0)], ROWS)
+    if len(parts) < 3 or len(rows) < len(parts) + 6:
+        return
+    few, y = _some(rows, TRIED + len(parts)), search.y
+    divisors = [*parts[:-1], *(one + two for one, two in combinations(parts[:-1], 2))]
+    close = []
+    for number, divisor in enumerate(divisors):
+        if (divisor[rows] > 0).all():
+            made = (parts[:, few] / divisor[few]).T
+            off = np.abs(y[few] - made @ np.linalg.lstsq(made, y[few], rcond=1e-10)[0])
+            close.append((float(np.median(off)), number))
+    for off, number in sorted(close)[:DIVIDED]:
+        if off <= CLOSE * search.target.unit:
+            divisor = divisors[number]
+            made = parts / np.where(divisor > 0, divisor, np.nan)
+            for one in sums(made[:, rows].T, y[rows], _fine(search)):
+                yield "divided", one.values(made.T), one.used
 
 
 def _by_class(search: Search, shown: Sequence[Column]) -> Iterator[Found]:

@@ -92,7 +92,12 @@ THREE: dict[str, Operation] = {  # the first column stands apart from the others
     "bc(1-a)": lambda a, b, c: b * c * (1 - a),
     "bc(1+a)": lambda a, b, c: b * c * (1 + a),
 }
-ALIKE: dict[str, Operation] = {"abc": lambda a, b, c: a * b * c, "a+b+c": lambda a, b, c: a + b + c}
+ALIKE: dict[str, Operation] = {
+    "abc": lambda a, b, c: a * b * c,
+    "a+b+c": lambda a, b, c: a + b + c,
+    "√(a²+b²+c²)": lambda a, b, c: np.sqrt(a * a + b * b + c * c),
+    "triangle": lambda a, b, c: np.sqrt((a + b + c) * (b + c - a) * (a + c - b) * (a + b - c)) / 4,  # Heron's area
+}
 INTEREST: dict[str, Operation] = {}
 for _rate, _per in (("12 %", 1200.0), ("%", 100.0), ("12", 12.0), ("", 1.0)):
     for _terms, _many in (("", 1.0), ("12", 12.0)):
