@@ -10,6 +10,7 @@ GLANCED = 20  # cells by which most columns are told from such numbers at once
 FEWEST = 3  # values
 PAIRED = (4, 6, 8)  # digits of a number that is made of pairs
 LONGEST = 12  # digits
+LONGEST_WORDS = 120  # characters
 LARGEST_ROMAN = 4000
 HEXADECIMAL = re.compile(r"(?:#|0x)?([0-9a-f]{2,12})")
 BINARY = re.compile(r"(?:0b)?([01]{2,48})")
@@ -56,7 +57,7 @@ def in_words(number: int) -> str:
 def of_words(text: str) -> int | None:
     """The number that English words say; None where they say none."""
     total = part = 0
-    words = text.replace("-", " ").replace(",", " ").split()
+    words = text[:LONGEST_WORDS].replace("-", " ").replace(",", " ").split()
     for word in words:
         if word in WORDS:
             part += WORDS[word]
@@ -66,7 +67,7 @@ def of_words(text: str) -> int | None:
             total, part = total + part * LARGE[word], 0
         elif word != "and":
             return None
-    return total + part if words else None
+    return total + part if words and len(text) <= LONGEST_WORDS else None
 
 
 def roman(number: int) -> str:

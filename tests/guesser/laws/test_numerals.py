@@ -28,6 +28,7 @@ def test_words_say_the_number_that_they_were_made_of(number: int) -> None:
 def test_other_words_say_no_number() -> None:
     assert of_words("three blind mice") is None
     assert of_words("") is None
+    assert of_words("hundred " * 5000) is None
     assert in_words(10**9) == ""
 
 
