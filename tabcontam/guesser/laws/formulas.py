@@ -7,6 +7,7 @@ break them; monomials in the same way in logarithms.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.choices import chosen
 from tabcontam.guesser.laws.quantities import quantity
-from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, priors, sought
+from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, numbers, priors, sought
 from tabcontam.guesser.laws.search import Search, ways
 from tabcontam.guesser.laws.together import together
 
@@ -28,9 +29,8 @@ LEAST_GAIN = 18.0  # bits that a formula has to tell: as many as tell it from th
 CONSTANT = 4.0  # more bits for each constant that is learned
 SECTIONS = 3  # searches, each in the rows that no formula before met: another one may hold beyond a limit
 SECTION = 0.08  # of the rows at least that are searched again
-LEAST_SECTION = 12  # rows
-LEAST_MET = 0.15  # of the rows that were searched have to be met, for what is left to be searched again
-MET = 0.3  # of these by a further formula
+LEAST_SECTION = 8  # rows
+MET = 0.25  # of the rows that are searched have to be met by a formula, for what is left to be searched again
 MOST_MORE = 2  # such formulas
 SURE = 0.985  # of the rows: a formula that holds in so many needs no other
 
@@ -54,14 +54,33 @@ def formulas(fit: Fit) -> list[Follows]:
     left = known
     for _ in range(SECTIONS):
         more = _best(_tried(_started(target, lines, len(own), left), fit.shown), target)
-        found += [one for one in more if one.meets(target, left).mean() > MET][:MOST_MORE] if found else more
+        often = [one for one in more if one.meets(target, left).mean() > MET]
+        found += often[:MOST_MORE] if found else more
         met = np.zeros(len(left), dtype=np.bool_)
-        for formula in found:
+        for formula in often:
             met |= formula.meets(target, left)
-        if met.mean() < LEAST_MET or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
+        if not often or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
             break
         left = left[~met]
-    return [one.follows(target, fit.predicted) for one in found]
+    return [one.follows(target, fit.predicted) for one in [*_bent(found, target), *found]]
+
+
+def _bent(found: Sequence[Fitted], target: Sought) -> list[Fitted]:
+    """The larger, or the smaller, of what formulas and a constant come to: brackets of a tax, pay with overtime."""
+    if not found:
+        return []
+    y = target.quantity.values[target.train]
+    values, counts = np.unique(y[np.isfinite(y)], return_counts=True)
+    often = np.full(len(found[0].wholes), values[counts.argmax()])
+    pieces = [(numbers(one.wholes, target), one.constants) for one in found] + [(often, 1)]
+    least, best = max(one.gain for one in found), None
+    for some in (*combinations(pieces, 2), *combinations(pieces, 3)):
+        for way, bent in (("largest", np.maximum.reduce), ("smallest", np.minimum.reduce)):
+            constants = sum(each for _, each in some)
+            one = fitted(f"{way} of {len(some)}", bent([line for line, _ in some]), target, constants)
+            if one is not None and one.gain - CONSTANT * constants > least:
+                least, best = one.gain - CONSTANT * constants, one
+    return [best] if best else []
 
 
 def _lines(values: Sequence[Floats], train: Ints) -> Floats:

@@ -10,6 +10,7 @@ from tabcontam.guesser.laws.quantities import Quantity
 
 NOISE = 1e-7  # of a unit, that the last bits of a computer's numbers make
 OFF = 7  # values around the formula's that may follow
+SELDOM = 0.25  # times at least that a formula counts as right in each third
 THIRDS = 60  # rows from which a spread is learned by the formula's size
 MODES = ("half even", "half up", "computed", "down", "up")
 
@@ -152,6 +153,8 @@ def _told(one: _Rounded, off: Floats, known: Bools, target: Sought) -> Fitted:
         chances = {
             away: max(0.0, count - (lost if away == 0 else 0.0) - 0.5) / (len(mine) + 1) for away, count in counts
         }
+        if exact:  # a limit up to which a formula holds is no third of the sizes
+            chances[0.0] = max(chances.get(0.0, 0.0), SELDOM / (len(mine) + 1))
         left = 1 - sum(chances.values())
         told = sum(np.log2(chance / before[mine == away] + left).sum() for away, chance in chances.items())
         other = ~np.isin(mine, list(chances))

@@ -21,6 +21,8 @@ GROUPED = 4  # such columns that are tried
 LEFT = 0.3  # of the rows in which what a sum leaves has to be right
 MOST_FACTORS = 6  # of a product of powers
 LARGEST_POWER = 4
+SLOPED = 3  # columns of which a slope is looked for
+LEAST_RISES = 6  # from one point to the next with the same slope
 PARTS = 10  # columns of a sum that is divided
 THERE = 0.98  # of the rows that have to have each of them
 DIVIDED = 2  # divisors that are tried in more rows
@@ -59,6 +61,7 @@ def ways(search: Search, shown: Sequence[Column]) -> Iterator[Iterator[Found]]:
     """The ways in turn, the simplest first."""
     yield _with_terms(search)
     yield _left_of(search)
+    yield _sloped(search)
     yield _summed(search)
     yield _joined(search)
     yield _monomials(search)
@@ -128,6 +131,29 @@ def _left_of(search: Search) -> Iterator[Found]:
         best = int(hits.argmax())
         if hits[best] > LEFT:
             yield "what a sum leaves", lines[best] - line, 0
+
+
+def _sloped(search: Search) -> Iterator[Found]:
+    """A line through most of the points of one column: by the slope that neighbours on it most often have."""
+    y, half = search.y, search.target.half(search.y)
+    for place in [one for one in search.order if one < search.own][:SLOPED]:
+        line = search.lines[place]
+        rows = search.known[np.isfinite(line[search.known])]
+        rows = _some(rows[np.argsort(line[rows], kind="stable")], ROWS)
+        run, rise, unsure = np.diff(line[rows]), np.diff(y[rows]), half[rows][1:] + half[rows][:-1]
+        apart = run > 0
+        if apart.sum() < LEAST_RISES:
+            continue
+        slope, off = rise[apart] / run[apart], unsure[apart] / run[apart]
+        met, start, end = most_met((slope - off)[None], (slope + off)[None], np.ones(len(slope)))
+        if met[0] < LEAST_RISES:
+            continue
+        factor = nicest(float(start[0]), float(end[0]))
+        away = y[search.known] - factor * line[search.known]
+        around = half[search.known]
+        _, low, high = most_met((away - around)[None], (away + around)[None], np.ones(len(away)))
+        if np.isfinite(low[0]) and factor:
+            yield f"{factor} a + c [{place}]", factor * line + nicest(float(low[0]), float(high[0])), 2
 
 
 def _summed(search: Search) -> Iterator[Found]:

@@ -80,3 +80,19 @@ def test_nothing_is_chosen_from_numbers_that_are_equal_by_chance() -> None:
         return {name: rng.randrange(6) for name in (*HEATS, "asked")}
 
     assert float(np.mean(chances(table(row, 240)))) < 0.3
+
+
+def brackets(rng: Random) -> Row:
+    income = rng.randrange(4000, 99_000)
+    return {"income": income, "asked": f"{max(0, income - 10_000) * 0.2 + max(0, income - 40_000) * 0.2:.2f}"}
+
+
+def discount(rng: Random) -> Row:
+    count, price = rng.randrange(1, 100), round(rng.uniform(2, 90), 2)
+    rate = 0.9 if count >= 50 else 0.95 if count >= 10 else 1
+    return {"count": count, "price": price, "asked": f"{count * price * rate:.2f}"}
+
+
+@pytest.mark.parametrize("row", [brackets, discount])
+def test_rates_that_change_at_limits_are_known(row: Callable[[Random], Row]) -> None:
+    assert float(np.mean(chances(table(row, 240)))) > 0.8
