@@ -6,7 +6,7 @@ Weighted sums of any number of columns are fitted by least squares and least abs
 break them; monomials in the same way in logarithms.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -50,10 +50,16 @@ def formulas(fit: Fit) -> list[Follows]:
         return []
     made = [*together(quantities), *chosen(y, quantities, known)]
     lines = np.concatenate([own, *(line[None] for line in _lines(made, fit.train))])
+    found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
+    return [one.follows(target, fit.predicted) for one in [*_bent(found, target, known), *found]]
+
+
+def _in_sections(tried: Callable[[Ints], Iterator[Fitted]], target: Sought, known: Ints) -> list[Fitted]:
+    """The formulas that are found in all known rows, then those found in the rows that none before them meets."""
     found: list[Fitted] = []
     left = known
     for _ in range(SECTIONS):
-        more = _best(_tried(_started(target, lines, len(own), left), fit.shown), target)
+        more = _best(tried(left), target)
         often = [one for one in more if one.meets(target, left).mean() > MET]
         found += often[:MOST_MORE] if found else more
         met = np.zeros(len(left), dtype=np.bool_)
@@ -62,12 +68,12 @@ def formulas(fit: Fit) -> list[Follows]:
         if not often or (~met).sum() < max(LEAST_SECTION, SECTION * len(known)):
             break
         left = left[~met]
-    return [one.follows(target, fit.predicted) for one in [*_bent(found, target), *found]]
+    return found
 
 
-def _bent(found: Sequence[Fitted], target: Sought) -> list[Fitted]:
+def _bent(found: Sequence[Fitted], target: Sought, known: Ints) -> list[Fitted]:
     """The larger, or the smaller, of what formulas and a constant come to: brackets of a tax, pay with overtime."""
-    if not found:
+    if not found or max(one.hits for one in found) >= SURE * len(known):
         return []
     y = target.quantity.values[target.train]
     values, counts = np.unique(y[np.isfinite(y)], return_counts=True)
