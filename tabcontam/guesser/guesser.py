@@ -32,6 +32,7 @@ from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods
 from tabcontam.tables.table import Cell
 
 SHOWN = 14  # shown columns that are looked at, the most informative ones
+PARTS, FEW_ROWS = 3, 400  # of a table of so few rows, in which laws are looked for; two of a larger one
 POWERS = (1.0, 1.1, 1.2, 1.35)
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
@@ -180,31 +181,22 @@ class _Final:
 def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
     """For each fit what follows by laws, which are looked for in all shown columns.
 
-    To look for laws takes longer than to fit a predictor, and they have few constants. So they are found twice in a
-    small table: in the rows of the first folds for those of the last ones, and the other way round.
+    To look for laws takes longer than to fit a predictor, and they have few constants. So they are not found once for
+    each fold: those of one part of a small table's folds are found in the other parts.
     """
     if len(sample.fits) == 1:
         return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
-    first = sample.groups <= FOLDS // 2
-    halves = np.flatnonzero(first), np.flatnonzero(~first)
-    found: list[dict[str, Follows]] = []
-    place = np.zeros(len(sample.groups), dtype=np.int64)
-    for own in halves:
-        place[own] = np.arange(len(own))
-    always = np.flatnonzero(sample.groups < 0)
-    by_half = [
-        follows(Fit(target, tuple(given), (), np.union1d(train, always), places))
-        for train, places in (halves[::-1], halves)
-    ]
+    laws: list[dict[str, Follows]] = []
+    count = PARTS if len(sample.groups) <= FEW_ROWS else 2
+    parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
+    found: dict[int, dict[str, Follows]] = {}
     for _, places in sample.fits:
-        laws = by_half[0 if first[places[0]] else 1]
-        found.append(
-            {
-                name: Follows([law.values[number] for number in place[places].tolist()], law.left[place[places]])
-                for name, law in laws.items()
-            }
-        )
-    return found
+        part = int(parts[places[0]])
+        own = np.flatnonzero(parts == part)
+        if part not in found:
+            found[part] = follows(Fit(target, tuple(given), (), np.flatnonzero(parts != part), own))
+        laws.append({name: law.at(np.searchsorted(own, places)) for name, law in found[part].items()})
+    return laws
 
 
 def _predicted(

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tabcontam.guesser.columns import Floats
+from tabcontam.guesser.columns import Floats, Ints
 from tabcontam.guesser.fit import Fit
 
 
@@ -23,6 +23,10 @@ class Follows:
     def of(cls, values: list[dict[str, float]]) -> "Follows":
         """These values; what they leave of each row's probability is for the others."""
         return cls(values, np.array([1 - sum(one.values()) for one in values], dtype=np.float64))
+
+    def at(self, places: Ints) -> "Follows":
+        """The same for the predicted rows at these places."""
+        return Follows([self.values[place] for place in places.tolist()], self.left[places])
 
 
 Law = Callable[[Fit], list[Follows]]

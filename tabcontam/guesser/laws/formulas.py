@@ -60,7 +60,7 @@ def _in_sections(tried: Callable[[Ints], Iterator[Fitted]], target: Sought, know
     left = known
     for _ in range(SECTIONS):
         more = _best(tried(left), target)
-        often = [one for one in more if one.meets(target, left).mean() > MET]
+        often = [one for one in more if one.meets(target, left).mean() > MET and one.sharp(target, left)]
         found += often[:MOST_MORE] if found else more
         met = np.zeros(len(left), dtype=np.bool_)
         for formula in often:
@@ -73,6 +73,7 @@ def _in_sections(tried: Callable[[Ints], Iterator[Fitted]], target: Sought, know
 
 def _bent(found: Sequence[Fitted], target: Sought, known: Ints) -> list[Fitted]:
     """The larger, or the smaller, of what formulas and a constant come to: brackets of a tax, pay with overtime."""
+    found = [one for one in found if one.sharp(target, known)]
     if not found or max(one.hits for one in found) >= SURE * len(known):
         return []
     y = target.quantity.values[target.train]

@@ -10,6 +10,8 @@ from tabcontam.guesser.laws.quantities import Quantity
 
 NOISE = 1e-7  # of a unit, that the last bits of a computer's numbers make
 OFF = 7  # values around the formula's that may follow
+CLOSE = 4.0  # units
+SHARP = 0.7  # of the rows in which a formula comes close
 SELDOM = 0.25  # times at least that a formula counts as right in each third
 THIRDS = 60  # rows from which a spread is learned by the formula's size
 MODES = ("half even", "half up", "computed", "down", "up")
@@ -66,6 +68,13 @@ class Fitted:
         y = target.quantity.values[rows]
         with np.errstate(invalid="ignore"):
             return np.asarray(np.abs(numbers(self.wholes[rows], target) - y) <= target.half(y) / 2)
+
+    def sharp(self, target: Sought, rows: Ints) -> bool:
+        """Whether it is mostly right where it comes close: what holds beyond a limit is, what is like it is not."""
+        y = target.quantity.values[rows]
+        with np.errstate(invalid="ignore"):
+            close = np.abs(numbers(self.wholes[rows], target) - y) <= CLOSE * np.maximum(target.unit, target.half(y))
+        return bool(self.meets(target, rows).sum() >= SHARP * close.sum() > 0)
 
     def follows(self, target: Sought, predicted: Ints) -> Follows:
         """What follows in the predicted rows."""
