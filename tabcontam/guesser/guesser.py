@@ -32,7 +32,8 @@ from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods
 from tabcontam.tables.table import Cell
 
 SHOWN = 14  # shown columns that are looked at, the most informative ones
-PARTS, FEW_ROWS = 3, 400  # of a table of so few rows, in which laws are looked for; two of a larger one
+PARTS = 3  # of a small table, for each of which laws are looked for in the others; two of a larger one
+SMALL = (400, 60)  # rows and shown columns
 POWERS = (1.0, 1.1, 1.2, 1.35)
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
@@ -187,7 +188,7 @@ def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[
     if len(sample.fits) == 1:
         return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
     laws: list[dict[str, Follows]] = []
-    count = PARTS if len(sample.groups) <= FEW_ROWS else 2
+    count = PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
     parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
     found: dict[int, dict[str, Follows]] = {}
     for _, places in sample.fits:
