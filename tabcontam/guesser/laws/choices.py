@@ -85,21 +85,14 @@ def _named(fit: Fit, numbers: dict[str, Floats]) -> list[Follows]:
 
 def _by_comparison(fit: Fit, lines: Sequence[Floats]) -> list[Follows]:
     """The values that go with which of two numbers is larger: a class, or the text of one of the shown columns."""
+    outcome, sources = (fit.target.codes, None) if fit.target.distinct <= FEW else _copied(fit)
+    if sources is not None and len(sources) < 2:
+        return []
     rows = fit.train[:: max(1, len(fit.train) // ROWS)]
-    outcomes: list[tuple[Ints, list[Column] | None]]
-    outcomes = [(fit.target.codes, None)] if fit.target.distinct <= FEW else []
-    copied, sources = _copied(fit)
-    if len(sources) > 1:
-        outcomes.append((copied, sources))
-    found = []
-    for outcome, of in outcomes:
-        alone = left_out(np.zeros(len(rows), dtype=np.int64), outcome[rows])
-        pairs = [_larger(one, other) for one, other in combinations(lines, 2)]
-        gains = [left_out(pair[rows], outcome[rows]) - alone for pair in pairs]
-        if max(gains, default=0.0) > GAIN:
-            best = pairs[int(np.argmax(gains))]
-            found.append(_told(fit, best, outcome, of))
-    return found
+    alone = left_out(np.zeros(len(rows), dtype=np.int64), outcome[rows])
+    pairs = [_larger(one, other) for one, other in combinations(lines, 2)]
+    gains = [left_out(pair[rows], outcome[rows]) - alone for pair in pairs]
+    return [_told(fit, pairs[int(np.argmax(gains))], outcome, sources)] if max(gains, default=0.0) > GAIN else []
 
 
 def _larger(one: Floats, other: Floats) -> Ints:
@@ -111,8 +104,6 @@ def _copied(fit: Fit) -> tuple[Ints, list[Column]]:
     """Which shown column of texts has the target's own text, from 1, or 0; and these columns."""
     which = np.zeros(len(fit.target.keys), dtype=np.int64)
     sources: list[Column] = []
-    if fit.target.numbers is not None or fit.target.distinct <= FEW:
-        return which, sources
     own = np.array(fit.target.keys)
     for one in fit.shown:
         if one.numbers is None:

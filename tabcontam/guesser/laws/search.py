@@ -91,12 +91,16 @@ def _scaled(search: Search, library: Terms, values: Floats, rows: Ints) -> Itera
     y, half, known = search.y, search.target.half(search.y), search.known
     for number, low, high in _most(search, *factors(values, y[rows], half[rows]), rows):
         name, whole = library.one(search.lines, number)
-        lows, highs = factors(whole[None, known], y[known], half[known])
-        _, start, end = most_met(lows, highs, np.ones(len(known)))
-        factor = nicest(float(start[0]), float(end[0]))
+        factor = _constant(*factors(whole[None, known], y[known], half[known]))
         yield f"{factor} {name}", whole * factor, int(abs(factor) != 1)
         if not low <= 1 <= high and 0.9 < low < 1.1:
             yield name, whole, 0
+
+
+def _constant(low: Floats, high: Floats) -> float:
+    """The plainest constant that lies in the most of these intervals, which stand in one line."""
+    _, start, end = most_met(low, high, np.ones(low.shape[1]))
+    return nicest(float(start[0]), float(end[0]))
 
 
 def _shifted(search: Search, library: Terms, values: Floats, rows: Ints) -> Iterator[Found]:
@@ -149,11 +153,10 @@ def _sloped(search: Search) -> Iterator[Found]:
         if met[0] < LEAST_RISES:
             continue
         factor = nicest(float(start[0]), float(end[0]))
-        away = y[search.known] - factor * line[search.known]
-        around = half[search.known]
-        _, low, high = most_met((away - around)[None], (away + around)[None], np.ones(len(away)))
-        if np.isfinite(low[0]) and factor:
-            yield f"{factor} a + c [{place}]", factor * line + nicest(float(low[0]), float(high[0])), 2
+        away = (y - factor * line)[None, search.known]
+        more = _constant(away - half[search.known], away + half[search.known])
+        if np.isfinite(more) and factor:
+            yield f"{factor} a + c [{place}]", factor * line + more, 2
 
 
 def _summed(search: Search) -> Iterator[Found]:
@@ -250,9 +253,7 @@ def _monomials(search: Search) -> Iterator[Found]:
         if 1 < used.sum() <= MOST_FACTORS and np.abs(rounded).max() <= LARGEST_POWER:
             with np.errstate(all="ignore"):
                 term = np.prod(np.abs(lines[used]) ** rounded[used][:, None], axis=0)
-            low, high = factors(term[None, known], y[known], search.target.half(y[known]))
-            _, start, end = most_met(low, high, np.ones(len(known)))
-            factor = nicest(float(start[0]), float(end[0]))
+            factor = _constant(*factors(term[None, known], y[known], search.target.half(y[known])))
             yield "monomial", np.where(np.isfinite(term), term, np.nan) * factor, 2
 
 
@@ -311,9 +312,7 @@ def _with_constants(search: Search, one: Column, term: Floats, way: int) -> Floa
     formula = np.full(len(term), np.nan)
     for code in np.unique(one.codes[known]):
         mine = known[one.codes[known] == code]
-        low, high = _stretch(term[None, mine], y[mine], half[mine], way)
-        _, start, end = most_met(low, high, np.ones(len(mine)))
-        constant = nicest(float(start[0]), float(end[0]))
+        constant = _constant(*_stretch(term[None, mine], y[mine], half[mine], way))
         if np.isfinite(constant):
             same = one.codes == code
             formula[same] = term[same] + constant if way else term[same] * constant
