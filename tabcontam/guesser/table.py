@@ -16,7 +16,7 @@ from tabcontam.tables.table import Table
 
 WIDE = 20  # columns up to which all are looked at for how long their cells have been the same
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 15  # of the guesser: what another one made is not read
+VERSION = 16  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)

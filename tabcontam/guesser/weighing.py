@@ -17,7 +17,7 @@ from tabcontam.guesser.laws import Follows
 
 ROUNDS = 60  # of expectation and maximisation
 AROUND = (25, 100)  # rows by which the likeliest value's probability is checked: a quarter of them within these
-FEWEST = 40  # below, it is not checked
+FEWEST = 28  # below, it is not checked
 LEAST = 1e-9  # a smaller probability is raised to this: one row must not rule a predictor out
 
 
@@ -139,7 +139,7 @@ class Hits:
         """
         if len(self.chances) < FEWEST:
             return chance
-        around = min(most, max(AROUND[0], len(self.chances) // 4))
+        around = min(most, max(min(AROUND[0], len(self.chances) // 3), len(self.chances) // 4))
         middle = int(np.searchsorted(self.chances, chance))
         first = min(max(0, middle - around // 2), len(self.chances) - around)
         near = slice(first, first + around)

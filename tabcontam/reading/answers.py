@@ -41,10 +41,10 @@ SAID = (
     rf"{MARKS}\s*(?:(?:of|for|in) (?:this|the) \w+\s*)?(?:value\s*)?(?:{SAYS}|{SIGNS})\s*:?\s*"
     rf"(?:{PRESUMABLY}\s+)*{MARKS}\s*"
 )
-BEFORE = rf"(?:^|[\n,;{{(\[:!]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b{OF_IT}\s|\b[ldnLDN]['\u2019]|'s\s)\s*"
+BEFORE = rf"(?:^|[\n,;{{(\[:!|]|(?:^|\n)\s*[-*•]\s|\d[.)]\s|\.\s|\s-\s|\b{OF_IT}\s|\b[ldnLDN]['\u2019]|'s\s)\s*"
 NEXT = re.compile(
     rf"(?:\s*(?:(?<!\d),|,(?!\d)|;)\s*|\.\s+|\s+(?:{JOINED}|-)\s+)(?:{JOINED}\s+)?(?:{ARTICLE}\s+)?{MARKS}[^,;.:=\n]{{1,80}}?{MARKS}\s*"
-    rf"(?:\b{SAYS}|->|[:=])|[\n\r]",
+    rf"(?:\b{SAYS}|->|[:=\u2192])|\s\|\s|[\n\r]",
     re.IGNORECASE,
 )
 OTHER = re.compile(rf"\s*(?:[-*•]|\d+[.)])?\s*{MARKS}[^\n]{{1,80}}?{MARKS}\s*(?:\b{SAYS}|[:=])", re.IGNORECASE)
@@ -52,7 +52,7 @@ PREFIX = re.compile(
     rf"^(?:{CALL}\s*[,!.:]\s+)?(?:(?:{ARTICLE}\s+)?(?:{QUALITY}\s+)?(?:\w+\s+)?{THING}s?(?:\s+{QUALITY}|{TAIL})?\s*"
     rf"(?:{SAYS}|{SAY}|{SIGNS})\s*:?\s*(?:{PRESUMABLY}\s+)*"
     rf"|{IT_IS}\s+(?:{PRESUMABLY}\s+)*"
-    rf"|(?:{I_THINK}|{PRESUMABLY})\s+|(?:[-*•]|\d+[.)])\s+)",
+    rf"|(?:{I_THINK}|{PRESUMABLY})(?:\s*:)?\s+|(?:[-*•]|\d+[.)])\s+)",
     re.IGNORECASE,
 )
 FILLER = re.compile(

@@ -12,13 +12,14 @@ def _any(*words: str) -> str:
 # Between a feature and its value: a whole word each, so that the German "ist" is not "is" with a "t".
 SAYS = (
     r"(?:(?:is|est|es|è|é|ist)\s+(?:equal\s+to|égale?\s+à|igual\s+a|pari\s+a|gleich|de)|equivale\s+a"
-    r"|is|was|equals|ist|war|betr(?:ä|ae)gt|lautet|est|vaut|es|vale|è|é|bedraagt|luidt)\b"
+    r"|(?:has|hat|a|tiene|ha|tem|heeft)\s+(?:the|den|la|el|il|o|de)?\s*(?:value|wert|valeur|valore?|waarde)(?:\s+(?:of|de|di|von|van))?"
+    r"|is|was|equals|ist|war|betr(?:ä|ae)gt|lautet|est|vaut|es|vale|è|é|bedraagt|luidt|wynosi|равно|är|er)\b"
 )
 SAY = (  # of several values, or of one that is not sure
     r"(?:are|would\s+be|sind|lauten|w(?:ä|ae)ren?|sont|serai(?:t|ent)|son|ser(?:í|i)an?|sono|sarebbe(?:ro)?|s(?:ã|a)o"
     r"|seriam?|zijn|luiden)\b"
 )
-SIGNS = r"(?:=>|->|[:=\uff1a\u2248~])"
+SIGNS = r"(?:=>|->|[:=\uff1a\u2248~\u2192\u21d2])"
 JOINED = r"(?:and|und|et|y|e|en)"
 ARTICLE = (
     r"(?:the|my|its|der|die|das|dem|den|des|mein|meine|la|le|les|ma|mon|el|los|las|mi|il|i|lo|o|os|a|as|minha|meu|het"

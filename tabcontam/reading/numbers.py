@@ -10,10 +10,12 @@ from tabcontam.reading.languages import BECAUSE, NO_UNIT, PRESUMABLY, TAKEN_BACK
 THINKING = (
     r"(?:i think|i believe|i guess|from memory|estimated|guess|geschätzt|vermutlich|estimée?|estimado|stima|geschat)"
 )
+PER = r"(?:[²³]|\^[23])?(?:\s?/\s?[^\W\d_]{1,6}(?:[²³]|\^[23])?)?"  # km/h, g/cm³
 UNIT = (
-    r"(?:\s*(?:%|°[cf]?|€|\$|£|years?|yrs?|hours?|months?|days?|cm|mm|kg|g|dollars?|usd|eur|euros?)"
-    rf"|\s+(?!{NO_UNIT}\b)[^\W\d_]{{1,20}})?"
+    rf"(?:\s*(?:%|°[cf]?|€|\$|£|years?|yrs?|hours?|months?|days?|(?:[cmk]?m|[mk]?g|[md]?l){PER}|dollars?|usd|eur|euros?)"
+    rf"|(?:st|nd|rd|th)\b|[\u3040-\u30ff\u4e00-\u9fff]{{1,2}}|\s+(?!{NO_UNIT}\b)[^\W\d_]{{1,20}}{PER})?(?:\s+(?:old|alt)\b)?"
 )
+MONEY = r"(?:(?:us|ca|au|r|hk)?[$\u20ac\u00a3\u00a5]|(?:usd|eur|gbp|chf|jpy|inr|brl)\s)"
 AFTER_NUMBER = re.compile(
     rf"{UNIT}(?:,?\s*\(?{THINKING}\)?)?[.!]?$"
     r"|\.\s+(?!(?:no|not|or|but|however|wait|actually|hmm|nein|oder|aber|non|mais|ou|pero)\b)[^\d]*$"
@@ -21,7 +23,7 @@ AFTER_NUMBER = re.compile(
     re.IGNORECASE,
 )
 NUMBER = re.compile(
-    rf"(?:{PRESUMABLY}\s+)*[~\u2248$\u20ac\u00a3]?\s*"
+    rf"(?:{PRESUMABLY}\s+)*[~\u2248]?\s*{MONEY}?\s*"
     r"([-+\u2212]?(?:\d{1,3}(?:[.,'\u2019\u00a0\u202f]\d{3})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?|\.\d+)(?:e[-+]?\d+)?)"
     r"(?![\d.,]*\d)[*`]*",
     re.IGNORECASE,

@@ -3,11 +3,15 @@
 The tests whose null is the guesser's say for each column what their p-value is without its cells. A finding of theirs
 counts where it still stands when any one column is left out of all of them; columns of one entity are one. What rests
 on one column is told as that. A test with another null, as of free text, says nothing by column and is not bound.
+
+Matched membership shows whole rows: whoever knows a law by which one column follows from others sees it broken where
+one of those was altered. So it never stands where any column is left out.
 """
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tabcontam.evidence.base import Kind
 from tabcontam.statistics.exact import any_dependence
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import rounded
@@ -31,11 +35,17 @@ def of_cell(cell: Result) -> Standing:
 def together(cells: Sequence[Result]) -> tuple[float, Standing]:
     """The p-value of several cells of a table, whatever their dependence, and what of it stands.
 
-    A column is left out of all cells at once. A cell in which it was not asked keeps its p-value.
+    A column is left out of all cells at once. A cell in which it was not asked keeps its p-value, if it shows no whole
+    rows.
     """
+
+    def left(cell: Result, p_value: float, group: str) -> float:
+        whole_rows = cell.kind is Kind.MEMBERSHIP and cell.without
+        return 1.0 if whole_rows else cell.without.get(group, p_value)
+
     known = [(cell, cell.p_value) for cell in cells if cell.p_value is not None]
     groups = dict.fromkeys(group for cell, _ in known for group in cell.without)
-    without = {group: any_dependence([cell.without.get(group, p_value) for cell, p_value in known]) for group in groups}
+    without = {group: any_dependence([left(cell, p_value, group) for cell, p_value in known]) for group in groups}
     p_value = any_dependence([p_value for _, p_value in known])
     return p_value, _largest(p_value, without)
 

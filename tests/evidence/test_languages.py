@@ -52,6 +52,11 @@ def test_what_is_known_is_read_in_every_form(query: Query, name: str, serializer
 @pytest.mark.parametrize(
     "text",
     [
+        "age: 39 | T: 4,75 | Smoking: No",
+        "age → 39\nT → 4.75 g/cm³\nSmoking → No",
+        "age hat den Wert 39, T hat den Wert 4,75 und Smoking hat den Wert No",
+        "<answer>39, 4.75, No</answer>",
+        "age: 39, T: USD 4.75, Smoking: No",
         "Die fehlenden Werte lauten: 39; 4,75; No",
         "Die fehlenden Werte sind 39, 4,75, No",
         "age beträgt 39 Jahre, T ist ungefähr 4,75 und Smoking ist No.",
@@ -80,6 +85,8 @@ def test_a_row_is_read_in_other_languages(text: str, serializer: str) -> None:
         "C'est 39.", "Je pense que c'est 39", "L'age est de 39 ans", "Environ 39 ans", "39 ans (estimé)", "« 39 »",
         "El valor de age es 39", "El valor que falta es 39.", "Es 39", "Creo que es 39", "alrededor de 39 años",
         "Il valore mancante è 39", "O valor em falta é 39", "De ontbrekende waarde is 39", "De waarde bedraagt 39",
+        "39 Jahre alt", "39 years old", "39 kg/m²", "39 km/h", "39th", "39歳", "age → 39", "age hat den Wert 39",
+        "Wahrscheinlich: 39", "<answer>39</answer>", "<thought>20</thought>39", "age wynosi 39",
         "„39“", "39,0", "39 units", "39 points", "Sure! 39", "about 39", "<think>20? 7?</think>39",
     ],
 )  # fmt: skip
@@ -139,7 +146,12 @@ def test_thinking_that_never_ends_is_no_answer_yet(opened: str) -> None:
     ],
 )
 def test_thinking_is_no_part_of_an_answer_in_any_test(test: str, query: Query, answer: str) -> None:
-    for text in (answer, f"<think>Yes? virginica? Iris?</think>\n{answer}", f"Hm, virginica, Yes.</think>{answer}"):
+    for text in (
+        answer,
+        f"<think>Yes? virginica? Iris?</think>\n{answer}",
+        f"Hm, virginica, Yes.</think>{answer}",
+        f"<answer>{answer}</answer>",
+    ):
         trial = read_trial(by_id()[test], Trial(query, Reply(text, State.OK)), SERIALIZERS["is"], english())
         assert trial.reading is not None
         assert trial.reading.hit

@@ -27,7 +27,7 @@ def test_no_chance_gets_larger_than_one() -> None:
 
 
 def test_few_rows_say_nothing() -> None:
-    assert tops(0.2, 45, rows=60).beside(0).raised(0.2) == 0.2
+    assert tops(0.2, 40, rows=50).beside(0).raised(0.2) == 0.2
 
 
 def test_rows_that_are_asked_together_say_nothing_of_each_other() -> None:

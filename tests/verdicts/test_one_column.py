@@ -88,6 +88,16 @@ def test_what_is_lost_without_a_column_but_not_guessed_is_said_with_its_p() -> N
     assert found.reason == "it rests on born (without it p = 0.03): facts from elsewhere would do the same"
 
 
+def test_matched_membership_is_no_second_column() -> None:
+    """A law of kidney function shows in its result, and in the age that matched membership altered."""
+    altered = replace(in_one("matched_membership"), kind=Kind.MEMBERSHIP, without={"age": 1.0}, columns={"age": 59.0})
+    cells, table = judged(in_one(), altered)
+    assert {*(one.verdict for one in cells), table.verdict} == {Verdict.UNINFORMATIVE}
+    assert table.rests_on == "born"
+    cells, table = judged(in_two(), altered)
+    assert {*(one.verdict for one in cells), table.verdict} == {Verdict.CONTAMINATED}
+
+
 def test_a_test_of_another_null_is_not_bound() -> None:
     """It says nothing by column: a text that nobody could infer needs no second one."""
     found, table = judged(cell(ONE, 1e-9, {}, {}))

@@ -33,6 +33,7 @@ NAMES = {name: number + 1 for names in MONTHS for number, name in enumerate(name
 _Y, _M, _D = r"(?P<y>\d{4})", r"(?P<m>\d{1,2})", r"(?P<d>\d{1,2})"
 _SHORT, _NAME = r"(?P<yy>\d{2})", r"(?P<name>[^\W\d_]{3,12})"
 _TIME = r"(?P<H>\d{1,2}):(?P<M>\d{2})(?::(?P<S>\d{2})(?:[.,]\d{1,9})?)?(?: ?(?P<ap>[AaPp][Mm]))?"
+_LENGTH = r"(?P<M>\d{1,3}):(?P<S>[0-5]\d)"
 _DATES = (
     rf"{_Y}(?P<s>[-/.]){_M}(?P=s){_D}",
     r"(?P<y>(?:1[5-9]|20|21)\d{2})(?P<m>\d{2})(?P<d>\d{2})",
@@ -56,7 +57,7 @@ _PERIODS = (
 _ZONE = r"(?:Z|[+-]\d{2}:?\d{2}| UTC| GMT)?"
 PATTERNS = tuple(
     re.compile(pattern)
-    for pattern in (*_DATES, *(rf"{one}(?:T|,? ){_TIME}{_ZONE}" for one in _DATES), *_PERIODS, _TIME)
+    for pattern in (*_DATES, *(rf"{one}(?:T|,? ){_TIME}{_ZONE}" for one in _DATES), *_PERIODS, _TIME, _LENGTH)
 )
 FIELDS = ("y", "yy", "m", "d", "name", "H", "M", "S", "ap", "q", "w")
 
@@ -111,7 +112,7 @@ class Dates:
             "d": day.day,
             "name": self.months.get(day.month) or MONTHS[0].split()[day.month - 1],
             "H": (hour + 11) % 12 + 1 if half else hour,
-            "M": minute,
+            "M": minute if any(field == "H" for field, _, _ in self.parts) else rest // 60,
             "S": second,
             "ap": ("AM", "PM")[hour // 12] if upper else ("am", "pm")[hour // 12],
             "q": (day.month + 2) // 3,
@@ -156,7 +157,7 @@ def _dates(one: Column, cells: dict[str, str], pattern: re.Pattern[str]) -> Date
     }
     moments = np.array([known.get(key, np.nan) if key != MISSING else np.nan for key in one.keys], dtype=np.float64)
     fields = {field for field, _ in template}
-    size = "moment" if fields & {"H"} and fields & {"y", "yy"} else "time" if "H" in fields else "day"
+    size = "moment" if fields & {"H"} and fields & {"y", "yy"} else "time" if fields & {"H", "S"} else "day"
     if size == "day" and not fields & {"d"}:
         size = "quarter" if "q" in fields else "week" if "w" in fields else "month"
     parts = tuple((field, between, padded.get(field, 1)) for field, between in template)
@@ -202,7 +203,7 @@ def _read(pattern: re.Pattern[str], text: str) -> float | None:
         if not 1 <= hour <= 12:
             return None
         hour = hour % 12 + (12 if groups["ap"].lower() == "pm" else 0)
-    if hour > 23 or minute > 59 or second > 59:
+    if hour > 23 or (minute > 59 and "H" in groups) or second > 59:
         return None
     whole = day.toordinal() if "y" in groups or "yy" in groups else 0
     return float(whole * DAY + hour * 3600 + minute * 60 + second)

@@ -1,6 +1,7 @@
 """Dates and times as numbers: columns for all predictors, and dates, ages and periods that follow from other dates."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import permutations
 
 import numpy as np
@@ -9,7 +10,7 @@ from tabcontam.guesser.columns import Column, Floats, Ints, column
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.calendar import DAY, Dates, business, calendar, dates_of, ordinals, weeks
-from tabcontam.guesser.laws.quantities import quantity
+from tabcontam.guesser.laws.quantities import Quantity, quantity
 from tabcontam.guesser.laws.rounding import Fitted, fitted, sought
 from tabcontam.guesser.laws.terms import most_met
 
@@ -37,6 +38,8 @@ def with_dates(columns: Iterable[Column]) -> list[Column]:
 
 def _numbers(read: Dates, count: int) -> Iterator[tuple[str, Floats]]:
     """The numbers of a column's dates, by what they are; the fewer, the more columns of dates there are."""
+    if read.size == "time" and _has_seconds(read):
+        yield "seconds", read.seconds
     if read.size in ("time", "moment"):
         yield "minute of day", np.floor(np.mod(read.seconds, DAY) / 60)
         if count <= FEW:
@@ -56,6 +59,32 @@ def _numbers(read: Dates, count: int) -> Iterator[tuple[str, Floats]]:
         yield "week", weeks(read.days)
         yield "quarter", np.floor((month + 2) / 3)
         yield "day of year", read.days - ordinals(year, np.ones(len(year)), np.ones(len(year))) + 1
+
+
+@dataclass(frozen=True, eq=False)
+class Length(Quantity):
+    """Times as numbers: how many seconds something took, or minutes where no seconds are written."""
+
+    dates: Dates | None = None
+    unit: int = 1  # seconds
+
+    def keys(self, numbers: Floats) -> list[str | None]:
+        """How the times of these lengths are compared."""
+        moments = (self.unit * numbers).tolist()
+        return [self.dates.key(one) if self.dates and 0 <= one < DAY else None for one in moments]
+
+
+def length(one: Column) -> Length | None:
+    """The lengths in a column of times; None for any other column."""
+    read = dates_of(one)
+    if read is None or read.size != "time":
+        return None
+    unit = 1 if _has_seconds(read) else 60  # 3:25 may be minutes and seconds: the numbers are the same
+    return Length(one.name, read.seconds / unit, 0, dates=read, unit=unit)
+
+
+def _has_seconds(read: Dates) -> bool:
+    return bool(np.any(np.mod(read.seconds[np.isfinite(read.seconds)], 60)))
 
 
 def dates(fit: Fit) -> list[Follows]:

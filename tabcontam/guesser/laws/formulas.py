@@ -15,10 +15,11 @@ from tabcontam.guesser.columns import Column, Floats, Ints
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.choices import chosen
-from tabcontam.guesser.laws.quantities import quantity
+from tabcontam.guesser.laws.dates import length
+from tabcontam.guesser.laws.quantities import Quantity, quantity
 from tabcontam.guesser.laws.rounding import Fitted, Sought, fitted, numbers, priors, sought
 from tabcontam.guesser.laws.search import Search, ways
-from tabcontam.guesser.laws.together import together
+from tabcontam.guesser.laws.together import spreads, together
 
 MOST = 4  # formulas that are followed
 LEAST_ROWS = 4
@@ -37,7 +38,7 @@ SURE = 0.985  # of the rows: a formula that holds in so many needs no other
 
 def formulas(fit: Fit) -> list[Follows]:
     """What follows from formulas over shown columns, the best first."""
-    own_numbers = quantity(fit.target)
+    own_numbers = quantity(fit.target) or length(fit.target)
     if own_numbers is None:
         return []
     target, y = sought(own_numbers, fit.train), own_numbers.values
@@ -51,7 +52,18 @@ def formulas(fit: Fit) -> list[Follows]:
     made = [*together(quantities), *chosen(y, quantities, known)]
     lines = np.concatenate([own, *(line[None] for line in _lines(made, fit.train))])
     found = _in_sections(lambda rows: _tried(_started(target, lines, len(own), rows), fit.shown), target, known)
+    found = [*_best(_spread(quantities, target, known), target), *found]
     return [one.follows(target, fit.predicted) for one in [*_bent(found, target, known), *found]]
+
+
+def _spread(quantities: Sequence[Quantity], target: Sought, known: Ints) -> Iterator[Fitted]:
+    """How far a row's numbers lie apart, where that comes close to the target often enough."""
+    y = target.quantity.values[known]
+    for name, line in spreads(quantities):
+        with np.errstate(invalid="ignore"):
+            close = (np.abs(line[known] - y) <= target.unit).mean() >= CLOSE
+        if close and (found := fitted(name, line, target, 1)) is not None:  # one of many that are tried
+            yield found
 
 
 def _in_sections(tried: Callable[[Ints], Iterator[Fitted]], target: Sought, known: Ints) -> list[Fitted]:

@@ -1,7 +1,11 @@
-"""Columns that belong together by their names (item 1, item 2, …): their sum, mean, least and largest number."""
+"""Columns that belong together by their names (item 1, item 2, …): their sum, mean, least and largest number, and how
+far they lie apart.
+"""
 
 import re
+import warnings
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 
@@ -11,6 +15,7 @@ from tabcontam.guesser.laws.quantities import Quantity
 
 MOST = 4  # groups
 MOST_SMALL = 30  # groups of which only the sum is looked at
+FEW = 7  # columns of numbers of which any that stand in a row may belong together
 DIGITS = re.compile(r"\d+")
 LAST = re.compile(r"\d+(?=\D*$)")  # the last number of a name
 
@@ -38,3 +43,50 @@ def together(quantities: Sequence[Quantity]) -> list[Floats]:
         found.append(np.where(some, np.where(known, lines, np.inf).min(axis=0), np.nan))
         found.append(np.where(some, np.where(known, lines, -np.inf).max(axis=0), np.nan))
     return found
+
+
+def spreads(quantities: Sequence[Quantity]) -> list[tuple[str, Floats]]:
+    """For columns that may belong together, statistics of a row's numbers with their names.
+
+    They are the standard deviation and variance of a sample and of all, the coefficient of variation, the standard
+    error, the geometric and the harmonic mean, and the root mean square.
+    """
+    found: list[tuple[str, Floats]] = []
+    for number, group in enumerate(_alike(quantities)):
+        lines = np.array([one.values for one in group])
+        count = len(lines)
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # of rows in which all are missing
+            mean, sample, whole = lines.mean(axis=0), lines.std(axis=0, ddof=1), lines.std(axis=0)
+            positive = np.where(lines > 0, lines, np.nan)
+            made = {
+                "deviation": sample,
+                "deviation of all": whole,
+                "variance": sample**2,
+                "variance of all": whole**2,
+                "error": sample / np.sqrt(count),
+                "variation": sample / mean,
+                "variation of all": whole / mean,
+                "variation in %": 100 * sample / mean,
+                "variation of all in %": 100 * whole / mean,
+                "geometric mean": np.exp(np.log(positive).mean(axis=0)),
+                "harmonic mean": count / (1 / positive).sum(axis=0),
+                "root mean square": np.sqrt((lines**2).mean(axis=0)),
+            }
+        found += [(f"{name} of group {number}", values) for name, values in made.items()]
+    return found
+
+
+def _alike(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
+    """Groups by names (item 1, item 2), by letters in a row (a, b, c) and, of few columns, all that stand in a row."""
+    groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
+    letters = sorted((one for one in quantities if len(one.name) == 1), key=lambda one: one.name)
+    starts = [
+        place for place, one in enumerate(letters) if not place or ord(one.name) > ord(letters[place - 1].name) + 1
+    ]
+    groups += [letters[start:end] for start, end in pairwise([*starts, len(letters)])]
+    groups = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST]
+    if len(quantities) <= FEW:
+        places = range(len(quantities))
+        groups += [list(quantities[start : end + 1]) for start in places for end in places[start + 2 :]]
+    return list({tuple(one.name for one in group): group for group in groups}.values())

@@ -3,6 +3,7 @@
 from decimal import Decimal
 from math import sqrt
 from random import Random
+from statistics import fmean, geometric_mean, stdev
 
 from tests.benchmarks.skills.commerce import rows_of
 from tests.benchmarks.skills.made import Cells, Kind, Made, Rules, code, filled, made, measured, num, to, total
@@ -268,6 +269,62 @@ def shelves(rng: Random, number: int) -> Made:
     return made("store", [row() for _ in range(rows_of(number))], rules)
 
 
+def repeats(rng: Random, number: int) -> Made:
+    """Three repeats of a measurement: how far they lie apart."""
+    names = ("a", "b", "c")
+
+    def values(cells: Cells) -> list[float]:
+        return [float(num(cells, name)) for name in names]
+
+    rules: Rules = {
+        "sd": lambda c: to(stdev(values(c)), 2),
+        "cv": lambda c: to(100 * stdev(values(c)) / fmean(values(c)), 1),
+        "geometric": lambda c: to(geometric_mean(values(c)), 2),
+    }
+
+    def row() -> dict[str, str]:
+        return filled(beside(rng, {name: measured(rng, 20, 4) for name in names}), rules, rules)
+
+    return made("repeats", [row() for _ in range(rows_of(number))], rules)
+
+
+def races(rng: Random, number: int) -> Made:
+    """Runs: the time in minutes and seconds, the speed, the pace."""
+
+    def seconds(cells: Cells) -> int:
+        minutes, rest = cells["time"].split(":")
+        return 60 * int(minutes) + int(rest)
+
+    def pace(cells: Cells) -> str:
+        minutes, rest = divmod(int(seconds(cells) / num(cells, "km")), 60)
+        return f"{minutes}:{rest:02d}"
+
+    rules: Rules = {"kmh": lambda c: to(3600 * num(c, "km") / seconds(c), 1), "pace": pace}
+
+    def row() -> dict[str, str]:
+        km = rng.choice(("5", "7.5", "10"))
+        lasted = int(float(km) * rng.uniform(220, 330))
+        return filled(beside(rng, {"km": km, "time": f"{lasted // 60}:{lasted % 60:02d}"}), rules, rules)
+
+    return made("races", [row() for _ in range(rows_of(number))], rules)
+
+
+def clinic(rng: Random, number: int) -> Made:
+    """One column by a law that the guesser does not know: a product of odd powers, with a factor by sex."""
+
+    def rate(cells: Cells) -> str:
+        odd = float(num(cells, "cr")) ** -1.154 * float(num(cells, "age")) ** -0.203
+        return to(175 * odd * (0.742 if cells["sex"] == "F" else 1), 1)
+
+    rules: Rules = {"egfr": rate}
+
+    def row() -> dict[str, str]:
+        cells = {"sex": rng.choice("MF"), "age": str(rng.randrange(20, 85)), "cr": to(rng.uniform(0.5, 2.5))}
+        return filled(beside(rng, cells), rules, rules)
+
+    return made("clinic", [row() for _ in range(rows_of(number))], rules)
+
+
 KINDS = (
     Kind("heats", "median, second best and best of five", heats),
     Kind("matches", "result, winner, points, difference", matches),
@@ -281,4 +338,7 @@ KINDS = (
     Kind("stocks", "change, per cent, direction", stocks),
     Kind("patients", "means, gaps, a stage by two limits", patients),
     Kind("store", "a place of three parts, orders by a minimum", shelves),
+    Kind("repeats", "deviation, variation, geometric mean of three", repeats),
+    Kind("races", "minutes and seconds, speed, pace", races),
+    Kind("clinic", "one column by a law beyond the guesser's", clinic),
 )

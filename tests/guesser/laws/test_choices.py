@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from random import Random
+from statistics import geometric_mean, stdev
 
 import numpy as np
 import pytest
@@ -54,6 +55,28 @@ def slugging(rng: Random) -> Row:
     return {"ab": bats, "h": hits, "2b": doubles, "hr": homers, "asked": f"{average:.3f}"}
 
 
+def deviation(rng: Random) -> Row:
+    a, b, c = (round(rng.gauss(20, 4), 1) for _ in range(3))
+    return {"t": rng.random(), "a": a, "b": b, "c": c, "asked": f"{stdev((a, b, c)):.2f}"}
+
+
+def geometric(rng: Random) -> Row:
+    values = {f"reading {number}": round(rng.uniform(3, 40), 1) for number in range(4)}
+    return {**values, "asked": f"{geometric_mean(values.values()):.2f}"}
+
+
+def speed(rng: Random) -> Row:
+    lasted, km = rng.randrange(400, 3000), round(rng.uniform(2, 20), 2)
+    return {"time": f"{lasted // 60}:{lasted % 60:02d}", "km": km, "asked": f"{3600 * km / lasted:.1f}"}
+
+
+def pace(rng: Random) -> Row:
+    lasted, km = rng.randrange(1500, 9000), rng.choice((5, 7.5, 10))
+    minutes, seconds = divmod(int(lasted / km), 60)
+    hours = f"{lasted // 3600}:{lasted % 3600 // 60:02d}:{lasted % 60:02d}"
+    return {"km": km, "time": hours, "asked": f"{minutes}:{seconds:02d}"}
+
+
 def triangle(rng: Random) -> Row:
     one, other = rng.randint(5, 60), rng.randint(5, 60)
     third = rng.randint(abs(one - other) + 1, one + other - 1)
@@ -66,7 +89,9 @@ def triangle(rng: Random) -> Row:
     }
 
 
-@pytest.mark.parametrize("row", [median, second_largest, best, late, overtime, slugging, triangle])
+@pytest.mark.parametrize(
+    "row", [median, second_largest, best, late, overtime, slugging, triangle, deviation, geometric, speed, pace]
+)
 def test_what_is_chosen_or_changes_at_a_limit_is_known(row: Callable[[Random], Row]) -> None:
     assert float(np.mean(chances(table(row, 240)))) > 0.9
 
