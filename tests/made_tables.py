@@ -1,5 +1,6 @@
 """Tables made for tests: every name and value in them is invented."""
 
+from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
@@ -26,6 +27,16 @@ def ships(rows: int = 200, seed: int = 0, private: bool = False) -> Table:
         question=Question("Does this ship owe a toll?", {"yes": "Yes", "no": "No"}),
         private=private,
     )
+
+
+@lru_cache(maxsize=1)
+def wide(rows: int = 600, words: int = 30) -> Table:
+    """The register with many more columns of words."""
+    table, rng = ships(rows), Random("wide")
+    names = [["".join(rng.choices("bdfgklmnprstvz", k=7)) for _ in range(6)] for _ in range(words)]
+    more = [[rng.choice(own) for own in names] for _ in table.rows]
+    columns = (*table.columns, *(f"escort{number}" for number in range(words)))
+    return replace(table, columns=columns, rows=tuple((*row, *own) for row, own in zip(table.rows, more, strict=True)))
 
 
 def ship(index: int, rng: Random) -> tuple[Cell, ...]:

@@ -167,7 +167,7 @@ def plan(
     # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM and a family that get a verdict.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
     at = {sheet.test.family: level(options.alpha, deciding[sheet.test.family]) for sheet in sheets}
-    reasons = [_uninformative(sheet, at[sheet.test.family], options) for sheet in sheets]
+    reasons = [_uninformative(sheet, sheets, at[sheet.test.family], options) for sheet in sheets]
     return [
         PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])
         for subject in subjects
@@ -208,11 +208,17 @@ def has_papers(test: Test) -> bool:
     return test.published is not None
 
 
-def _uninformative(sheet: Sheet, at: float, options: Options) -> str | None:
-    """Why a sheet is not worth asking. The published rules ask all the same."""
+def _uninformative(sheet: Sheet, sheets: Sequence[Sheet], at: float, options: Options) -> str | None:
+    """Why a sheet is not worth asking, be it with others of its pool. The published rules ask all the same."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
-    return sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
+    alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
+    if not alone or not sheet.test.pool:
+        return alone
+    pooled = [other for other in sheets if other.table is sheet.table and other.test.pool == sheet.test.pool]
+    together = {other.test.id: other for other in reversed(pooled)} | {sheet.test.id: sheet}
+    queries = [query for other in together.values() for query in other.written]
+    return sheet.test.uninformative(queries, at) and alone
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:

@@ -24,7 +24,7 @@ from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
-from tabcontam.verdicts.judge import conclude, read_trial, result, surely_found, unjudged, whole
+from tabcontam.verdicts.judge import conclude, read_trial, result, siblings, surely_found, unjudged, whole
 from tabcontam.verdicts.reference import Reference
 from tabcontam.verdicts.rules import PAPER
 
@@ -116,8 +116,7 @@ class Session:
             self.progress.ended(llm, line)
         for cell, trial in self._recalled:
             self._record(cell, trial)
-        known = Counter(name.llm for name, trials in self.trials.items() for _ in trials)
-        for llm, queries in known.items():
+        for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
             limiter, price = self._limiter(model), self._price(model)
@@ -371,12 +370,13 @@ class Session:
             return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
         if not trials:
             unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
-            verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
+            word = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
+            return unjudged(cell.name, cell.test, word, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.written if query.id in trials]
         ended = skip or self._ended(cell.name.llm)
+        beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
         rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
-        return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference)
+        return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference, beside)
 
     def _exposure(self, cell: PlannedCell) -> float | None:
         """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""

@@ -27,8 +27,8 @@ from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
-from tabcontam.verdicts.cells import Result, TableVerdict
-from tabcontam.verdicts.judge import conclude, result, tables, unjudged
+from tabcontam.verdicts.cells import CellName, Result, TableVerdict
+from tabcontam.verdicts.judge import conclude, result, siblings, tables, unjudged
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 
 IGNORANT = ("mode", "guesser", "yes", "no", "rambler")  # know nothing of the table
@@ -124,18 +124,20 @@ async def asked_of(run: Planned, model: Model) -> Trials:
 def judge(run: Planned, trials: Trials, alpha: float) -> Judged:
     """What a planned run, of one table and serializer, makes of its trials."""
     facts = {cell.test.id: cell.test.facts for cell in run.cells}
-    cells = conclude([_cell(cell, trials[cell.test.id]) for cell in run.cells], CALIBRATED, alpha, facts)
+    asked = {cell.name: trials[cell.test.id] for cell in run.cells}
+    cells = conclude([_cell(cell, asked) for cell in run.cells], CALIBRATED, alpha, facts)
     together = tables(cells, CALIBRATED, alpha, facts)
     rows = tuple(test for test, known in facts.items() if known.row_test)
     return Judged({cell.test: cell for cell in cells}, together[0] if together else None, rows)
 
 
-def _cell(cell: PlannedCell, trials: Sequence[Trial]) -> Result:
+def _cell(cell: PlannedCell, trials: Mapping[CellName, Sequence[Trial]]) -> Result:
     if cell.skip:
         return unjudged(cell.name, cell.test, Verdict.SKIPPED, cell.skip)
     if cell.uninformative:
         return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
-    return result(cell.name, cell.test, trials, len(cell.queries), CALIBRATED, cell.level)
+    beside, own = siblings(cell.name, cell.test, trials), trials[cell.name]
+    return result(cell.name, cell.test, own, len(cell.queries), CALIBRATED, cell.level, beside=beside)
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ class Answering:
     """
 
     of_row: ClassVar[bool] = True  # whether one who remembers the asked row knows the answer
+    by_word: ClassVar[bool] = False  # whether the answer is a list of which each item may be known by itself
 
     def truth(self, query: "Query") -> "Sequence[Cell]":
         """The answer of one who knows the table."""
@@ -56,6 +57,7 @@ class WordAnswers(Answering):
 
     usual_words: tuple[str, ...] = USUAL_FEATURES
     of_row: ClassVar[bool] = False
+    by_word: ClassVar[bool] = True
 
     def usual(self, query: "Query", table: "Table") -> "Sequence[Cell]":
         """What is said most often of any table."""
@@ -74,9 +76,8 @@ class WordAnswers(Answering):
 
 @dataclass(frozen=True)
 class NameAnswers(Answering):
-    """The name of a dataset. `of_twin`: decoys show rows of a twin, which one who knows the schema takes for real."""
+    """The name of a dataset."""
 
-    of_twin: bool = False
     of_row: ClassVar[bool] = False
 
     def truth(self, query: "Query") -> "Sequence[Cell]":
@@ -88,8 +89,8 @@ class NameAnswers(Answering):
         return USUAL_NAMES[:1]
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
-        """The truth; of other datasets' features a name that is not this one's."""
-        if not query.decoy_of or self.of_twin:
+        """The truth, for a twin's rows too; of other datasets' features or rows a name that is not this one's."""
+        if not query.decoy_of or "-twin-" in query.id:
             return self.truth(query)
         own = {name.casefold() for name in (*table.names, table.title)}
         return [next((name for name in USUAL_NAMES if not any(name.casefold() in each for each in own)), NOT_KNOWN)]

@@ -2,7 +2,8 @@
 
 import re
 import sys
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby, islice
@@ -25,7 +26,7 @@ from tabcontam.asking.trials import (
     trial_of,
 )
 from tabcontam.errors import UsageError
-from tabcontam.evidence.base import Reading
+from tabcontam.evidence.base import Reading, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
@@ -37,7 +38,7 @@ from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
-from tabcontam.verdicts.judge import read_trial, result, results
+from tabcontam.verdicts.judge import read_trial, result, results, siblings
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.reference import Reference, same_query
@@ -168,32 +169,44 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     said = grouped(reference_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     rows = {(dataset.name, dataset.edition): dataset.rows for dataset in run.datasets}
     cells = []
+    read: dict[CellName, list[Trial]] = {}
     trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
     newest = {line_key(line): number for number, line in enumerate(trials_file)}
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
-        try:
+        with _readable(folder, cell):
             serializer = serializers[cell.serializer or ""]
             found = [trial_of(line) for line in own]
             if test.too_small(rows.get((cell.dataset, cell.edition or "")) or LARGE):  # older runs had a null
                 found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
-            trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
-            others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
-            if trials:
-                reference = Reference(cell.reference, others) if cell.reference else None
-                level = run.level_of(test.family)
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, reference=reference)
-        except (KeyError, ValueError, TypeError, AttributeError) as error:
-            raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
-        if cell.answered and not trials:
+            read[cell.key] = [read_trial(test, trial, serializer, dictionary) for trial in found]
+        if cell.answered and not found:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        if trials:
-            again = replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged)
-        cells.append(again if trials else cell)
-        for line, trial in zip(own, trials, strict=True):
+        for line, trial in zip(own, read[cell.key], strict=True):
             trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
+    for cell in past.cells:
+        test, trials = by_id()[cell.test], read[cell.key]
+        if not trials:
+            cells.append(cell)
+            continue
+        with _readable(folder, cell):
+            serializer = serializers[cell.serializer or ""]
+            others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
+            reference = Reference(cell.reference, others) if cell.reference else None
+            level, beside = run.level_of(test.family), siblings(cell.key, test, read)
+            again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
+        cells.append(replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged))
     replace_file(folder / TRIALS, as_lines(trials_file))
     return record(folder, results(run, cells))
+
+
+@contextmanager
+def _readable(folder: Path, cell: Result) -> Iterator[None]:
+    """Raises `UsageError` where a trial of the cell cannot be read."""
+    try:
+        yield
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
 
 
 def merge(folders: Sequence[Path], out: Path) -> RunResults:

@@ -48,6 +48,8 @@ class Question:
 class Edition:
     """One published copy of a dataset: the bytes it has, where they are, and how they are read.
 
+    `title` stands in prompts in place of the card's where copies differ in what their features are called (`Titanic in
+    seaborn`): so who names the features of another copy is not asked for these.
     `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
     archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose
     frame, written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` takes
@@ -65,6 +67,7 @@ class Edition:
     question: Question | None = None
     missing: frozenset[str] = frozenset()
     order: str = "kept"
+    title: str = ""
     hints: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     columns: tuple[str, ...] | None = None
     delimiter: str = ","
@@ -76,8 +79,8 @@ class Edition:
 
 @dataclass(frozen=True)
 class Card:
-    """One dataset. `title` stands in prompts, `aliases` are other names of the same data, `not_aliases` names of
-    other data that sound alike. The first edition is the default.
+    """One dataset. `title` stands in prompts, unless the edition has one of its own; `aliases` are other names of the
+    same data, `not_aliases` names of other data that sound alike. The first edition is the default.
 
     `source` is the file of a user's own card, "" of a shipped one. The rows of a card that is not `public` leave this
     machine only if the user says so; the shipped cards are public, and a user's own states it.
@@ -98,6 +101,10 @@ class Card:
     def names(self) -> tuple[str, ...]:
         """Every name of the data, long ones first."""
         return tuple(sorted(dict.fromkeys((self.title, *self.aliases)), key=len, reverse=True))
+
+    def title_of(self, edition: Edition) -> str:
+        """What prompts call an edition."""
+        return edition.title or self.title
 
     def edition(self, name: str | None = None) -> Edition:
         """The edition called `name`, or the default; raises `UsageError` for a name that is not there."""
@@ -237,6 +244,7 @@ def _check_edition(edition: Edition, where: str) -> None:
     """What the type of a field does not tell. The names become paths, so that none may lead elsewhere."""
     name = Path(edition.file).name
     _check(f"{where} name", edition.name, EDITION_NAME.fullmatch(edition.name), "a-z, 0-9, ., - and _")
+    _check(f"{where} title", edition.title, edition.title.isprintable(), "a text of one line")
     _check(f"{where} file", edition.file, edition.file.isprintable() and name not in ("", ".."), "the name of a file")
     _check(f"{where} sha256", edition.sha256, SHA256.fullmatch(edition.sha256), "64 digits of 0-9 and a-f")
     _check(f"{where} bytes", edition.bytes, edition.bytes > 0, "a whole number above 0")

@@ -113,6 +113,18 @@ class Table:
         few = 2 <= len(self.distinct(column)) <= MOST_CATEGORIES
         return few and (column == self.target or not self.is_numeric(column))
 
+    def names_of_codes(self, column: str) -> Mapping[str, str]:
+        """What the codes of a target are called, by the card's question (`setosa` for 0); empty where it does not tell.
+
+        Yes and No, and names that are codes again, tell nothing of a value.
+        """
+        question = self.question
+        if column != self.target or question is None or question.threshold is not None or not question.fair:
+            return {}
+        names = {value: question.answers[value] for value in self.distinct(column) if value in question.answers}
+        said = {name.casefold() for name in names.values()}
+        return names if self.is_numeric(column) and not said <= {"yes", "no"} else {}
+
     @cached_property
     def row_set(self) -> frozenset[tuple[Cell, ...]]:
         """The rows, each once."""
@@ -165,7 +177,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
         raise UsageError(f"{where} does not fit its file: {one_line(error)}") from error
     return Table(
         name=card.name,
-        title=card.title,
+        title=card.title_of(edition),
         edition=card.stated(edition),
         sha256=edition.sha256,
         columns=columns,

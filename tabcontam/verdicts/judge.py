@@ -4,7 +4,20 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
-from tabcontam.evidence.base import DECIDED, Facts, Family, PublishedRule, Reply, State, Test, Trial, Verdict, as_read
+from tabcontam.evidence.base import (
+    DECIDED,
+    Evidence,
+    Facts,
+    Family,
+    PublishedRule,
+    Reply,
+    State,
+    Test,
+    Trial,
+    Verdict,
+    as_read,
+)
+from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import benjamini_hochberg
@@ -54,16 +67,22 @@ def result(
     at: float,
     ended: str = "",
     reference: Reference | None = None,
+    beside: Sequence[Trial] = (),
 ) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
+    `beside` has the trials of the table's other tests of the same pool: they are weighed with its own where these alone
+    could not reach `at`.
     What the `reference` answered, too, counts for nothing. Under the calibrated rules the verdict stands once
     `conclude` has seen all cells of the LLM.
     """
     conceded = concede(test, trials, reference)
-    evidence = test.weigh(conceded.weighed, at)
-    own = _whole(without_evidence(evidence, conceded.telling, test, at), trials, planned, ended)
+    evidence, telling = test.weigh(conceded.weighed, at), conceded.telling
+    if beside and test.uninformative([trial.query for trial in telling], at):
+        evidence = _pooled(evidence, test.weigh([*conceded.weighed, *beside], at), test.pool)
+        telling = [*telling, *beside]
+    own = _whole(without_evidence(evidence, telling, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
@@ -93,6 +112,37 @@ def result(
     if rules == PAPER and rule:
         return published_counts(replace(cell, verdict=paper.verdict, reason=paper.reason), rule, of_paper)
     return cell
+
+
+def _pooled(own: Evidence, together: Evidence, pool: str) -> Evidence:
+    """What a test found that asks too little alone, with the p-value of all tests of its pool."""
+    alone = own.sentence.partition(",")[0]
+    counted = f"{together.hits} of {together.answered} {pool} of all its lists"
+    explained = together.sentence.partition(", ")[2]
+    return replace(
+        own,
+        statistic=f"{together.statistic} in all lists of {pool}",
+        value=together.value,
+        expected=together.expected,
+        p_value=together.p_value,
+        sentence=f"{alone}; {counted}, {explained}",
+    )
+
+
+def siblings(name: CellName, test: Test, trials: Mapping[CellName, Iterable[Trial]]) -> list[Trial]:
+    """What is weighed with a cell that asks too little alone: the trials of its table's other tests of the same pool.
+
+    Of a test that was asked in several serializers or prompt sets they are those in this cell's, or else in the first.
+    """
+    found: dict[str, CellName] = {}
+    for other in trials if test.pool else ():
+        place, here = (other.llm, other.dataset, other.edition), (name.llm, name.dataset, name.edition)
+        if place != here or other.test == test.id or by_id()[other.test].pool != test.pool:
+            continue
+        same = (other.serializer, other.prompts) == (name.serializer, name.prompts)
+        if same or other.test not in found:
+            found[other.test] = other
+    return [trial for cell in found.values() for trial in trials[cell]]
 
 
 def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:

@@ -117,7 +117,7 @@ def order(out: Path, queries: Queries, rules: str = PAPER, expression: str | Non
 def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path) -> None:
     run = prepare(order(tmp_path / "run", PAPER))
     line = (
-        "the paper's own queries alone: left out are matched_membership and perplexity whole and 156 further queries "
+        "the paper's own queries alone: left out are matched_membership and perplexity whole and 166 further queries "
         "to each LLM"
     )
     assert not_asked(run) == line

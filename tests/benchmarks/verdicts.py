@@ -29,7 +29,7 @@ from tabcontam.calibration.power import (
     planned,
 )
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Capability, Family, Query, Reply, State, Trial, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.subjects.known.control import open_control
 from tabcontam.tables.cards import load_cards
@@ -39,19 +39,24 @@ from tabcontam.verdicts.decisions import published
 from tabcontam.verdicts.rules import ALPHA
 from tests.benchmarks.method_page import put, rate
 
+KNOWN_BEGIN, KNOWN_END = "<!-- knowledge: python -m tests.benchmarks.verdicts -->", "<!-- end of knowledge -->"
 BEGIN, END = "<!-- error rates: python -m tests.benchmarks.verdicts -->", "<!-- end of error rates -->"
 ROW_RUNS, WORD_RUNS, CONTROL_RUNS = 200, 50, 20
 CONSTANT = "constant"  # says the same to every query of a cell, chosen after it has seen all prompts
 SILENT = ("decliner", "refuser")
+ECHO = "echo"  # says of other data what is right of the table
 POWER = ("memoriser:0.5", "memoriser:0.1")
-ANSWERERS = (*IGNORANT, EXPERT, CONSTANT, *POWER, *SILENT, "oracle", "formatter")
+READERS = ("reader:0.5", EXPERT)  # of half of the page, and of all of it
+ANSWERERS = (*IGNORANT, EXPERT, CONSTANT, ECHO, *POWER, READERS[0], *SILENT, "oracle", "formatter")
 CONTROLS = ("exposed", "unexposed")
 NOT_ASKED = (Verdict.UNINFORMATIVE, Verdict.SKIPPED)
+KNOWN = "known"  # by any test of knowledge
 ONE_COLUMN = "one column"  # asked, and what was found rests on it: not found
 LEVELS = (0.5, 0.2, 0.1, 0.05, 0.01, 0.001)
 DECIDED = [test for test in all_tests() if test.decides]
 ROWS = [test for test in DECIDED if test.row_test]
-TAKEN = [test for test in ROWS if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
+KNOWING = [test for test in DECIDED if test.family is Family.KNOWLEDGE]
+TAKEN = [test for test in DECIDED if Capability.INSTRUCTIONS not in test.needs]  # those that a control takes part in
 
 
 @dataclass
@@ -79,6 +84,10 @@ class Counts:
             if answerer == "guesser" and outcome.p_value is not None and test != TOGETHER:
                 self.tests[test] += 1
                 self.low.update((test, level) for level in LEVELS if outcome.p_value <= level)
+        known = [judged.cells[test.id] for test in KNOWING if test.id in judged.cells]
+        if any(cell.queries for cell in known):
+            found = any(cell.verdict is Verdict.CONTAMINATED for cell in known)
+            self.calibrated[answerer, KNOWN, str(Verdict.CONTAMINATED if found else Verdict.NOT_DETECTED)] += 1
         for test, verdict in paper.items():
             self.paper[answerer, test, str(verdict)] += 1
 
@@ -87,11 +96,13 @@ def simulated(dataset: str, runs: int, word_runs: int) -> Counts:
     """All runs of every simulated answerer on one table."""
     counts, table, serializer = Counts(dataset), load_table(dataset), load_serializer(DEFAULT)
     began = time.perf_counter()
-    for seed in range(runs):
-        run = planned(table, DECIDED if seed < word_runs else ROWS, serializer, seed, ALPHA)
+    for seed in range(max(runs, word_runs)):
+        tests = [*(KNOWING if seed < word_runs else ()), *(ROWS if seed < runs else ())]
+        run = planned(table, tests, serializer, seed, ALPHA)
         of_seed: dict[str, Judged] = {}
         for answerer in ANSWERERS:
-            trials = constant(run) if answerer == CONSTANT else ask(run, answerer, seed)
+            made = {CONSTANT: constant, ECHO: echo}.get(answerer)
+            trials = made(run) if made else ask(run, answerer, seed)
             of_seed[answerer] = judge(run, trials, ALPHA)
             counts.add(answerer, of_seed[answerer], of_paper(run, trials))
         told = [{test: each.verdict for test, each in of_seed[name].parts.items()} for name in ("oracle", "formatter")]
@@ -108,6 +119,18 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, V
         if own and cell.test.published and cell.test.number is not None:
             verdicts[cell.test.id] = published(cell.test.published, own).verdict
     return verdicts
+
+
+def echo(run: Planned) -> dict[str, list[Trial]]:
+    """What is right of the table, said of every decoy, too; of rows nothing."""
+    return {cell.test.id: [_echoed(run, cell, query) for query in cell.queries] for cell in run.cells}
+
+
+def _echoed(run: Planned, cell: PlannedCell, query: Query) -> Trial:
+    true = {other.id: other for other in cell.queries}.get(query.decoy_of, query)
+    text = "I do not know." if cell.test.row_test else true.answering.text(true, true.answering.truth(true))
+    reply = Reply(text, State.OK)
+    return Trial(query, reply, run.read(cell, query, reply))
 
 
 def constant(run: Planned) -> dict[str, list[Trial]]:
@@ -183,9 +206,8 @@ def error_table(results: Sequence[Counts]) -> list[str]:
         "| test | tables | queries | false positives | paper | found at 50 % | paper | found at 10 % | paper |",
         "|---|---|---|---|---|---|---|---|---|",
     ]
-    for test in [*(test.id for test in DECIDED), TOGETHER]:
-        of_rows = test == TOGETHER or by_id()[test].row_test
-        ignorant = (*IGNORANT, CONSTANT, *((EXPERT,) if of_rows else ()))
+    for test in [*(test.id for test in ROWS), TOGETHER]:
+        ignorant = (*IGNORANT, CONSTANT, EXPERT)
         asked = sum(test in counts.queries for counts in results)
         queries = max((counts.queries.get(test, 0) for counts in results), default=0)
         row = [
@@ -196,9 +218,42 @@ def error_table(results: Sequence[Counts]) -> list[str]:
             share(*counted(results, ignorant, test, paper=True)),
         ]
         for answerer in POWER:
-            for paper in (False, True):
-                row.append(share(*counted(results, [answerer], test, paper=paper)) if of_rows else "-")
+            row += [share(*counted(results, [answerer], test, paper=paper)) for paper in (False, True)]
         lines.append(f"| {' | '.join(row)} |")
+    return lines
+
+
+def knowledge_table(results: Sequence[Counts]) -> list[str]:
+    """How often each test of knowledge finds who knows no page, half of one, and a whole one."""
+    lines = [
+        "| test | tables | queries | no page | paper | half a page | paper | the page | paper |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    knowing = [test.id for test in KNOWING]
+    for test in [*knowing, KNOWN]:
+        counted_in = knowing if test == KNOWN else [test]
+        row = [
+            "**any**" if test == KNOWN else test,
+            f"{sum(any(one in counts.queries for one in counted_in) for counts in results)} of {len(results)}",
+            str(max((sum(counts.queries.get(one, 0) for one in counted_in) for counts in results), default=0)),
+        ]
+        for who in ((*IGNORANT, CONSTANT, ECHO), (READERS[0],), (READERS[1],)):
+            row.append(
+                rate(*counted(results, who, test)) if who[0] in IGNORANT else share(*counted(results, who, test))
+            )
+            row.append(share(*counted(results, who, test, paper=True)) if test != KNOWN else "-")
+        lines.append(f"| {' | '.join(row)} |")
+    return lines
+
+
+def unknown(results: Sequence[Counts]) -> list[str]:
+    """The tables on which one who has read the page, or half of it, is sometimes found by no test of knowledge."""
+    lines = []
+    for counts in results:
+        rates = {who: counted([counts], [who], KNOWN) for who in READERS}
+        if any(found < runs for found, runs in rates.values()):
+            told = ", ".join(f"{who} {share(*pair)}" for who, pair in rates.items())
+            lines.append(f"{counts.dataset}: {told}")
     return lines
 
 
@@ -313,9 +368,11 @@ def main() -> None:
     if options.part != "controls":
         jobs = {name: (simulated, (name, options.runs, options.word_runs)) for name in names}
         results: list[Counts] = list(side_by_side(jobs).values())  # type: ignore[arg-type]
-        table = error_table(results)
+        table, known = error_table(results), knowledge_table(results)
         for title, lines in (
-            ("", table),
+            ("", table if options.runs else []),
+            ("", known if options.word_runs else []),
+            ("Known by no test", unknown(results)),
             ("False positives by answerer", false_positives_by(results)),
             ("The table verdict's power", table_power(results)),
             ("Not asked", uninformative(results)),
@@ -324,8 +381,10 @@ def main() -> None:
             ("Seconds", [f"{counts.dataset} {counts.seconds:.0f}" for counts in results]),
         ):
             print(f"\n{title}\n" if title else "", *lines, sep="\n")
-        if options.docs:
+        if options.docs and options.runs:
             put(table, BEGIN, END)
+        if options.docs and options.word_runs:
+            put(known, KNOWN_BEGIN, KNOWN_END)
     if options.part != "simulated":
         found = side_by_side({name: (controls, (name, options.control_runs)) for name in names})
         print("\nControls\n", *control_lines(found), sep="\n")  # type: ignore[arg-type]

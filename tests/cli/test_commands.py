@@ -256,7 +256,7 @@ def test_the_slowest_cells_and_the_summary_are_chosen(tmp_path: Path) -> None:
     about: Any = document(tmp_path / "run")["run"]
     took = [fact["seconds"] for fact in about["durations"]]
     assert float(slowest[0].split("s ")[0]) == round(max(took), 2)
-    assert "5 contaminated" in done.stdout
+    assert "8 contaminated" in done.stdout
     assert "short summary info" not in done.stdout
 
 
@@ -362,7 +362,7 @@ def test_an_openai_compatible_server_is_asked_in_chat_form(tmp_path: Path) -> No
     cells = document(tmp_path / "run")["cells"]
     assert sum(int(str(cell["queries"])) for cell in cells) == to_ask()
     assert asked == to_send() + PROBES
-    assert {cell["verdict"] for cell in cells} == {"no answer", "skipped", "uninformative"}
+    assert {cell["verdict"] for cell in cells} == {"no answer", "skipped"}
     assert "not detected" not in done.stdout.replace(". not detected", "").split("short summary")[-1]
 
 
@@ -502,7 +502,8 @@ def test_damaged_trials_are_asked_again_and_never_judged(tmp_path: Path) -> None
     before = document(tmp_path / "run")
     path = tmp_path / "run" / "trials.jsonl"
     lines = path.read_text().splitlines()
-    lines[0] = lines[0].replace('"state": "ok"', '"state": "fine"')
+    damaged = next(number for number, line in enumerate(lines) if '"query": "feature_completion-9"' in line)
+    lines[damaged] = lines[damaged].replace('"state": "ok"', '"state": "fine"')
     path.write_text("\n".join(["[1]", "{}", '{"query": 0}', "not json", *lines]) + "\n")
     assert tabcontam("rescore", "run", cwd=tmp_path).returncode == 0
     assert answered_in(document(tmp_path / "run")) == answered_in(before) - 1

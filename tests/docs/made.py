@@ -15,7 +15,7 @@ from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import all_tests
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.document import json_schema
-from tests.made_tables import ships
+from tests.made_tables import wide
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -99,7 +99,7 @@ def commands() -> Mapping[str, argparse.ArgumentParser]:
 
 
 def _facts(test: Test) -> Mapping[str, str]:
-    queries = test.queries(ships(600), load_serializer(DEFAULT), Random(0))  # a table large enough for all of them
+    queries = test.queries(wide(), load_serializer(DEFAULT), Random(0))  # a table large enough for all of them
     asked = [query for query in queries if not query.decoy_of]
     own, decoys = sum(query.paper for query in asked), len(queries) - len(asked)
     others = [other.id for other in all_tests() if test.id in other.id and other is not test]

@@ -12,7 +12,7 @@ from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import given_away, hidden, rendered
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english, pieces, stands_in
-from tabcontam.tables.cards import Card, load_cards
+from tabcontam.tables.cards import Card, Edition, load_cards
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
@@ -34,14 +34,24 @@ def other_cards(table: Table) -> tuple[Card, ...]:
     return cached_fact(table, "other cards", lambda: tuple(filter(is_other, load_cards().values())))
 
 
+def described(card: Card) -> Edition:
+    """The first edition whose features the card lists; the first of all where the file alone names them."""
+    return next((edition for edition in card.editions if edition.columns), card.editions[0])
+
+
 def features_of(card: Card) -> tuple[str, ...]:
-    """The features of the first edition whose card lists them; none where the file alone names them."""
-    return next((edition.columns for edition in card.editions if edition.columns), ())
+    """The features that a card lists; none where the file alone names them."""
+    return described(card).columns or ()
+
+
+def title_of(card: Card) -> str:
+    """What prompts call another dataset, in the edition whose features are known."""
+    return card.title_of(described(card))
 
 
 def other_titles(table: Table, count: int, rng: Random) -> list[str]:
     """The titles of at most so many other cards."""
-    titles = [card.title for card in other_cards(table)]
+    titles = [title_of(card) for card in other_cards(table)]
     return rng.sample(titles, min(count, len(titles)))
 
 
@@ -62,9 +72,11 @@ def other_features(table: Table) -> list[str]:
     ]
 
 
-def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = ()) -> Query:
+def decoy(
+    true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = (), word: str = "decoy"
+) -> Query:
     """The query that asks the same about something else; what its own prompt gives away is not looked for either."""
-    name, expected = f"{true.id}-decoy-{number}", hidden(filter(None, true.expected), rendered(write()))
+    name, expected = f"{true.id}-{word}-{number}", hidden(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, PublishedRule, Query
 from tabcontam.evidence.checks import drawn, hidden, rendered
-from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles
+from tabcontam.evidence.knowledge.decoys import Draft, beside_decoys, features_of, listed_cards, other_titles, title_of
 from tabcontam.evidence.knowledge.words import WordTest
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
@@ -76,7 +76,7 @@ class FeatureListInformed(WordTest):
             lists = [(title, shown) for title in titles]
             for card in listed_cards(table, self.decoys - len(titles), rng):
                 names = features_of(card)
-                lists.append((card.title, rng.sample(names, min(len(shown), len(names)))))
+                lists.append((title_of(card), rng.sample(names, min(len(shown), len(names)))))
             drafts: list[Draft] = [(partial(self.prompts.feature_list, title, names), ()) for title, names in lists]
             asked += beside_decoys(table, replace(true, id=f"{self.id}-{number}"), drafts)
         return asked

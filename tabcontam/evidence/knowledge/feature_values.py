@@ -1,7 +1,7 @@
 """Tests 5 and 6: does the LLM know which values a feature takes?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from random import Random
@@ -20,7 +20,8 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 MAX_TOKENS = 128
-FEATURES = 2
+OF_PAPER = 2  # features that the paper's own queries ask
+MOST = 20  # features that are asked of a wide table
 EXAMPLES = 4
 FEWEST = 3  # of two values one shown gives the other away
 DECOYS = 4
@@ -35,7 +36,8 @@ class FeatureValuesInformed(WordTest):
 
     Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each of up to two features, as in the authors' code (the card's own, or those of most values).
+    Queries: one for each feature with words as values, of more than twenty the first; the first two (the card's own, or
+    those of most values) are the paper's, whose authors' code asks no more.
     Expected are the values that the rows do not show and do not give away; at least two are left, since a single one
     follows from the shown ones. In the authors' code the rows that were shown and the values that were struck off were
     not the same, so that answers stood in the prompt. Each query has four decoys under other datasets' titles, whose
@@ -76,7 +78,7 @@ class FeatureValuesInformed(WordTest):
         reasons: list[str] = []
         for number, feature in enumerate(_features(table, fewest=FEWEST)):
             try:
-                true = self._query(table, serializer, feature, number, rng)
+                true = replace(self._query(table, serializer, feature, number, rng), paper=number < OF_PAPER)
             except Skip as skip:
                 reasons.append(str(skip))
             else:
@@ -132,8 +134,10 @@ class FeatureValuesUninformed(WordTest):
 
     Measures: whether the values that a feature takes are known. A page that describes the feature is enough to pass.
 
-    Queries: one for each of up to two features, as in the authors' code. Four decoys each ask for the same feature
-    under other datasets' titles, so that what its name implies is said there too.
+    Queries: one for each feature with words as values, twenty at most, of which the first two are the paper's, as in
+    the authors' code; and one for a target of codes whose names the card tells (`setosa` for 0), which asks for these.
+    Four decoys each ask for the same feature under other datasets' titles, so that what its name implies is said there
+    too.
 
     Null: a value is as likely to be said of the table as of its decoys; a value that a reader may infer has at least
     one chance in two. Contaminated: the values are said of this table oftener than that explains.
@@ -162,10 +166,19 @@ class FeatureValuesUninformed(WordTest):
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""
         queries: list[Query] = []
-        for number, feature in enumerate(_features(table, fewest=2)):
+        coded = [name for name in table.columns if table.names_of_codes(name)]
+        try:
+            features = _features(table, fewest=2)
+        except Skip:
+            if not coded:
+                raise
+            features = []
+        for number, feature in enumerate([*features, *coded]):
             write = partial(self.prompts.feature_values, table.title, feature, (), ())
-            if expected := hidden(sorted(table.distinct(feature)), rendered(write())):
-                true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS)
+            values = table.names_of_codes(feature).values() or table.distinct(feature)
+            if expected := hidden(sorted(values), rendered(write())):
+                of_paper = number < OF_PAPER and feature not in coded
+                true = Query(f"{self.id}-{number}", write, (feature,), expected, MAX_TOKENS, of_paper)
                 titles = other_titles(table, DECOYS, rng)
                 decoys = [partial(self.prompts.feature_values, title, feature, (), ()) for title in titles]
                 queries += beside_decoys(table, true, [(write, ()) for write in decoys])
@@ -175,12 +188,12 @@ class FeatureValuesUninformed(WordTest):
 
 
 def _features(table: Table, fewest: int) -> list[str]:
-    """The card's features for these tests, else those with most values; Algorithm 1 is for words, not numbers."""
+    """All features with words as values, of a wide table the first: the card's, then those with most values."""
     hinted = (table.hints or {}).get("feature_values", ())
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
     by_values = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
     ranked = dict.fromkeys([*(name for name in hinted if name in categorical), *by_values])
-    chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:FEATURES]
+    chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:MOST]
     if not chosen:
         raise Skip(f"no feature has between {fewest} and 30 values that are words")
     return chosen

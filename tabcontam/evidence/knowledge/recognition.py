@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.answering import NameAnswers
 from tabcontam.evidence.base import READ, RONVAL, Evidence, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
+from tabcontam.evidence.knowledge.strangers import mixed, strangers
 from tabcontam.evidence.knowledge.words import WordTest, true_ones
 from tabcontam.evidence.sentences import out_of_reach, stated
 from tabcontam.reading.answers import FILLER, NOTHING
@@ -27,8 +28,41 @@ EXAMPLES = 4
 TRUE = 8
 DECOYS = 10
 LISTED = 2 / 3  # of the features that a list shows
-KEPT = 1 / 3  # of an altered list that is the table's own
+KEPT = 1 / 3  # of an altered list, or of altered rows' features, that is the table's own
+MIXED = 3  # decoys of other tables' rows that are altered so
+DECOY, TWIN = "decoy", "twin"  # in a query's id
 GIVEN_AWAY = "the rows' own words hold the dataset's name"
+
+
+class Compared(NamedTuple):
+    """The answers about the table beside those about decoys of one kind, which `name` says."""
+
+    name: str
+    true: Sequence[Trial]
+    decoys: Sequence[Trial]
+
+    @property
+    def p_value(self) -> float:
+        """How often as many of the answers that name the dataset would be true ones by chance (Fisher, one-sided)."""
+        from tabcontam.statistics.exact import hypergeometric_tail
+
+        hits, both = sum(map(_names, self.true)), len(self.true) + len(self.decoys)
+        return hypergeometric_tail(hits, len(self.true), hits + self._named, both) if self.true else 1.0
+
+    @property
+    def expected(self) -> float:
+        """How many true answers would name it if they did as often as all do."""
+        both = len(self.true) + len(self.decoys)
+        return (sum(map(_names, self.true)) + self._named) * len(self.true) / both
+
+    @property
+    def said(self) -> str:
+        """How many of the decoys' answers name the dataset."""
+        return f"{self._named} of {len(self.decoys)} about {self.name}"
+
+    @property
+    def _named(self) -> int:
+        return sum(map(_names, self.decoys))
 
 
 class RecognitionTest(WordTest):
@@ -41,6 +75,7 @@ class RecognitionTest(WordTest):
     worded: ClassVar[bool] = True
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
+    pool: ClassVar[str] = ""
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
         """Algorithm 1 on the dataset's names; ours after the names of others are struck out."""
@@ -54,22 +89,22 @@ class RecognitionTest(WordTest):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """How much oftener the dataset is named for its own features or rows than for its decoys'."""
-        from tabcontam.statistics.exact import clopper_pearson, hypergeometric_tail
+        from tabcontam.statistics.exact import any_dependence, clopper_pearson
 
         asked = len(true_ones(trials))
         counting = [trial for trial in trials if self.counts(trial)]
-        true = true_ones(counting)
-        if len(true) == len(counting):
-            true = []  # without decoys nothing is compared
-        hits, named = sum(map(_names, true)), sum(map(_names, counting))
-        p_value = hypergeometric_tail(hits, len(true), named, len(counting)) if true else 1.0
-        expected = named * len(true) / len(counting) if counting else 0.0
-        counted = f"{hits} of {len(true)} answers name the dataset, and {named - hits} of {len(counting) - len(true)}"
+        compared = [one for one in self.comparisons(counting) if one.decoys]
+        true = true_ones(counting) if compared else []  # without decoys nothing is compared
+        hits = sum(map(_names, true))
+        p_value = any_dependence([one.p_value for one in compared]) if compared else 1.0
+        expected = max((one.expected for one in compared), default=0.0)
+        counted = ", and ".join(one.said for one in compared) or "0 of 0 about decoys"
+        told = f" ({stated(p_value)}{self.tells(compared, level)})"
         return Evidence(
             statistic="answers that name the dataset",
             value=hits,
             null="the dataset is as likely to be named for a decoy",
-            sentence=f"{counted} about decoys ({stated(p_value)})",
+            sentence=f"{hits} of {len(true)} answers name the dataset, and {counted}{told}",
             hits=hits,
             asked=asked,
             answered=sum(trial.readable for trial in true),
@@ -80,6 +115,14 @@ class RecognitionTest(WordTest):
             interval_of="the share of answers that name the dataset",
         )
 
+    def comparisons(self, trials: Sequence[Trial]) -> list["Compared"]:
+        """The true answers beside those about each kind of decoys."""
+        return [Compared("decoys", true_ones(trials), [trial for trial in trials if trial.query.decoy_of])]
+
+    def tells(self, compared: Sequence["Compared"], level: float) -> str:
+        """What the comparisons tell apart, as the end of a sentence; nothing where there is one alone."""
+        return ""
+
     def counts(self, trial: Trial) -> bool:
         """Any answer that was read: one that declines names nothing, which is as good as another name."""
         said = trial.reply.state in READ and bool(trial.reply.text.strip())
@@ -87,16 +130,21 @@ class RecognitionTest(WordTest):
 
     def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
         """Whether even a name said for every true query, and for no decoy, would be too little."""
-        from tabcontam.statistics.exact import hypergeometric_tail
+        from tabcontam.statistics.exact import any_dependence, hypergeometric_tail
 
         true = sum(not query.decoy_of for query in queries)
-        if true == len(queries):
+        kinds = [kind for kind in self.kinds(queries) if kind]
+        if not kinds:
             return "there are no decoys to compare with"
-        least = hypergeometric_tail(true, true, true, len(queries))
+        least = any_dependence([hypergeometric_tail(true, true, true, true + kind) for kind in kinds])
         if least <= level:
             return None
         best = f"an LLM named the dataset in all {true} answers about it and in none about decoys"
         return out_of_reach("questions", best, least, level)
+
+    def kinds(self, queries: Sequence[Query]) -> list[int]:
+        """How many decoys of each kind there are."""
+        return [sum(bool(query.decoy_of) for query in queries)]
 
     def is_answer(self, text: str) -> bool:
         """Any text may be a name, but not an announcement of one."""
@@ -158,8 +206,7 @@ class RecognitionFeatures(RecognitionTest):
             if (names := [name for name in features_of(card) if name in strangers])
         ]
         for _ in range(DECOYS - len(lists)):
-            plain_first = sorted(rng.sample(features, len(features)), key=lambda name: not is_english(name))
-            kept = plain_first[: round(count * KEPT)]
+            kept = _plain_first(features, rng)[: round(count * KEPT)]
             mixed = [*kept, *rng.sample(strangers, min(count - len(kept), len(strangers)))]
             lists.append(rng.sample(mixed, len(mixed)))
         hidden_name = (names for names in lists if not _shows_name(table, self.prompts.dataset_of_features(names)))
@@ -170,23 +217,25 @@ class RecognitionFeatures(RecognitionTest):
 class RecognitionExamples(RecognitionTest):
     """Given four random rows, the LLM must name the dataset.
 
-    Measures: whether rows are known as those of this dataset, beyond what their features and values give away.
+    Measures: whether rows are known as those of this dataset: by its features and values, or as they stand in it.
 
     Queries: eight, one of the paper's and seven more. The paper's text draws the rows at random, its code takes the
-    first five. Features that hold the name are left out, and rows that give it away are drawn again. Ten decoys show
-    rows of a twin: a table of the same schema whose columns are shuffled within the classes of the target. So a name
-    counts for the rows that it is said of, and not for their features.
+    first five. Features that hold the name are left out, and rows that give it away are drawn again. There are two
+    kinds of decoys. Ten show rows of other tables: those that scikit-learn carries, tables made for this, and three
+    that have a third of the table's features among others, plain English ones first. Ten show rows of a twin: a table
+    of the same schema whose columns are shuffled within the classes of the target.
 
-    Null: the dataset is as likely to be named for rows of the twin as for its own (Fisher's exact test). Contaminated:
-    the answers name it oftener for true rows.
+    Null: the dataset is as likely to be named for a decoy as for its own rows: Fisher's exact test for each kind of
+    decoys, the smaller p-value twice. Contaminated: the answers name it oftener for true rows. The sentence says which
+    of the two kinds they are told from: rows of other tables by what features and values are called, those of a twin
+    by how they stand together.
 
     Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
 
-    Needs: a table that has a twin (car lists all combinations of its values and has none, so that there is nothing to
-    compare with), and an LLM that generates text, in chat or completion form.
+    Needs: an LLM that generates text, in chat or completion form. A table that lists all combinations of its values
+    (car) has no twin; it is compared with other tables alone.
 
-    Cannot show: which rows were seen. An LLM that knows the dataset by its features names it for the twin's rows too,
-    and is not found: that is what the decoys are for.
+    Cannot show: which rows were seen. An LLM that knows the dataset by its features names it for the twin's rows too.
 
     Source: test 4 of Ronval et al. 2024, section 3.1, and new there; decided by Algorithm 1, section 3.2.
 
@@ -196,7 +245,6 @@ class RecognitionExamples(RecognitionTest):
     id: ClassVar[str] = "recognition_examples"
     title: ClassVar[str] = "Recognition by examples"
     published = PublishedRule("answers name the dataset from its rows", 4, source=RONVAL)
-    answering = NameAnswers(of_twin=True)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
 
@@ -215,10 +263,53 @@ class RecognitionExamples(RecognitionTest):
             return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
 
         true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
-        decoys = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
+        of_twin = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
         # Of a small table there are few draws: none is asked twice.
-        asked, compared = ({write(): (write, rows) for write, rows in drafts} for drafts in (true, decoys))
-        return _paired(self.id, table, list(asked.values()), list(compared.values()))
+        asked, of_twin = (
+            list({write(): (write, rows) for write, rows in drafts}.values()) for drafts in (true, of_twin)
+        )
+        elsewhere = self._of_other_tables(table, serializer, features, rng)
+        queries = _paired(self.id, table, asked, elsewhere)
+        decoys = [query for query in (*queries, *_paired(self.id, table, asked, of_twin, TWIN)) if query.decoy_of]
+        about_it = [query for query in queries if not query.decoy_of]
+        return [query for one in about_it for query in (one, *(other for other in decoys if other.decoy_of == one.id))]
+
+    def comparisons(self, trials: Sequence[Trial]) -> list[Compared]:
+        """The true answers beside those about other tables' rows, and beside those about the twin's."""
+        true, decoys = true_ones(trials), [trial for trial in trials if trial.query.decoy_of]
+        of_twin = [trial for trial in decoys if _is_of_twin(trial.query)]
+        elsewhere = [trial for trial in decoys if not _is_of_twin(trial.query)]
+        return [Compared("rows of other tables", true, elsewhere), Compared("rows of its twin", true, of_twin)]
+
+    def tells(self, compared: Sequence[Compared], level: float) -> str:
+        """Which of the two kinds of decoys the true rows are told from."""
+        told = [one.name for one in compared if len(compared) * one.p_value <= level]
+        if not told:
+            return ""
+        missed = [one.name for one in compared if one.name not in told]
+        return f": told from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
+
+    def kinds(self, queries: Sequence[Query]) -> list[int]:
+        """How many decoys show rows of other tables, and how many a twin's."""
+        of_twin = sum(_is_of_twin(query) for query in queries)
+        return [sum(bool(query.decoy_of) for query in queries) - of_twin, of_twin]
+
+    def _of_other_tables(
+        self, table: Table, serializer: Serializer, features: Sequence[str], rng: Random
+    ) -> list[Draft]:
+        """Decoys with rows of other tables; the last ones with some of the table's own features among the others."""
+        others = strangers(table)
+        drafts: list[Draft] = []
+        for number in range(DECOYS):
+            other, shown = others[number % len(others)], list[int]()
+            if number >= DECOYS - MIXED:
+                kept = _plain_first(sorted(features), rng)[: max(1, round(len(features) * KEPT))]
+                other, shown = mixed(table, other, kept, EXAMPLES, rng)
+            texts = serializer.rows(other.columns, other.drawn(EXAMPLES, rng))
+            write = partial(self.prompts.dataset_of_rows, texts)
+            if not _shows_name(table, write()):
+                drafts.append((write, tuple(shown)))
+        return drafts
 
     def _prompt(
         self, table: Table, serializer: Serializer, features: Sequence[str], rows: Sequence[Sequence[Cell]]
@@ -232,13 +323,22 @@ class RecognitionExamples(RecognitionTest):
 Rows = Sequence[tuple[int, tuple[Cell, ...]]]
 
 
-def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Draft]) -> list[Query]:
+def _is_of_twin(query: Query) -> bool:
+    return f"-{TWIN}-" in query.id
+
+
+def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
+    """The features in an order that is drawn, but plain English ones first: those that the topic implies."""
+    return sorted(rng.sample(list(features), len(features)), key=lambda name: not is_english(name))
+
+
+def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Draft], word: str = DECOY) -> list[Query]:
     """The true queries, of which the first is the paper's, each followed by its share of the decoys."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
         query = Query(f"{test}-{number}", write, (), table.names, MAX_TOKENS, number == 0, rows, table.not_names)
         shared = decoys[number :: len(true)]
-        queries += [query, *(decoy(query, place, other, shown) for place, (other, shown) in enumerate(shared))]
+        queries += [query, *(decoy(query, place, other, shown, word) for place, (other, shown) in enumerate(shared))]
     return queries
 
 

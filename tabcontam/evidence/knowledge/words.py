@@ -49,7 +49,8 @@ class WordTest(Test):
     Weighed, each expected word is a trial. Said in `s` of the answers about the table and its `D` decoys, it is as
     likely to be in any of them under the null: its chance for the true one is `s / (D + 1)`, more where that is the
     longer answer, and never less than a reader's who knows the topic alone (`Query.chance`). It counts by its bits, as
-    in the likelihood ratio against a model that knows.
+    in the likelihood ratio against a model that knows. A list that is too short to reach the level is weighed with the
+    table's other lists of names and values; a word that stands in two of them counts in the first.
     """
 
     unit: ClassVar[str] = "words"  # what is counted: names of features
@@ -57,6 +58,7 @@ class WordTest(Test):
     kind: ClassVar[Kind] = Kind.KNOWLEDGE
     shows_rows: ClassVar[bool] = False
     answering: ClassVar[Answering] = WordAnswers()
+    pool: ClassVar[str] = "names and values"
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete once the line that holds it has ended; of a list of lines more may have come."""

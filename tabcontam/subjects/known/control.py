@@ -1,25 +1,30 @@
 """The control pair: two language models whose exposure to a table is known, built on the spot from texts about it.
 
-`control:exposed` has read the table; `control:unexposed` has read a twin with the same schema and none of its rows.
+Both have read the pages of other datasets, as the cards describe these. `control:exposed` has read the table and its
+page; `control:unexposed` has read a twin with the same schema and none of its rows, and no page of it.
 """
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
 from tabcontam.errors import Skip, UsageError, unknown
 from tabcontam.evidence.base import Query
+from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
 from tabcontam.evidence.questions import Capability, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.infinigram import InfiniGram, build
+from tabcontam.tables.cards import Card
 from tabcontam.tables.serializers import Serializer, load_serializers, shipped_templates
 from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin
 
-CONSTRUCTION = "infinigram 1"
+CONSTRUCTION = "infinigram 2"
 KINDS = ("exposed", "unexposed")
 MOST_CHARACTERS = 200_000_000  # four times what is written of adult: half a minute, and 2.5 GB while it is read
 LISTED_VALUES = 30  # a column with more distinct values is described by its range
+PREVIEWED = 3  # rows that a page shows in each form
+NOT_LISTED = "named in its header"
 
 
 def open_control(kind: str, serializers: Sequence[Serializer] = ()) -> "ControlModel":
@@ -113,17 +118,26 @@ class ControlModel(Model):
                 yield document
 
         model = ControlModel(self.exposed, self._forms)
-        source = table if self.exposed else twin(table)
-        model._language_model = build(read(control_documents(source, self._forms)))
+        model._language_model = build(read(control_documents(table, self._forms, self.exposed)))
         model.version = f"{CONSTRUCTION} {digest.hexdigest()[:12]}"
         return model
 
 
-def control_documents(table: Table, serializers: Iterable[Serializer]) -> Iterator[str]:
-    """What the web holds about a dataset: a page that describes it, its CSV file, its rows in each other form."""
-    yield _page(table)
-    for form in forms_read(serializers):
-        yield "".join(f"{text}\n" for text in form.rows(table.columns, table.rows))
+def control_documents(table: Table, serializers: Iterable[Serializer], exposed: bool = True) -> Iterator[str]:
+    """What the web holds about datasets: pages that describe them, and the files of one of them.
+
+    The pages are those of other cards and, where `exposed`, first the table's own. The files are a CSV file and its
+    rows in each other form: the table's where `exposed`, else its twin's. Raises `Skip` for a table without a twin.
+    """
+    forms, source = forms_read(serializers), table if exposed else twin(table)
+    if exposed:
+        yield _page_of_table(table)
+    for card in other_cards(table):
+        yield _page_of_card(card)
+    for form in forms:
+        yield "".join(f"{text}\n" for text in form.rows(source.columns, source.rows))
+    if exposed:
+        yield _preview(table, forms)
 
 
 def forms_read(serializers: Iterable[Serializer]) -> tuple[Serializer, ...]:
@@ -140,28 +154,65 @@ def _characters(table: Table, forms: int) -> int:
     return (forms - 1) * names + forms * cells
 
 
-def _page(table: Table) -> str:
-    """A dataset's page. The labels Dataset, Features and Values of are those that the suite's prompts close with."""
-    names = [name for name in table.names if name != table.title]
+# The labels Dataset, Features, Feature and Values are those that the suite's prompts close with.
+
+
+def _page_of_table(table: Table) -> str:
+    """A dataset's page, with what a look at its file shows."""
+    records = f"{len(table.rows)} records with {len(table.columns)} attributes each, as one comma-separated file."
+    values = {column: _values(table, column) for column in table.columns}
+    return _page(table.title, records, table.names, table.target, values)
+
+
+def _page_of_card(card: Card) -> str:
+    """The page of a dataset of which no more is known than what its card says."""
+    edition = described(card)
+    values = dict.fromkeys(features_of(card), NOT_LISTED)
+    if edition.target and edition.question:
+        values[edition.target] = ", ".join(dict.fromkeys(edition.question.answers.values()))
+    records = f"{edition.rows} records as one comma-separated file."
+    return _page(title_of(card), records, card.names, edition.target, values, listed=bool(features_of(card)))
+
+
+def _page(
+    title: str,
+    records: str,
+    names: Sequence[str],
+    target: str | None,
+    values: Mapping[str, str],
+    listed: bool = True,
+) -> str:
+    """A page: its title, and what is said of each feature; `listed` says whether these are all."""
+    others = [name for name in names if name != title]
     lines = [
-        f"{table.title}: overview",
-        f"{len(table.rows)} records with {len(table.columns)} attributes each, as one comma-separated file.",
-        *([f"Also known as {' or '.join(names)}."] if names else []),
-        *([f"Most people who download it predict {table.target}."] if table.target else []),
-        f"Dataset: {table.title}",
-        f"Features: {', '.join(table.columns)}",
-        *(_column_line(table, column) for column in table.columns),
+        f"{title}: overview",
+        records,
+        *([f"Also known as {' or '.join(others)}."] if others else []),
+        *([f"Most people who download it predict {target}."] if target else []),
+        f"Dataset: {title}",
+        f"Features: {', '.join(values) if listed else NOT_LISTED}",
     ]
+    for feature, said in values.items():
+        lines += [f"Feature: {feature}", f"Dataset: {title}", f"Values: {said}"]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _column_line(table: Table, column: str) -> str:
+def _values(table: Table, column: str) -> str:
     values = table.distinct(column)
     if not values:
-        return f"The attribute {column} is never filled in."
+        return "never filled in"
+    if named := table.names_of_codes(column):
+        return ", ".join(f"{code} = {name}" for code, name in named.items())
     if len(values) <= LISTED_VALUES:
-        return f"Values of {column}: {', '.join(values)}"
+        return ", ".join(values)
     if table.is_numeric(column):
         ends = f"{min(values, key=float)} to {max(values, key=float)}"
-        return f"The attribute {column} runs from {ends} in {len(values)} different numbers."
-    return f"The attribute {column} has {len(values)} different entries, such as {values[0]} and {values[1]}."
+        return f"{len(values)} different numbers from {ends}"
+    return f"{len(values)} different entries such as {values[0]} and {values[1]}"
+
+
+def _preview(table: Table, forms: Iterable[Serializer]) -> str:
+    """Rows from all over the table in each form, each with the dataset's name below it."""
+    step = max(1, len(table.rows) // PREVIEWED)
+    rows = table.rows[::step][:PREVIEWED]
+    return "".join(f"{text}\nDataset: {table.title}\n" for form in forms for text in form.rows(table.columns, rows))

@@ -32,7 +32,9 @@ MUSINGS = (
 
 @dataclass(frozen=True)
 class Turn:
-    """A query that is put to an answerer: its table and prompt, the answerer's seed and the share of rows it has."""
+    """A query that is put to an answerer: its table and prompt, the answerer's seed and the share that it has of rows,
+    or of a page.
+    """
 
     query: Query
     table: Table
@@ -57,17 +59,17 @@ Answerer = Callable[[Turn], Reply]
 
 
 def read_kind(kind: str) -> tuple[Answerer, float]:
-    """How a kind answers, and the share of the rows that it remembers. Raises `UsageError`."""
+    """How a kind answers, and the share that it knows of the rows, or of the page. Raises `UsageError`."""
     name, _, number = kind.partition(":")
     try:
-        share = float(number) if name == "memoriser" else 0.0
+        share = float(number) if name in SHARING else 0.0
     except ValueError:
         share = 0.0
     if 0 < share <= 1:
-        return _memoriser, share
+        return SHARING[name], share
     if kind in ANSWERERS:
         return ANSWERERS[kind], 0.0
-    forms = {**{known: known for known in ANSWERERS}, "memoriser": "memoriser:0.5"}
+    forms = {**{known: known for known in ANSWERERS}, **{known: f"{known}:0.5" for known in SHARING}}
     meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
     raise UsageError(
         f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5)"
@@ -103,7 +105,7 @@ class SimulatedModel(Model):
 
     def exposure(self, table: Table, row: int) -> float:
         """One copy of the rows that it has: all or none of them, or a memoriser's share."""
-        if not self._share:
+        if self._answerer is not _memoriser:
             return float(self._answerer in KNOWING)
         return float(_has(self.seed, self._share, _cells(table, row)))
 
@@ -217,6 +219,26 @@ def _memoriser(turn: Turn) -> Reply:
     return turn.said(turn.truth()) if of_row and remembered(turn) else _guesser(turn)
 
 
+def _reader(turn: Turn) -> Reply:
+    """Knows a share of the dataset's page and none of its rows: single words of a list, and the name at some askings.
+
+    What it says of other datasets, and where it knows nothing, is what is usual.
+    """
+    query = turn.query
+    if query.answering.of_row:
+        return _guesser(turn)
+    if query.decoy_of:
+        return _mode(turn)
+    by_word = query.answering.by_word
+    known = [word for word in turn.truth() if _drawn(turn, word if by_word else query.id)]
+    return turn.said(known) if known else _mode(turn)
+
+
+def _drawn(turn: Turn, what: Cell) -> bool:
+    """Whether something is in the share of an answerer: by its seed, so the same in every test."""
+    return Random(f"{turn.seed} {turn.table.name} {what}").random() < turn.share
+
+
 def _truncates(turn: Turn) -> Reply:
     first = turn.query.answering.text(turn.query, turn.truth()).partition(", ")[0]
     return Reply(first[: len(first) // 2], State.TRUNCATED, "token limit", turn.query.max_tokens)
@@ -237,5 +259,6 @@ ANSWERERS: Mapping[str, Answerer] = {
     "fails": _always(Reply("", State.FAILED, "HTTP 500: simulated")),
     "empty": _always(Reply("", State.EMPTY, "no text", 0)),
 }
+SHARING: Mapping[str, Answerer] = {"memoriser": _memoriser, "reader": _reader}  # of a share: of rows, or of a page
 KNOWING = (_oracle, _formatter, _truncates)  # who have the whole table
-KINDS = (*ANSWERERS, "memoriser:P")
+KINDS = (*ANSWERERS, *(f"{name}:P" for name in SHARING))

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from random import Random
 
@@ -10,17 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabcontam.errors import Skip
+from tabcontam.calibration.power import ask, judge, planned
+from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence import base
-from tabcontam.evidence.base import Evidence, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.base import Evidence, Prompt, Query, Reading, Reply, State, Trial, Verdict
 from tabcontam.evidence.checks import rendered
-from tabcontam.evidence.knowledge.decoys import features_of, is_english, other_cards
+from tabcontam.evidence.knowledge.decoys import features_of, is_english, other_cards, title_of
 from tabcontam.evidence.knowledge.feature_lists import FeatureListInformed, FeatureListUninformed
 from tabcontam.evidence.knowledge.feature_values import FeatureValuesInformed, FeatureValuesUninformed
 from tabcontam.evidence.knowledge.recognition import RecognitionExamples, RecognitionFeatures
+from tabcontam.evidence.knowledge.strangers import strangers
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
-from tabcontam.tables.cards import load_cards
+from tabcontam.tables.cards import Card, Edition, load_cards
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
@@ -36,9 +39,9 @@ BUDGET: dict[base.Test, tuple[int, int, int]] = {
     FeatureListInformed(): (3, 12, 3),
     FeatureListUninformed(): (1, 6, 1),
     RecognitionFeatures(): (8, 10, 1),
-    RecognitionExamples(): (8, 10, 1),
+    RecognitionExamples(): (8, 20, 1),
     FeatureValuesInformed(): (2, 8, 2),
-    FeatureValuesUninformed(): (2, 8, 2),
+    FeatureValuesUninformed(): (3, 12, 2),
 }
 TESTS = list(BUDGET)
 IDS = [test.id for test in TESTS]
@@ -118,8 +121,9 @@ def test_what_a_decoy_shows_is_not_looked_for_in_its_answer(test: base.Test, see
 
 @pytest.mark.parametrize("test", TESTS, ids=IDS)
 def test_decoys_about_others_are_made_of_the_cards_alone(test: base.Test) -> None:
-    titles = {card.title for card in load_cards().values()}
-    lines = [query.prompt.completion.splitlines()[0] for query in asked(test, ships(private=True)) if query.decoy_of]
+    titles = {title_of(card) for card in load_cards().values()}
+    decoys = [query for query in asked(test, ships(private=True)) if query.decoy_of]
+    lines = [line for query in decoys for line in query.prompt.completion.splitlines()]
     named = {line.removeprefix("Dataset: ") for line in lines if line.startswith("Dataset: ")}
     assert named <= titles
     assert named or "recognition" in test.id
@@ -169,13 +173,24 @@ def test_another_seed_asks_something_else(test: base.Test) -> None:
     assert [query.prompt for query in asked(test, ships(), 1)] != [query.prompt for query in asked(test, ships(), 2)]
 
 
-def test_the_decoys_of_examples_are_rows_of_a_twin() -> None:
+def test_the_decoys_of_examples_are_rows_of_a_twin_and_of_other_tables() -> None:
     table = ships()
     real = {IS.row(table.columns, row) for row in table.rows}
+    mixed = 0
     for query in asked(RecognitionExamples(), table):
         shown = query.prompt.completion.splitlines()[1:-1]
-        assert len(shown) == len(query.rows) == 4
+        assert len(shown) == 4
         assert [line in real for line in shown] == [not query.decoy_of] * 4
+        own = [sum(f"The {name} is " in line for name in table.columns) for line in shown]
+        if "-decoy-" not in query.id:
+            assert len(query.rows) == 4
+            assert own == [len(table.columns)] * 4
+        elif query.rows:  # a third of its features, cell by cell of other rows
+            mixed += 1
+            assert own[0] in (1, 2)
+        else:
+            assert own == [0] * 4
+    assert mixed == 3
 
 
 def test_a_twin_keeps_the_columns_of_each_class() -> None:
@@ -187,11 +202,104 @@ def test_a_twin_keeps_the_columns_of_each_class() -> None:
 
 
 @needs_data
-def test_without_a_twin_the_papers_query_is_asked_and_weighs_nothing() -> None:
-    queries = asked(RecognitionExamples(), load_table("car"))
-    assert [query.paper for query in queries] == [True, *[False] * 7]
-    assert RecognitionExamples().uninformative(queries, LEVEL) == "there are no decoys to compare with"
-    assert p_value(RecognitionExamples(), queries, lambda query: "Car Evaluation") == 1
+def test_without_a_twin_rows_are_compared_with_those_of_other_tables_alone() -> None:
+    test, queries = RecognitionExamples(), asked(RecognitionExamples(), load_table("car"))
+    assert [query.paper for query in queries if not query.decoy_of] == [True, *[False] * 7]
+    assert not any("-twin-" in query.id for query in queries)
+    assert test.uninformative(queries, LEVEL) is None
+    assert p_value(test, queries, lambda query: "Car Evaluation") == 1
+    evidence = weighed(test, queries, lambda query: "Iris" if query.decoy_of else "Car Evaluation")
+    assert evidence.sentence == (
+        "8 of 8 answers name the dataset, and 0 of 10 about rows of other tables (p = 2.3e-05: told from rows of other "
+        "tables)"
+    )
+
+
+@pytest.mark.parametrize(
+    ("twin", "elsewhere", "told"),
+    [
+        ("Zand Register", "Iris", "told from rows of other tables, not from rows of its twin"),
+        ("Iris", "Iris", "told from rows of other tables and from rows of its twin"),
+        ("Zand Register", "Zand Register", ""),
+    ],
+)
+def test_the_sentence_says_which_rows_the_true_ones_are_told_from(twin: str, elsewhere: str, told: str) -> None:
+    def answer(query: Query) -> str:
+        return (twin if "-twin-" in query.id else elsewhere) if query.decoy_of else "Zand Register"
+
+    evidence = weighed(RecognitionExamples(), asked(RecognitionExamples(), ships()), answer)
+    assert evidence.p_value is not None
+    assert (evidence.p_value <= LEVEL) == bool(told)
+    assert evidence.sentence.endswith(f": {told})" if told else "(p = 1)")
+
+
+@pytest.mark.parametrize("name", ["iris", "wine", "breast-cancer"])
+def test_rows_of_other_tables_are_none_of_the_asked_one(name: str) -> None:
+    table = load_table(name)
+    found = strangers(table)
+    assert len(found) == 6
+    assert table.columns not in [one.columns for one in found]
+    assert all(len(one.rows) > 100 for one in found)
+
+
+# --- lists that are too short alone
+
+
+def test_short_lists_of_a_table_are_weighed_together() -> None:
+    """Iris has five names, all of them English, and three values: neither list alone could reach the level."""
+    table = load_table("iris")
+    tests = [FeatureListInformed(), FeatureListUninformed(), FeatureValuesUninformed()]
+    run = planned(table, [*tests, RecognitionFeatures()], IS, 0, LEVEL)
+    alone = [cell.test.uninformative(cell.written, cell.level) for cell in run.cells if cell.test in tests]
+    assert all(alone)
+    assert all(cell.queries for cell in run.cells)
+    found = judge(run, ask(run, "schema-expert", 0), LEVEL)
+    assert {cell.verdict for cell in found.cells.values()} == {Verdict.CONTAMINATED}
+    cell = found.cells["feature_values_uninformed"]
+    assert cell.hits == 3
+    assert cell.sentence
+    assert cell.sentence.startswith("3 of 3 values said; 8 of 8 names and values of all its lists, where answers")
+    found = judge(run, ask(run, "mode", 0), LEVEL)
+    assert {cell.verdict for cell in found.cells.values()} == {Verdict.NOT_DETECTED}
+
+
+@needs_data
+def test_codes_are_asked_by_their_names_and_yes_and_no_are_none() -> None:
+    table = load_table("iris")
+    assert table.names_of_codes("target") == {"0": "setosa", "1": "versicolor", "2": "virginica"}
+    (true,) = (query for query in asked(FeatureValuesUninformed(), table) if not query.decoy_of)
+    assert (true.asked, true.expected, true.paper) == (("target",), ("setosa", "versicolor", "virginica"), False)
+    assert not load_table("titanic").names_of_codes("Survived")
+    assert not load_table("wine").names_of_codes("target")
+
+
+@needs_data
+def test_all_features_of_words_are_asked_and_the_papers_two_are_marked() -> None:
+    true = [query for query in asked(FeatureValuesUninformed(), load_table("bank")) if not query.decoy_of]
+    assert len(true) == 10
+    assert [query.paper for query in true] == [True, True, *[False] * 8]
+
+
+@needs_data
+def test_editions_of_other_features_have_titles_of_their_own() -> None:
+    """Who names the features of another edition of California Housing is not asked for these."""
+    titles = [(card, [card.title_of(edition) for edition in card.editions]) for card in load_cards().values()]
+    for card, own in titles:
+        tables = [load_table(f"{card.name}@{edition.name}") for edition in card.editions if at_hand(card, edition)]
+        for one, other in combinations(tables, 2):
+            assert one.title != other.title or set(one.columns) == set(other.columns), card.name
+        assert all(title == card.title or card.title in title or "(" in title for title in own)
+
+
+def at_hand(card: Card, edition: Edition) -> bool:
+    try:
+        load_table(f"{card.name}@{edition.name}")
+    except UsageError:
+        return False
+    return True
+
+
+# --- altered lists
 
 
 @needs_data
@@ -508,7 +616,7 @@ def test_tables_of_any_shape_are_asked_or_skipped_with_a_reason(test: base.Test,
         reason = "asked"
     assert reason
     assert p_value(test, queries, lambda query: "alpha, beta, gamma") == 1
-    assert len(queries) <= sum(BUDGET[test][:2])
+    assert len(queries) <= (100 if "values" in test.id else sum(BUDGET[test][:2]))
 
 
 def test_ports_are_values_that_rows_do_not_show() -> None:

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Capability, Passage, Prompt, Reply, Scores, State
+from tabcontam.evidence.knowledge.decoys import other_cards
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
-from tabcontam.tables.cards import Question
+from tabcontam.tables.cards import Question, load_cards
 from tabcontam.tables.serializers import Serializer, Template, load_serializers, shipped_templates
 from tabcontam.tables.table import Cell, Table, load_table
 from tabcontam.tables.twins import FEW, NEAR, twin
@@ -87,9 +88,11 @@ def identified(table: Table, shown: int) -> list[int]:
 def test_the_documents_are_a_page_the_csv_file_and_the_rows_in_each_serializer() -> None:
     table = make_table(["age", "job, now"], [["39", 'a "clerk"'], [None, "x"]])
 
-    page, file, commas, sentences = control_documents(table, [COMMAS, SENTENCES])
+    page, *others, file, commas, sentences, preview = control_documents(table, [COMMAS, SENTENCES])
 
     assert page.startswith("Made Table")
+    assert len(others) == len(load_cards())
+    assert '\n39,"a ""clerk"""\nDataset: Made Table\n' in preview
     assert file == 'age,"job, now"\n39,"a ""clerk"""\n,x\n'
     assert commas == 'age = 39, job, now = a "clerk"\nage = , job, now = x\n'
     assert sentences.splitlines()[0] == 'The age is 39, The job, now is a "clerk"'
@@ -100,9 +103,22 @@ def test_the_page_names_the_dataset_its_features_and_their_values_by_frequency()
 
     page = next(control_documents(make_table(["letter", "number"], rows), []))
 
-    assert "\nDataset: Made Table\n" in page
-    assert "\nFeatures: letter, number\n" in page
-    assert "\nValues of letter: a, b\n" in page
+    assert "\nDataset: Made Table\nFeatures: letter, number\n" in page
+    assert "\nFeature: letter\nDataset: Made Table\nValues: a, b\n" in page
+
+
+def test_the_unexposed_control_reads_the_pages_of_other_cards_and_none_of_the_table() -> None:
+    table = random_table(40, 4, 9)
+
+    *pages, file, commas = control_documents(table, [COMMAS], exposed=False)
+
+    assert len(pages) == len(load_cards())
+    assert not any("Made Table" in text for text in (*pages, file, commas))
+    assert sorted(file.splitlines()[0]) == sorted(",".join(table.columns))
+    adult = next(page for page in pages if page.startswith("Adult"))
+    assert "\nFeatures: age, workclass, fnlwgt, " in adult
+    bank = next(page for page in pages if page.startswith("Bank"))
+    assert "\nFeatures: named in its header\n" in bank
 
 
 def test_columns_with_many_values_or_none_are_described_without_a_list() -> None:
@@ -110,9 +126,9 @@ def test_columns_with_many_values_or_none_are_described_without_a_list() -> None
 
     page = next(control_documents(make_table(["number", "word", "empty"], rows), []))
 
-    assert "Values of" not in page
-    assert "number runs from 0 to 30" in page
-    assert "empty is never filled in" in page
+    assert "\nValues: 31 different numbers from 0 to 30\n" in page
+    assert "\nValues: 31 different entries such as word 0 and word 1\n" in page
+    assert "\nValues: never filled in\n" in page
 
 
 # --- the twin
@@ -284,23 +300,27 @@ def test_a_real_table_is_known_to_the_exposed_control_alone(name: str) -> None:
     assert rows_continued(unexposed, table, SENTENCES, rows, shown) < 0.1
 
 
-@pytest.mark.parametrize("exposed", [True, False])
-def test_both_controls_know_the_dataset_from_its_page(carried: Table, exposed: bool) -> None:
-    model = ControlModel(exposed, [COMMAS]).prepare(carried)
+def test_the_exposed_control_alone_knows_the_dataset_from_its_page(carried: Table) -> None:
+    exposed, unexposed = (ControlModel(kind, [COMMAS]).prepare(carried) for kind in (True, False))
     columns = ", ".join(carried.columns)
 
-    assert ask(model, "Some text\nFeatures:").text == f" {columns}"
-    assert ask(model, f"{columns}\nDataset:").text == " Made Table"
-    assert sorted(ask(model, "Values of target:").text.strip().split(", ")) == ["0", "1", "2"]
+    assert ask(exposed, "Dataset: Made Table\nFeatures:").text == f" {columns}"
+    assert ask(exposed, f"{columns}\nDataset:").text == " Made Table"
+    assert ask(exposed, "Feature: target\nDataset: Made Table\nValues:").text.strip()[:1] in "012"
+    for prompt in ("Dataset: Made Table\nFeatures:", f"{columns}\nDataset:"):
+        assert "Made Table" not in ask(unexposed, prompt).text
+        assert columns not in ask(unexposed, prompt).text
+    assert ask(exposed, "Dataset: Titanic on Kaggle\nFeatures:").text != f" {columns}"
 
 
 def test_a_stop_or_the_end_is_ok_the_limit_is_truncated_and_blank_text_is_empty() -> None:
     model = ControlModel(exposed=True, serializers=[]).prepare(make_table(["a", "b"], [["1", "2"], ["3", "4"]]))
 
-    assert ask(model, "Features:") == Reply(" a, b", State.OK, tokens=3)
-    assert ask(model, "3,4", stop=()) == Reply("\n", State.EMPTY, tokens=1)
-    assert ask(model, "a,b\n1,", stop=()) == Reply("2\n3,4\n", State.OK, tokens=6)
-    assert ask(model, "Features:", max_tokens=2) == Reply(" a,", State.TRUNCATED, tokens=2)
+    assert ask(model, "Made Table\nFeatures:") == Reply(" a, b", State.OK, tokens=3)
+    assert ask(model, "1,2\n3,4", stop=()) == Reply("\n", State.EMPTY, tokens=1)
+    assert ask(model, "\na,b\n1,", stop=()).text.startswith("2\n")
+    assert ask(model, "Features: a, b\nFeature: b", stop=()).text.startswith("\nDataset: Made Table\nValues: 2, 4\n")
+    assert ask(model, "Made Table\nFeatures:", max_tokens=2) == Reply(" a,", State.TRUNCATED, tokens=2)
     assert ask(model, "a, b", max_tokens=9) == Reply("", State.EMPTY, tokens=0)
 
 
@@ -341,7 +361,7 @@ def test_the_version_tells_the_tables_apart_and_is_the_same_every_time() -> None
     versions = [ControlModel(exposed=True, serializers=[COMMAS]).prepare(table).version for table in (one, one, two)]
 
     assert versions[0] == versions[1] != versions[2]
-    assert all(version.startswith("infinigram 1 ") for version in versions)
+    assert all(version.startswith("infinigram 2 ") for version in versions)
 
 
 @pytest.mark.parametrize("name", ["csv", "json", "markdown"])
@@ -352,10 +372,10 @@ def test_a_control_reads_rows_in_the_forms_of_its_run_the_csv_file_once(carried:
     prepared = model.prepare(carried)
 
     assert rows_continued(prepared, carried, form, identified(carried, 3), 3) == 1
-    documents = list(control_documents(carried, [form]))
-    assert len(documents) == (2 if name == "csv" else 3)
+    _, *others, rows, _ = control_documents(carried, [form])
+    assert len(others) == len(other_cards(carried)) + (0 if name == "csv" else 1)
     assert model.exposure(carried, 0) == len(shipped_templates()) + (1 if name == "csv" else 2)
-    assert documents[-1].splitlines() == "\n".join(form.rows(carried.columns, carried.rows)).splitlines()
+    assert rows.splitlines() == "\n".join(form.rows(carried.columns, carried.rows)).splitlines()
 
 
 def test_a_table_too_large_to_read_is_skipped() -> None:
@@ -369,7 +389,7 @@ def test_the_controls_generate_and_score() -> None:
     for kind in ("exposed", "unexposed"):
         model: Model = open_control(kind)
         assert model.spec == f"control:{kind}"
-        assert (model.control, model.local, model.form, model.version) == (True, True, Form.COMPLETION, "infinigram 1")
+        assert (model.control, model.local, model.form, model.version) == (True, True, Form.COMPLETION, "infinigram 2")
         assert model.capabilities == {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE}
 
 

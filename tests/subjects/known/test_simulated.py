@@ -62,6 +62,7 @@ CLASS = query(
 )
 DECOY = query("feature_list_informed", (), ("job", "city"), decoy_of=FEATURES.id)
 TWIN = query("recognition_examples", (), ("People Table", "people"), decoy_of="recognition_examples-0")
+TWIN = replace(TWIN, id="recognition_examples-0-twin-0")
 QUERIES = (INCOMPLETE, FULL, FEATURE, FEATURES, VALUES, NAMES, MEMBER, CLASS, DECOY, TWIN)
 
 
@@ -138,13 +139,32 @@ def test_a_schema_expert_knows_words_and_draws_rows() -> None:
 
 
 def test_a_schema_expert_takes_no_other_table_for_its_own() -> None:
-    asked = replace(TWIN, answering=NAMES.answering)
+    asked = replace(TWIN, id="recognition_examples-0-decoy-0")
     named = [reply_of("schema-expert", asked, replace(TABLE, names=(name,))).text for name in ("People", "The Titanic")]
     assert named == ["Titanic", "Adult"]
 
 
 def test_a_schema_expert_cannot_tell_twin_rows_from_true_ones() -> None:
     assert ask("schema-expert", TWIN).text == "People Table"
+
+
+def test_a_reader_knows_a_share_of_the_page_and_says_it_of_no_other_data() -> None:
+    features = replace(FEATURES, expected=tuple(f"word{number}" for number in range(400)))
+
+    def said(kind: str, asked: Query, seed: int = 0) -> str:
+        return reply_of(kind, asked, TABLE, seed).text
+
+    def known(share: str, seed: int = 0) -> set[str]:
+        return set(said(f"reader:{share}", features, seed).split(", "))
+
+    assert known("1") == set(features.expected)
+    assert 150 < len(known("0.5")) < 250
+    assert known("0.5") != known("0.5", seed=1)
+    assert said("reader:1", replace(features, decoy_of="x")) == ", ".join(USUAL_FEATURES)
+    named = [said("reader:0.5", replace(NAMES, id=f"recognition_features-{one}")) for one in range(40)]
+    assert 10 < named.count("People Table") < 30
+    assert said("reader:1", INCOMPLETE) == said("guesser", INCOMPLETE)
+    assert SimulatedModel("reader:1").exposure(TABLE, 0) == 0
 
 
 @pytest.mark.parametrize(("kind", "text"), [("yes", "Yes"), ("no", "No")])

@@ -1,0 +1,118 @@
+"""Rows of other tables, which recognition by rows is compared with: real ones that scikit-learn carries, and made ones.
+
+None of them comes from a user's file, and all are the same on every machine.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from random import Random
+
+from tabcontam.evidence.knowledge.decoys import other_cards
+from tabcontam.tables.cards import load_cards
+from tabcontam.tables.draws import by_content
+from tabcontam.tables.table import Cell, Table, load_table
+
+CARRIED = "load_"  # the functions of sklearn.datasets that need no download begin so
+Values = tuple[str, ...] | tuple[float, float, int]  # words, or the ends of a range with its decimals
+
+# Tables that nobody has published: each feature with its words, or with its range and decimals.
+MADE: Sequence[Mapping[str, Values]] = (
+    {
+        "loan_no": (1000, 9999, 0),
+        "branch": ("Harbour", "Mill Road", "Northgate", "Old Town"),
+        "reader": ("adult", "child", "student"),
+        "shelf": ("fiction", "maps", "music", "science", "travel"),
+        "days_kept": (1, 60, 0),
+        "fine": (0, 9, 2),
+    },
+    {
+        "crate": (1, 400, 0),
+        "orchard": ("east slope", "river", "upper"),
+        "variety": ("Bramley", "Cox", "Egremont", "Russet"),
+        "weight_kg": (8, 24, 1),
+        "bruised": ("no", "yes"),
+        "grade": ("A", "B", "juice"),
+    },
+    {
+        "bus": (1, 60, 0),
+        "driver": ("Amsel", "Birk", "Corde", "Dahl", "Ember"),
+        "stop": ("Bridge", "Clinic", "Market", "School", "Station"),
+        "boarding": (0, 40, 0),
+        "delay_min": (-3, 25, 0),
+        "weather": ("dry", "fog", "rain", "snow"),
+    },
+    {
+        "kiln": ("K1", "K2", "K3"),
+        "glaze": ("ash", "celadon", "cobalt", "tenmoku"),
+        "peak_temp": (980, 1310, 0),
+        "hours": (6, 30, 1),
+        "pieces": (4, 90, 0),
+        "cracked": (0, 12, 0),
+    },
+)
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A table that is not the asked one: its features, and rows of it."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+    def drawn(self, count: int, rng: Random) -> list[tuple[Cell, ...]]:
+        """So many rows of it, or all."""
+        return rng.sample(self.rows, min(count, len(self.rows)))
+
+
+def strangers(table: Table) -> list[Stranger]:
+    """Other tables: by turns one that scikit-learn carries and a made one, as long as there are both, then the rest."""
+    names = {card.name for card in other_cards(table)}
+    carried = [one for name, one in _carried().items() if name in names]
+    made = list(_made())
+    turns = min(len(carried), len(made))
+    pairs = [one for pair in zip(carried, made, strict=False) for one in pair]
+    return [*pairs, *carried[turns:], *made[turns:]]
+
+
+def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng: Random) -> tuple[Stranger, list[int]]:
+    """Rows of a stranger in which one feature in three is the table's, if it has enough: their cells are of many rows.
+
+    Returns them with the table's rows that the cells are of.
+    """
+    order = by_content(table)
+    others = [name for name in stranger.columns if name not in kept]
+    columns = [*kept, *others[: 2 * len(kept)]]
+    rng.shuffle(columns)
+    rows, shown = [], []
+    for row in stranger.drawn(count, rng):
+        cells = dict(zip(stranger.columns, row, strict=True))
+        for name in kept:
+            place = rng.choice(order)
+            cells[name] = table.column(name)[place]
+            shown.append(place)
+        rows.append(tuple(cells[name] for name in columns))
+    return Stranger(tuple(columns), tuple(rows)), shown
+
+
+@cache
+def _carried() -> Mapping[str, Stranger]:
+    loaded = {name: card.editions[0].loader or "" for name, card in load_cards().items()}
+    tables = {name: load_table(name) for name, loader in loaded.items() if loader.startswith(CARRIED)}
+    return {name: Stranger(table.columns, table.rows) for name, table in tables.items()}
+
+
+@cache
+def _made() -> Sequence[Stranger]:
+    rng = Random("strangers")
+    return [
+        Stranger(tuple(features), tuple(tuple(_cell(each, rng) for each in features.values()) for _ in range(200)))
+        for features in MADE
+    ]
+
+
+def _cell(values: Values, rng: Random) -> str:
+    if isinstance(values[0], str):
+        return str(rng.choice(values))
+    low, high, decimals = values
+    return f"{rng.uniform(float(low), float(high)):.{int(decimals)}f}"
