@@ -18,6 +18,7 @@ from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[2] = 2
 DIMENSIONS = ("serializer", "prompts", "source")  # in which two columns of one table can differ
+MANY = 5  # LLMs from which on it is said how many would be found by mistake
 NAMED = 4  # LLMs, or tables, in a line that is said of all of them
 FACTS = (
     "where a table holds public facts, as of players or cities, who knows several columns of them from elsewhere is "
@@ -310,7 +311,7 @@ class RunResults:
         return (
             f"rules calibrated: one level{alpha} for each LLM and family of tests "
             f"(Benjamini-Hochberg); tests of knowledge ({self.knowledge_in_words}) show that the dataset is known, row "
-            f"tests ({self.row_tests_in_words}) that rows were seen{self._bound}"
+            f"tests ({self.row_tests_in_words}) that rows were seen{self._bound}{self._expected}"
         )
 
     @property
@@ -321,6 +322,20 @@ class RunResults:
             return ""
         names = phrase([one.family for one in table.families])
         return f"; a table that {names} test is called contaminated by mistake with at most {table.bound:g}"
+
+    @property
+    def _expected(self) -> str:
+        """How many LLMs that have seen nothing would be found by mistake, at most; nothing where there are few LLMs."""
+        levels: dict[str, float] = {}
+        for table in self.tables:
+            if table.bound and table.llm not in self.joined:
+                levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
+        if len(levels) < MANY:
+            return ""
+        return (
+            f"; the levels add up over LLMs: had none of these {len(levels):,} seen any row, {sum(levels.values()):.2g} "
+            "of them would be called contaminated by mistake on some table, at most and on average"
+        )
 
     @cached_property
     def controls(self) -> list[Note]:

@@ -364,3 +364,13 @@ def test_shortened_text_says_how_much_is_left_out() -> None:
 )
 def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
     assert listed(value) == lines
+
+
+@pytest.mark.parametrize(("llms", "said"), [(4, ""), (100, "none of these 100 seen any row, 1 of them would be called")])
+def test_the_levels_of_many_llms_add_up(llms: int, said: str) -> None:
+    names = [f"m{number}" for number in range(llms)]
+    view = typed(results(names, ["iris"]))
+    tables = tuple(replace(one, bound=0.01) for one in view.tables)
+    told = " ".join(note.text for note in replace(view, tables=tables).notes)
+    assert said in told
+    assert ("add up over LLMs" in told) == bool(said)
