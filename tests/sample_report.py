@@ -1,8 +1,8 @@
 """Make the sample report: `python -m tests.sample_report`.
 
 Five real tables against both controls and a base model that a real server on loopback serves: an infinity-gram model
-that has read Titanic and Penguins and nothing else. The tables are found under TABCONTAM_DATA; their rows are not ours
-to hand on, so the report is written without prompts and answers.
+that has read Titanic and Penguins, and of other datasets the pages that their cards make. The tables are found under
+TABCONTAM_DATA; their rows are not ours to hand on, so the report is written without prompts and answers.
 """
 
 import json
@@ -30,7 +30,8 @@ README = """\
 # A sample report
 
 Made by `python -m tests.sample_report`: five real tables against the two controls and a base model behind a real
-server on loopback, an infinity-gram model that has read Titanic and Penguins and nothing else. Open `index.html`. A run
+server on loopback, an infinity-gram model that has read Titanic and Penguins, and of other datasets no more than the
+pages that their cards make: Adult's lists its features, so that Adult is known, and no row of it. Open `index.html`. A run
 of your own has a `trials.jsonl` too, and the evidence of each cell in its page; here both are left out, because they
 quote rows of tables that are not ours to hand on.
 """
