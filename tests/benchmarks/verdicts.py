@@ -241,7 +241,8 @@ def knowledge_table(results: Sequence[Counts]) -> list[str]:
             row.append(
                 rate(*counted(results, who, test)) if who[0] in IGNORANT else share(*counted(results, who, test))
             )
-            row.append(share(*counted(results, who, test, paper=True)) if test != KNOWN else "-")
+            of_paper = [one for one in who if one != ECHO]  # which says what the paper's rules look for
+            row.append(share(*counted(results, of_paper, test, paper=True)) if test != KNOWN else "-")
         lines.append(f"| {' | '.join(row)} |")
     return lines
 

@@ -366,7 +366,9 @@ def test_values_are_listed_one_a_line(value: object, lines: str) -> None:
     assert listed(value) == lines
 
 
-@pytest.mark.parametrize(("llms", "said"), [(4, ""), (100, "none of these 100 seen any row, 1 of them would be called")])
+@pytest.mark.parametrize(
+    ("llms", "said"), [(4, ""), (100, "none of these 100 seen any row, 1 of them would be called")]
+)
 def test_the_levels_of_many_llms_add_up(llms: int, said: str) -> None:
     names = [f"m{number}" for number in range(llms)]
     view = typed(results(names, ["iris"]))
