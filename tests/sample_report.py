@@ -31,9 +31,9 @@ README = """\
 
 Made by `python -m tests.sample_report`: five real tables against the two controls and a base model behind a real
 server on loopback, an infinity-gram model that has read Titanic and Penguins, and of other datasets no more than the
-pages that their cards make: Adult's lists its features, so that Adult is known, and no row of it. Open `index.html`. A
-run of your own has a `trials.jsonl` too, and the evidence of each cell in its page; here both are left out, because they
-quote rows of tables that are not ours to hand on.
+pages that their cards make: Adult's lists its features, so that Adult is known, and no row of it. Open `index.html`.
+A run of your own has a `trials.jsonl` too, and the evidence of each cell in its page; here both are left out, because
+they quote rows of tables that are not ours to hand on.
 """
 
 

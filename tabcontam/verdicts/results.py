@@ -332,8 +332,8 @@ class RunResults:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
         if len(levels) < MANY:
             return ""
-        found = f"{sum(levels.values()):.2g} of them would be called contaminated by mistake on some table"
-        return f"; the levels add up over LLMs: had none of these {len(levels):,} seen any row, {found}, at most and on average"
+        found = f"{sum(levels.values()):.2g} of them would be called contaminated by mistake on some table, at most"
+        return f"; the levels add up over LLMs: had none of these {len(levels):,} seen any row, {found} and on average"
 
     @cached_property
     def controls(self) -> list[Note]:
