@@ -27,7 +27,7 @@ from tabcontam.verdicts.gate import Judgement, judge
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALPHA, PAPER, RULES, Queries
+from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, PAPER, RULES, Queries
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ def run(
     controls: bool = True,
     rules: str = RULES[0],
     alpha: float = ALPHA,
+    family_over: str = FAMILY_OVER[0],
     seed: int = 0,
     queries: Queries = None,
     batch_size: int = BATCH_SIZE,
@@ -182,6 +183,7 @@ def run(
         "form": _one_of("form", form, FORMS),
         "seed": _whole("seed", seed),
         "alpha": _share("alpha", alpha),
+        "family_over": _one_of("family_over", family_over, FAMILY_OVER),
         "max_cost": _dollars(max_cost),
         "out": _folder(out),
         "prices": None if prices is None else Path(prices),

@@ -15,7 +15,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
-from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER, Queries
+from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, PAPER, Over, Queries
 from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
@@ -117,14 +117,15 @@ class PlannedCell(Sheet):
 class Options:
     """How a session runs.
 
-    `alpha`: the level of the run's verdicts; `queries`: at most so many in each cell, or "paper" for the paper's own
-    alone, of tests that have some; `connections`: requests at a time, None to find out; the most requests and
-    dollars.
+    `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
+    each cell, or "paper" for the paper's own alone, of tests that have some; `connections`: requests at a time, None to
+    find out; the most requests and dollars.
     """
 
     seed: int = 0
     rules: str = CALIBRATED
     alpha: float = ALPHA
+    family_over: Over = LLM
     queries: Queries = None
     connections: int | None = None
     stop_at_first: bool = False
@@ -164,9 +165,10 @@ def plan(
         tell(len(sheets), len(places))
         ready(*place[:2])
         sheets.append(sheet_of(*place[:3], options, place[3]))
-    # The p-value that is sure to be a finding: alpha, divided by the cells of an LLM and a family that get a verdict.
+    # The p-value that is sure to be a finding: alpha, divided by the cells of a family that share it.
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
-    at = {sheet.test.family: level(options.alpha, deciding[sheet.test.family]) for sheet in sheets}
+    sharing = max(1, sum(subject.tested for subject in subjects)) if options.family_over == ALL else 1
+    at = {sheet.test.family: level(options.alpha, sharing * deciding[sheet.test.family]) for sheet in sheets}
     reasons = [_uninformative(sheet, sheets, at[sheet.test.family], options) for sheet in sheets]
     return [
         PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])

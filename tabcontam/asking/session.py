@@ -154,7 +154,7 @@ class Session:
             for cell in self.cells
             if not cell.subject.reference
         ]
-        return conclude(cells, self.options.rules, self.options.alpha)
+        return conclude(cells, self.options.rules, self.options.alpha, over=self.options.family_over)
 
     def failures(self) -> str | None:
         """What the LLMs under test failed with, if not one of their replies came through; else None."""

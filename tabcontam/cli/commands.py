@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
 from tabcontam.cli.console import console_of
 from tabcontam.errors import Exit, UsageError
-from tabcontam.verdicts.rules import ALPHA, RULES
+from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -103,6 +103,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             seed=words["seed"] or 0,
             rules=words["rules"] or RULES[0],
             alpha=words["alpha"] or ALPHA,
+            family_over=words["family_over"] or FAMILY_OVER[0],
             queries=words["queries"],
             connections=words["max_connections"],
             stop_at_first=words["stop_at_first"],
@@ -273,10 +274,10 @@ def _report(options: argparse.Namespace) -> None:
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
-        _write_format(load_all(options.runs), options.format, options.out)
+        _write_format(load_all(options.runs, options.family_over), options.format, options.out)
         return
     out = options.out or new_folder(datetime.now())
-    results = merge(options.runs, out)
+    results = merge(options.runs, out, options.family_over)
     _print_results(results, out, options)
     summarize(results)
 

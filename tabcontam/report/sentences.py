@@ -13,7 +13,7 @@ from tabcontam.evidence.base import Verdict
 from tabcontam.groups import grouped
 from tabcontam.report.standings import Standing, Titles, standings, strongest
 from tabcontam.verdicts.results import Block, RunResults
-from tabcontam.verdicts.rules import CALIBRATED
+from tabcontam.verdicts.rules import ALL, CALIBRATED
 from tabcontam.verdicts.wording import phrase, rounded
 
 NAMES_SHOWN = 8  # in a clause
@@ -29,8 +29,8 @@ ONE_COLUMN = "what was found rests on one column"
 CUT_SHORT = "not asked to the end"
 REMEMBERING = "an LLM that remembers {} of the rows would have been found"
 RULES = {
-    "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of an "
-    "LLM and a family of tests (Benjamini-Hochberg)",
+    "calibrated": "calibrated rules: a finding is what guessing cannot explain, at level {alpha} over all cells of "
+    "{over} and a family of tests (Benjamini-Hochberg)",
     "paper": "the paper's rules: the published decisions, faults included, with no known error rate",
 }
 
@@ -300,4 +300,5 @@ def _day(view: RunResults) -> str:
 def _rules(view: RunResults) -> str:
     if view.run.rules == CALIBRATED and view.run.alpha is None:
         return "calibrated rules: a finding is what guessing cannot explain"
-    return RULES[view.run.rules].format(alpha=view.run.alpha)
+    over = "all LLMs" if view.run.family_over == ALL else "an LLM"
+    return RULES[view.run.rules].format(alpha=view.run.alpha, over=over)

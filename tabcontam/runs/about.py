@@ -44,6 +44,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         rules=PAPER if options.rules == PAPER else CALIBRATED,
         queries=options.queries,
         alpha=options.alpha,
+        family_over=options.family_over,
         level=min(levels.values()),
         levels=levels,
         dictionary=run.dictionary.name,

@@ -43,7 +43,7 @@ from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.reference import Reference, same_query
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import CALIBRATED, PAPER
+from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
@@ -209,23 +209,26 @@ def _readable(folder: Path, cell: Result) -> Iterator[None]:
         raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
 
 
-def merge(folders: Sequence[Path], out: Path) -> RunResults:
-    """One report from several runs, recorded in `out`. Raises `UsageError`."""
-    found, lines, pairs = _merged(folders)
+def merge(folders: Sequence[Path], out: Path, over: Over | None = None) -> RunResults:
+    """One report from several runs, recorded in `out`; `over` says whose cells share an error budget, if not as before.
+
+    Raises `UsageError`.
+    """
+    found, lines, pairs = _merged(folders, over)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
     return record(out, found, runs=pairs)
 
 
-def load_all(folders: Sequence[Path]) -> RunResults:
+def load_all(folders: Sequence[Path], over: Over | None = None) -> RunResults:
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
-    if len(folders) > 1:
-        found, lines, pairs = _merged(folders)
+    if len(folders) > 1 or over:
+        found, lines, pairs = _merged(folders, over)
         return replace(found, comparisons=comparisons(found.run, found.cells, lines, pairs))
     return read_results(folders[0])
 
 
-def _merged(folders: Sequence[Path]) -> tuple[RunResults, list[Line], list[Pair]]:
+def _merged(folders: Sequence[Path], over: Over | None) -> tuple[RunResults, list[Line], list[Pair]]:
     """Several runs as one, its trials, and the cells that two of them have, of which the later run's stands.
 
     Raises `UsageError`.
@@ -242,7 +245,7 @@ def _merged(folders: Sequence[Path]) -> tuple[RunResults, list[Line], list[Pair]
         cells |= {cell.key: cell for cell in part.cells}
         said = _with_references(said, reference_lines(folder, part.cells))
     names = [str(folder) for folder in folders]
-    about = _merged_facts([part.run for part in parts], names)
+    about = _merged_facts([replace(part.run, family_over=over or part.run.family_over) for part in parts], names)
     under_test = {llm.spec for llm in about.llms if not llm.control}
     judged_cells = [replace(cell, control=cell.control and cell.llm not in under_test) for cell in cells.values()]
     pairs = of_runs(zip(names, [part.cells for part in parts], trials, strict=True))
@@ -267,6 +270,10 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     if len(alphas := {run.alpha or 0.0 for run in runs}) > 1:
         levels = ", ".join(f"{alpha:g}" for alpha in sorted(alphas))
         raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
+    if len({run.family_over for run in runs}) > 1:
+        raise UsageError(
+            "the runs' LLMs share their error budgets differently; add --family-over llm or --family-over all"
+        )
     named = {llm.spec for run in runs for llm in run.llms if not llm.control}
     llms = _last((llm for run in runs for llm in run.llms), lambda llm: llm.spec)
     notes = [*(note for run in runs for note in run.notes), *facts_apart(runs, names)]

@@ -11,7 +11,7 @@ from tabcontam.subjects.catalogue import standing_for
 from tabcontam.verdicts.cells import InCell
 from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
-from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.rules import LLM, PAPER, Over
 
 
 def known_tests() -> dict[str, Facts]:
@@ -232,6 +232,8 @@ class RunFacts:
     """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
     alpha: Level | None = None
     """The share of an LLM's contaminated cells of one family of tests that may be false, on average."""
+    family_over: Over = LLM
+    """Whose cells of a family of tests share alpha: those of each LLM, or those of all LLMs under test."""
     level: Share | None = None
     """The p-value at which a single cell of any family counts as found whatever the others show."""
     levels: Mapping[str, Share] = field(default_factory=dict)

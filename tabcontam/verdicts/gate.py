@@ -317,7 +317,7 @@ class _Gate:
             for cell in cells
             if cell.test not in void
         ]
-        return _verdicts(tables(worth, run.rules, alpha, self.view.facts))
+        return _verdicts(tables(worth, run.rules, alpha, self.view.facts, run.family_over))
 
     @cached_property
     def _tables(self) -> dict[Tested, TableVerdict]:

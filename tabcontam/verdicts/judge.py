@@ -29,7 +29,7 @@ from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALPHA, PAPER
+from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
@@ -185,23 +185,25 @@ def unjudged(
     )
 
 
-def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[Result]:
+def conclude(
+    cells: Sequence[Result], rules: str, alpha: float, tests: Tests | None = None, over: Over = LLM
+) -> list[Result]:
     """The cells with their q-values and, under the calibrated rules, their verdicts.
 
     A q-value is over the cells of the same LLM and of the same family of tests, so that no test of another family
-    changes it (Benjamini and Hochberg 1995). A finding counts where it stands without any one column, or where that of
-    the row tests of its family together does.
+    changes it (Benjamini and Hochberg 1995); with `over` "all" over those of all LLMs but controls that joined. A
+    finding counts where it stands without any one column, or where that of the row tests of its family together does.
     """
     known = tests or known_tests()
     p_values = {number: cell.p_value for number, cell in enumerate(cells) if cell.p_value is not None}
     standing = {number: one_column.of_cell(cells[number]) for number in p_values}
 
     def budget(number: int) -> Hashable:
-        return cells[number].llm, known[cells[number].test].family
+        return _sharing(cells[number], over), known[cells[number].test].family
 
     q_values = _corrected(p_values, budget)
     q_without = _corrected({number: one.p_value for number, one in standing.items()}, budget)
-    found_by = _found_by(cells, known)
+    found_by = _found_by(cells, known, over)
     found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
 
     def decided(number: int, cell: Result) -> Result:
@@ -227,6 +229,11 @@ def conclude(cells: Sequence[Result], rules: str, alpha: float, tests: Tests | N
         return replace(cell, verdict=own, otherwise=None, reason=reason, rests_on=column)
 
     return [decided(number, cell) if number in q_values else cell for number, cell in enumerate(cells)]
+
+
+def _sharing(cell: Result, over: Over) -> str:
+    """The LLM whose cells share an error budget with this one; nothing where those of all LLMs under test do."""
+    return "" if over == ALL and not cell.control else cell.llm
 
 
 def _corrected(p_values: Mapping[Key, float], budget: Callable[[Key], Hashable]) -> dict[Key, float]:
@@ -255,27 +262,30 @@ def results(run: RunFacts, cells: Sequence[Result]) -> RunResults:
     """
     alpha, known = run.alpha or ALPHA, known_tests() | {test.id: test for test in run.tests}
     run = replace(run, tests=in_order(known[cell.test] for cell in cells))
-    concluded = conclude(cells, run.rules, alpha, known)
+    concluded = conclude(cells, run.rules, alpha, known, run.family_over)
     ranks = ranking(concluded, run.rules, known)
     return RunResults(
         run=run,
         cells=tuple(concluded),
-        tables=tuple(tables(concluded, run.rules, alpha, known)),
+        tables=tuple(tables(concluded, run.rules, alpha, known, run.family_over)),
         ranking=ranks,
         correlations=correlations(ranks),
     )
 
 
-def tables(cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None) -> list[TableVerdict]:
+def tables(
+    cells: Iterable[Result], rules: str, alpha: float, tests: Tests | None = None, over: Over = LLM
+) -> list[TableVerdict]:
     """One line for each LLM and table, as it was asked about: what its row tests say together, however they depend.
 
-    Each family tests the table by itself, at `alpha` over all tables of the LLM. The table is contaminated where one of
-    them finds it, so that with several families it is called so by mistake with at most the sum of their levels.
+    Each family tests the table by itself, at `alpha` over all tables of the LLM, or of all LLMs. The table is
+    contaminated where one of them finds it, so that with several families it is called so by mistake with at most the
+    sum of their levels.
     """
     known = tests or known_tests()
     of_rows = (cell for cell in cells if known[cell.test].row_test)
     by_table = grouped(of_rows, _place)
-    found_by = _found_by([cell for own in by_table.values() for cell in own], known)
+    found_by = _found_by([cell for own in by_table.values() for cell in own], known, over)
     several = len({one.family for families in found_by.values() for one in families}) > 1
 
     def decided(table: TableVerdict) -> TableVerdict:
@@ -305,14 +315,16 @@ def _place(cell: Result) -> tuple[str, TableName]:
     return cell.llm, cell.table
 
 
-def _found_by(cells: Iterable[Result], known: Tests) -> dict[tuple[str, TableName], tuple[FamilyEvidence, ...]]:
+def _found_by(
+    cells: Iterable[Result], known: Tests, over: Over
+) -> dict[tuple[str, TableName], tuple[FamilyEvidence, ...]]:
     """What each family of row tests says of each LLM and table, where it weighed answers."""
     of_rows = [cell for cell in cells if known[cell.test].row_test and cell.p_value is not None]
     own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
     weighed = {key: one_column.together(cells) for key, cells in own.items()}
 
     def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
-        return key[0][0], key[1]
+        return _sharing(own[key][0], over), key[1]
 
     q_values = _corrected({key: p_value for key, (p_value, _) in weighed.items()}, budget)
     q_without = _corrected({key: standing.p_value for key, (_, standing) in weighed.items()}, budget)

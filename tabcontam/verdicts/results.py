@@ -14,6 +14,7 @@ from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.rules import ALL
 from tabcontam.verdicts.wording import needing, phrase
 
 SCHEMA: Literal[2] = 2
@@ -308,8 +309,9 @@ class RunResults:
     @property
     def _rules(self) -> str:
         alpha = "" if self.run.alpha is None else f", {self.run.alpha},"
+        over = "family of tests over all LLMs" if self.run.family_over == ALL else "LLM and family of tests"
         return (
-            f"rules calibrated: one level{alpha} for each LLM and family of tests "
+            f"rules calibrated: one level{alpha} for each {over} "
             f"(Benjamini-Hochberg); tests of knowledge ({self.knowledge_in_words}) show that the dataset is known, row "
             f"tests ({self.row_tests_in_words}) that rows were seen{self._bound}{self._expected}"
         )
@@ -330,7 +332,7 @@ class RunResults:
         for table in self.tables:
             if table.bound and table.llm not in self.joined:
                 levels[table.llm] = max(levels.get(table.llm, 0.0), table.bound)
-        if len(levels) < MANY:
+        if len(levels) < MANY or self.run.family_over == ALL:
             return ""
         found = f"{sum(levels.values()):.2g} of them would be called contaminated by mistake on some table, at most"
         return f"; the levels add up over LLMs: had none of these {len(levels):,} seen any row, {found} and on average"

@@ -1,6 +1,7 @@
 """Runs that are recorded and merged: what is compared is in the file, and what cannot be is refused or said."""
 
 import json
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind
 from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import FAMILY_OVER
 from tests.report.synthetic import cell, document, trial
 
 CELL = cell("gpt-4o", "iris", "full_completion", "contaminated")
@@ -238,3 +240,17 @@ def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Pat
     }  # fmt: skip
     assert {fact.spec: fact.control for fact in document.run.llms}["control:exposed"] is False
     assert judge(document).conclusion == "contaminated"
+
+
+def test_runs_whose_llms_share_their_budgets_differently_need_a_word(seeds: list[Path], tmp_path: Path) -> None:
+    whole = json.loads((seeds[0] / "results.json").read_text())
+    whole["run"]["family_over"] = "all"
+    shutil.copytree(seeds[0], tmp_path / "all")
+    (tmp_path / "all" / "results.json").write_text(json.dumps(whole))
+    with pytest.raises(UsageError, match="--family-over llm or --family-over all"):
+        merge([tmp_path / "all", seeds[1]], tmp_path / "both")
+    assert not (tmp_path / "both").exists()
+    for over in FAMILY_OVER:
+        assert merge([tmp_path / "all", seeds[1]], tmp_path / over, over).run.family_over == over
+    assert "over all LLMs" in " ".join(note.text for note in load(tmp_path / "all").notes)
+    assert "each LLM and family" in " ".join(note.text for note in load(tmp_path / "llm").notes)

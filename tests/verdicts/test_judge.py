@@ -1,6 +1,7 @@
 """Trials to results: what one LLM's cells together decide of each."""
 
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from tabcontam.verdicts.cells import Result, Statistic, TableVerdict
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.judge import conclude, tables
 from tabcontam.verdicts.ranks import Rank, correlations, ranking
+from tabcontam.verdicts.rules import FAMILY_OVER
 
 
 def cell(dataset: str, verdict: str, p_value: float, reason: str | None = None) -> Result:
@@ -239,3 +241,25 @@ class TestCorrelations:
     def test_three_llms_are_too_few(self) -> None:
         found = correlations([self.line(number / 10, number / 20) for number in range(3)])[0]
         assert (found.llms, found.value, found.interval, found.p_value) == (3, None, None, None)
+
+
+def test_all_llms_may_share_one_budget() -> None:
+    """Of a hundred LLMs that have seen nothing one is found on average, where each has a budget of its own."""
+    rng = Random("many LLMs")
+    runs: dict[str, list[int]] = {"llm": [], "all": []}
+    for _ in range(60):
+        cells = [replace(cell("iris", "not detected", rng.random()), llm=f"m{number}") for number in range(100)]
+        for over in FAMILY_OVER:
+            found = [one.verdict is Verdict.CONTAMINATED for one in conclude(cells, "calibrated", 0.01, over=over)]
+            named = [one.verdict is Verdict.CONTAMINATED for one in tables(cells, "calibrated", 0.01, over=over)]
+            assert named == found
+            runs[over].append(sum(found))
+    assert 0.5 < sum(runs["llm"]) / 60 < 1.6
+    assert sum(map(bool, runs["all"])) <= 3
+
+
+def test_a_control_that_joined_takes_nothing_of_the_budget_of_all() -> None:
+    cells = [cell("iris", "not detected", 0.004), replace(cell("iris", "not detected", 0.9), llm="n")]
+    control = replace(cell("iris", "not detected", 0.004), llm="control:exposed", control=True)
+    q_values = {one.llm: one.q_value for one in conclude([*cells, control], "calibrated", 0.01, over="all")}
+    assert q_values == {"m": pytest.approx(0.008), "n": pytest.approx(0.9), "control:exposed": pytest.approx(0.004)}

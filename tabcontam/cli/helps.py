@@ -1,0 +1,41 @@
+"""What the help of the command line says where several commands say it, and its longer texts."""
+
+DATASET = "NAME|NAME@EDITION|FILE"
+DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
+SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
+PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
+EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"
+MARKS_HELP = (
+    "run only the tests whose marks match EXPR, as in pytest: a family (knowledge, rows, likelihood, score), paper, "
+    "the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
+)
+KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
+REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
+FAMILY_OVER_HELP = (
+    "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "
+    "those of all LLMs (default: {default})"
+)
+NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
+EXAMPLES = """\
+examples:
+  python -m tabcontam run
+  python -m tabcontam run --llm llama3 --dataset titanic
+  python -m tabcontam run --llm openai:NAME@http://127.0.0.1:8000/v1 --dataset adult
+  python -m tabcontam run --dataset my.csv --target label -k completion
+  python -m tabcontam gate --llm llama3 --dataset adult
+  python -m tabcontam list tests -v
+"""
+GATE_CODES = """\
+exit codes:
+  0  clean: no test found that the LLM had seen rows of the table, and at least one test would have found it
+  1  contaminated; with --fail-on knowledge also if the dataset is known, with --fail-on undecided if they cannot tell
+  2  you interrupted the run
+  3  an error in tabcontam itself
+  4  a bad input, or no LLM could be reached
+  5  no test matches -k and -m
+  6  the tests cannot tell: too few usable answers, too weak tests, or a run that was cut short
+
+The two control models of a run have no say of their own, unless you name them with --llm. They check the tests: a test
+that misses control:exposed, which has read the table, cannot make the table clean; a test that flags
+control:unexposed, which has not read it, cannot make the table contaminated.
+"""
