@@ -233,7 +233,8 @@ class RecognitionExamples(RecognitionTest):
     Published rule: Algorithm 1. The answer to the paper's query holds the dataset's name or an alias.
 
     Needs: an LLM that generates text, in chat or completion form. A table that lists all combinations of its values
-    (car) has no twin; it is compared with other tables alone.
+    (car) has no twin; it is compared with other tables alone. A FILE is compared with its twin alone: its name
+    (`customers`) may follow from what its features are called.
 
     Cannot show: which rows were seen. An LLM that knows the dataset by its features names it for the twin's rows too.
 
@@ -268,7 +269,8 @@ class RecognitionExamples(RecognitionTest):
         asked, of_twin = (
             list({write(): (write, rows) for write, rows in drafts}.values()) for drafts in (true, of_twin)
         )
-        elsewhere = self._of_other_tables(table, serializer, features, rng)
+        # What a FILE is called may follow from its features: `customers`.
+        elsewhere = [] if table.private else self._of_other_tables(table, serializer, features, rng)
         queries = _paired(self.id, table, asked, elsewhere)
         decoys = [query for query in (*queries, *_paired(self.id, table, asked, of_twin, TWIN)) if query.decoy_of]
         about_it = [query for query in queries if not query.decoy_of]

@@ -215,6 +215,13 @@ def test_without_a_twin_rows_are_compared_with_those_of_other_tables_alone() -> 
     )
 
 
+def test_a_file_is_compared_with_its_twin_alone_since_its_name_may_follow_from_its_features() -> None:
+    test, queries = RecognitionExamples(), asked(RecognitionExamples(), ships(private=True))
+    assert sum("-twin-" in query.id for query in queries) == sum(bool(query.decoy_of) for query in queries) == 10
+    inferred = p_value(test, queries, lambda query: "Zand Register")
+    assert inferred == 1
+
+
 @pytest.mark.parametrize(
     ("twin", "elsewhere", "told"),
     [
