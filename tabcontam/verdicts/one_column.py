@@ -5,7 +5,8 @@ counts where it still stands when any one column is left out of all of them; col
 on one column is told as that. A test with another null, as of free text, says nothing by column and is not bound.
 
 Matched membership shows whole rows: whoever knows a law by which one column follows from others sees it broken where
-one of those was altered. So it never stands where any column is left out.
+one of those was altered. So it would never stand where any column is left out, and takes no part in what the tests say
+together, unless it is the only one.
 """
 
 from collections.abc import Mapping, Sequence
@@ -35,19 +36,20 @@ def of_cell(cell: Result) -> Standing:
 def together(cells: Sequence[Result]) -> tuple[float, Standing]:
     """The p-value of several cells of a table, whatever their dependence, and what of it stands.
 
-    A column is left out of all cells at once. A cell in which it was not asked keeps its p-value, if it shows no whole
-    rows.
+    A column is left out of all cells at once. A cell in which it was not asked keeps its p-value. Matched membership,
+    which would never stand, takes no part beside other tests.
     """
-
-    def left(cell: Result, p_value: float, group: str) -> float:
-        whole_rows = cell.kind is Kind.MEMBERSHIP and cell.without
-        return 1.0 if whole_rows else cell.without.get(group, p_value)
-
     known = [(cell, cell.p_value) for cell in cells if cell.p_value is not None]
+    known = [one for one in known if not _shows_whole_rows(one[0])] or known
     groups = dict.fromkeys(group for cell, _ in known for group in cell.without)
-    without = {group: any_dependence([left(cell, p_value, group) for cell, p_value in known]) for group in groups}
+    without = {group: any_dependence([cell.without.get(group, p_value) for cell, p_value in known]) for group in groups}
     p_value = any_dependence([p_value for _, p_value in known])
     return p_value, _largest(p_value, without)
+
+
+def _shows_whole_rows(cell: Result) -> bool:
+    """Whether it is of a test of membership whose null is the guesser's."""
+    return cell.kind is Kind.MEMBERSHIP and bool(cell.without)
 
 
 def _largest(p_value: float, without: Mapping[str, float]) -> Standing:
