@@ -1,7 +1,7 @@
 """Every cell with every query, before anything is sent."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
@@ -15,6 +15,7 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.judge import siblings
 from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, PAPER, Over, Queries
 from tabcontam.verdicts.wording import phrase
 
@@ -68,6 +69,11 @@ class Sheet:
     beyond: int = 0
     prompts: PromptSet = field(default_factory=default_prompts)
 
+    def named(self, llm: str) -> CellName:
+        """What tells the cell of an LLM from the others of the run."""
+        table = self.table
+        return CellName(llm, table.name, table.edition, self.serializer.name, self.test.id, self.prompts.name)
+
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedCell(Sheet):
@@ -83,8 +89,7 @@ class PlannedCell(Sheet):
     @cached_property
     def name(self) -> CellName:
         """What tells this cell from the others of the run."""
-        spec, table = self.subject.model.spec, self.table
-        return CellName(spec, table.name, table.edition, self.serializer.name, self.test.id, self.prompts.name)
+        return self.named(self.subject.model.spec)
 
     @property
     def lacks(self) -> str | None:
@@ -169,7 +174,8 @@ def plan(
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
     sharing = max(1, sum(subject.tested for subject in subjects)) if options.family_over == ALL else 1
     at = {sheet.test.family: level(options.alpha, sharing * deciding[sheet.test.family]) for sheet in sheets}
-    reasons = [_uninformative(sheet, sheets, at[sheet.test.family], options) for sheet in sheets]
+    written = {sheet.named(""): sheet.written for sheet in sheets}
+    reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
     return [
         PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])
         for subject in subjects
@@ -210,17 +216,17 @@ def has_papers(test: Test) -> bool:
     return test.published is not None
 
 
-def _uninformative(sheet: Sheet, sheets: Sequence[Sheet], at: float, options: Options) -> str | None:
+def _uninformative(
+    sheet: Sheet, written: Mapping[CellName, Sequence[Query]], at: float, options: Options
+) -> str | None:
     """Why a sheet is not worth asking, be it with others of its pool. The published rules ask all the same."""
     if options.rules == PAPER or sheet.unfit or not sheet.test.decides:
         return None
     alone = sheet.test.too_small(len(sheet.table.row_set)) or sheet.test.uninformative(sheet.written, at)
     if not alone or not sheet.test.pool:
         return alone
-    pooled = [other for other in sheets if other.table is sheet.table and other.test.pool == sheet.test.pool]
-    together = {other.test.id: other for other in reversed(pooled)} | {sheet.test.id: sheet}
-    queries = [query for other in together.values() for query in other.written]
-    return sheet.test.uninformative(queries, at) and alone
+    pooled = [*sheet.written, *siblings(sheet.named(""), sheet.test, written)]
+    return sheet.test.uninformative(pooled, at) and alone
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:

@@ -370,8 +370,8 @@ class Session:
             return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
         if not trials:
             unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
-            word = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return unjudged(cell.name, cell.test, word, self._unasked(cell.name.llm), len(cell.queries))
+            verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
+            return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.written if query.id in trials]
         ended = skip or self._ended(cell.name.llm)
         beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})

@@ -13,11 +13,17 @@ if TYPE_CHECKING:
     from tabcontam.evidence.base import Prompt, Query
     from tabcontam.tables.table import Cell, Table
 
+DECOY, TWIN = "decoy", "twin"  # in the id of a query that asks about other data, or shows rows of a twin
 NOT_KNOWN = "unknown"
 MISSING = "missing"
 USUAL_FEATURES = ("id", "age", "sex", "name", "date", "class", "income", "education")
 USUAL_VALUES = ("yes", "no", "male", "female", "other", "low", "medium", "high")
 USUAL_NAMES = ("Titanic", "Adult", "Iris", "MNIST", "Boston Housing")
+
+
+def of_twin(query: "Query") -> bool:
+    """Whether a decoy shows rows of a twin, which one who knows the schema takes for real."""
+    return f"-{TWIN}-" in query.id
 
 
 @dataclass(frozen=True)
@@ -90,7 +96,7 @@ class NameAnswers(Answering):
 
     def by_schema(self, query: "Query", table: "Table", rng: Random) -> "Sequence[Cell]":
         """The truth, for a twin's rows too; of other datasets' features or rows a name that is not this one's."""
-        if not query.decoy_of or "-twin-" in query.id:
+        if not query.decoy_of or of_twin(query):
             return self.truth(query)
         own = {name.casefold() for name in (*table.names, table.title)}
         return [next((name for name in USUAL_NAMES if not any(name.casefold() in each for each in own)), NOT_KNOWN)]

@@ -308,6 +308,10 @@ class Test(ABC):
         `level` is the p-value that a cell of this grid must reach at most; the detectable share is stated for it.
         """
 
+    def pooled(self, own: Evidence, together: Evidence) -> Evidence:
+        """What is said of a test that asks too little alone, by its `own` evidence and that of its pool `together`."""
+        return together
+
     def counts(self, trial: Trial) -> bool:
         """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
         return trial.readable

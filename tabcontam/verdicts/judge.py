@@ -6,7 +6,6 @@ from typing import TypeVar
 
 from tabcontam.evidence.base import (
     DECIDED,
-    Evidence,
     Facts,
     Family,
     PublishedRule,
@@ -41,6 +40,7 @@ BY_TESTS = {
 }
 Tests = Mapping[str, Facts]
 Key = TypeVar("Key", bound=Hashable)
+Part = TypeVar("Part")
 
 
 def read_trial(test: Test, trial: Trial, serializer: Serializer, dictionary: Dictionary) -> Trial:
@@ -80,7 +80,7 @@ def result(
     conceded = concede(test, trials, reference)
     evidence, telling = test.weigh(conceded.weighed, at), conceded.telling
     if beside and test.uninformative([trial.query for trial in telling], at):
-        evidence = _pooled(evidence, test.weigh([*conceded.weighed, *beside], at), test.pool)
+        evidence = test.pooled(evidence, test.weigh([*conceded.weighed, *beside], at))
         telling = [*telling, *beside]
     own = _whole(without_evidence(evidence, telling, test, at), trials, planned, ended)
     of_paper = [trial for trial in trials if trial.query.paper]
@@ -114,35 +114,20 @@ def result(
     return cell
 
 
-def _pooled(own: Evidence, together: Evidence, pool: str) -> Evidence:
-    """What a test found that asks too little alone, with the p-value of all tests of its pool."""
-    alone = own.sentence.partition(",")[0]
-    counted = f"{together.hits} of {together.answered} {pool} of all its lists"
-    explained = together.sentence.partition(", ")[2]
-    return replace(
-        own,
-        statistic=f"{together.statistic} in all lists of {pool}",
-        value=together.value,
-        expected=together.expected,
-        p_value=together.p_value,
-        sentence=f"{alone}; {counted}, {explained}",
-    )
+def siblings(name: CellName, test: Test, parts: Mapping[CellName, Iterable[Part]]) -> list[Part]:
+    """What is weighed with a cell that asks too little alone: the parts of its table's other tests of the same pool.
 
-
-def siblings(name: CellName, test: Test, trials: Mapping[CellName, Iterable[Trial]]) -> list[Trial]:
-    """What is weighed with a cell that asks too little alone: the trials of its table's other tests of the same pool.
-
-    Of a test that was asked in several serializers or prompt sets they are those in this cell's, or else in the first.
+    They are their trials, or before these their queries. Of a test that is asked in several serializers or prompt sets
+    they are those in this cell's, or else in the first.
     """
+    pool = {other for other, known in by_id().items() if test.pool and known.pool == test.pool} - {test.id}
     found: dict[str, CellName] = {}
-    for other in trials if test.pool else ():
+    for other in parts if pool else ():
         place, here = (other.llm, other.dataset, other.edition), (name.llm, name.dataset, name.edition)
-        if place != here or other.test == test.id or by_id()[other.test].pool != test.pool:
-            continue
         same = (other.serializer, other.prompts) == (name.serializer, name.prompts)
-        if same or other.test not in found:
+        if place == here and other.test in pool and (same or other.test not in found):
             found[other.test] = other
-    return [trial for cell in found.values() for trial in trials[cell]]
+    return [part for cell in found.values() for part in parts[cell]]
 
 
 def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str) -> Decision:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
+from tabcontam.evidence.answering import DECOY
 from tabcontam.evidence.base import Prompt, Query
 from tabcontam.evidence.checks import given_away, hidden, rendered
 from tabcontam.guesser.chance import Guess
@@ -72,9 +73,7 @@ def other_features(table: Table) -> list[str]:
     ]
 
 
-def decoy(
-    true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = (), word: str = "decoy"
-) -> Query:
+def decoy(true: Query, number: int, write: Callable[[], Prompt], rows: Sequence[int] = (), word: str = DECOY) -> Query:
     """The query that asks the same about something else; what its own prompt gives away is not looked for either."""
     name, expected = f"{true.id}-{word}-{number}", hidden(filter(None, true.expected), rendered(write()))
     return replace(true, id=name, write=write, expected=expected, paper=False, rows=tuple(rows), decoy_of=true.id)

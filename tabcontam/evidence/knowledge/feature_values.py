@@ -167,13 +167,7 @@ class FeatureValuesUninformed(WordTest):
         """One query a feature, with its decoys. Raises `Skip` where no feature is categorical."""
         queries: list[Query] = []
         coded = [name for name in table.columns if table.names_of_codes(name)]
-        try:
-            features = _features(table, fewest=2)
-        except Skip:
-            if not coded:
-                raise
-            features = []
-        for number, feature in enumerate([*features, *coded]):
+        for number, feature in enumerate([*_features(table, fewest=2, enough=bool(coded)), *coded]):
             write = partial(self.prompts.feature_values, table.title, feature, (), ())
             values = table.names_of_codes(feature).values() or table.distinct(feature)
             if expected := hidden(sorted(values), rendered(write())):
@@ -187,13 +181,16 @@ class FeatureValuesUninformed(WordTest):
         return queries
 
 
-def _features(table: Table, fewest: int) -> list[str]:
-    """All features with words as values, of a wide table the first: the card's, then those with most values."""
+def _features(table: Table, fewest: int, enough: bool = False) -> list[str]:
+    """All features with words as values, of a wide table the first: the card's, then those with most values.
+
+    Raises `Skip` where there is none, unless there is `enough` to ask without.
+    """
     hinted = (table.hints or {}).get("feature_values", ())
     categorical = [name for name in table.columns if table.is_categorical(name) and not table.is_numeric(name)]
     by_values = sorted(categorical, key=lambda name: (-len(table.distinct(name)), name))
     ranked = dict.fromkeys([*(name for name in hinted if name in categorical), *by_values])
     chosen = [name for name in ranked if len(table.distinct(name)) >= fewest][:MOST]
-    if not chosen:
+    if not chosen and not enough:
         raise Skip(f"no feature has between {fewest} and 30 values that are words")
     return chosen

@@ -1,20 +1,22 @@
 """Tests 3 and 4: does the LLM recognize the dataset?"""
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.answering import NameAnswers
+from tabcontam.evidence.answering import DECOY, TWIN, NameAnswers, of_twin
 from tabcontam.evidence.base import READ, RONVAL, Evidence, Kind, Prompt, PublishedRule, Query, Trial
 from tabcontam.evidence.checks import drawn, given_away, rendered
 from tabcontam.evidence.knowledge.decoys import Draft, decoy, features_of, is_english, listed_cards, other_features
 from tabcontam.evidence.knowledge.strangers import mixed, strangers
 from tabcontam.evidence.knowledge.words import WordTest, true_ones
 from tabcontam.evidence.sentences import out_of_reach, stated
+from tabcontam.groups import grouped
 from tabcontam.reading.answers import FILLER, NOTHING
 from tabcontam.reading.reading import answer_line
 from tabcontam.reading.words import Dictionary, Found, WordDecision, decide_names, pieces, stands_in
@@ -30,7 +32,6 @@ DECOYS = 10
 LISTED = 2 / 3  # of the features that a list shows
 KEPT = 1 / 3  # of an altered list, or of altered rows' features, that is the table's own
 MIXED = 3  # decoys of other tables' rows that are altered so
-DECOY, TWIN = "decoy", "twin"  # in a query's id
 GIVEN_AWAY = "the rows' own words hold the dataset's name"
 
 
@@ -76,6 +77,7 @@ class RecognitionTest(WordTest):
     unit: ClassVar[str] = "answers"
     answering = NameAnswers()
     pool: ClassVar[str] = ""
+    decoy_kinds: ClassVar[tuple[str, ...]] = ("decoys",)  # each compared with the true queries by itself
 
     def decision(self, query: Query, text: str, dictionary: Dictionary, found: Found) -> WordDecision:
         """Algorithm 1 on the dataset's names; ours after the names of others are struck out."""
@@ -93,13 +95,13 @@ class RecognitionTest(WordTest):
 
         asked = len(true_ones(trials))
         counting = [trial for trial in trials if self.counts(trial)]
-        compared = [one for one in self.comparisons(counting) if one.decoys]
+        compared = self._compared(counting)
         true = true_ones(counting) if compared else []  # without decoys nothing is compared
         hits = sum(map(_names, true))
         p_value = any_dependence([one.p_value for one in compared]) if compared else 1.0
         expected = max((one.expected for one in compared), default=0.0)
         counted = ", and ".join(one.said for one in compared) or "0 of 0 about decoys"
-        told = f" ({stated(p_value)}{self.tells(compared, level)})"
+        told = f" ({stated(p_value)}{self._tells(compared, level)})"
         return Evidence(
             statistic="answers that name the dataset",
             value=hits,
@@ -115,13 +117,22 @@ class RecognitionTest(WordTest):
             interval_of="the share of answers that name the dataset",
         )
 
-    def comparisons(self, trials: Sequence[Trial]) -> list["Compared"]:
-        """The true answers beside those about each kind of decoys."""
-        return [Compared("decoys", true_ones(trials), [trial for trial in trials if trial.query.decoy_of])]
+    def decoy_kind(self, query: Query) -> str:
+        """Of which of the `decoy_kinds` a decoy is."""
+        return self.decoy_kinds[0]
 
-    def tells(self, compared: Sequence["Compared"], level: float) -> str:
-        """What the comparisons tell apart, as the end of a sentence; nothing where there is one alone."""
-        return ""
+    def _compared(self, trials: Sequence[Trial]) -> list[Compared]:
+        """The true answers beside those about each kind of decoys that there is."""
+        by_kind = grouped((trial for trial in trials if trial.query.decoy_of), lambda one: self.decoy_kind(one.query))
+        return [Compared(kind, true_ones(trials), by_kind[kind]) for kind in self.decoy_kinds if kind in by_kind]
+
+    def _tells(self, compared: Sequence[Compared], level: float) -> str:
+        """Which kinds of decoys the true answers are told from, as the end of a sentence; nothing of a single kind."""
+        told = [one.name for one in compared if len(compared) * one.p_value <= level]
+        if len(self.decoy_kinds) < 2 or not told:
+            return ""
+        missed = [one.name for one in compared if one.name not in told]
+        return f": told from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
 
     def counts(self, trial: Trial) -> bool:
         """Any answer that was read: one that declines names nothing, which is as good as another name."""
@@ -133,18 +144,14 @@ class RecognitionTest(WordTest):
         from tabcontam.statistics.exact import any_dependence, hypergeometric_tail
 
         true = sum(not query.decoy_of for query in queries)
-        kinds = [kind for kind in self.kinds(queries) if kind]
-        if not kinds:
+        decoys = Counter(self.decoy_kind(query) for query in queries if query.decoy_of)
+        if not decoys:
             return "there are no decoys to compare with"
-        least = any_dependence([hypergeometric_tail(true, true, true, true + kind) for kind in kinds])
+        least = any_dependence([hypergeometric_tail(true, true, true, true + count) for count in decoys.values()])
         if least <= level:
             return None
         best = f"an LLM named the dataset in all {true} answers about it and in none about decoys"
         return out_of_reach("questions", best, least, level)
-
-    def kinds(self, queries: Sequence[Query]) -> list[int]:
-        """How many decoys of each kind there are."""
-        return [sum(bool(query.decoy_of) for query in queries)]
 
     def is_answer(self, text: str) -> bool:
         """Any text may be a name, but not an announcement of one."""
@@ -195,7 +202,7 @@ class RecognitionFeatures(RecognitionTest):
         writers = [partial(self.prompts.dataset_of_features, names) for names in dict.fromkeys(map(tuple, lists))]
         others = self._other_lists(table, features, count, rng)
         decoys = [partial(self.prompts.dataset_of_features, names) for names in others]
-        return _paired(self.id, table, [(write, ()) for write in writers], [(write, ()) for write in decoys])
+        return _paired(self.id, table, [(write, ()) for write in writers], {DECOY: [(write, ()) for write in decoys]})
 
     def _other_lists(self, table: Table, features: Sequence[str], count: int, rng: Random) -> list[tuple[str, ...]]:
         """Lists that are not the table's: other cards' features, then some of its own among those."""
@@ -248,6 +255,7 @@ class RecognitionExamples(RecognitionTest):
     published = PublishedRule("answers name the dataset from its rows", 4, source=RONVAL)
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     shows_rows: ClassVar[bool] = True
+    decoy_kinds: ClassVar[tuple[str, ...]] = ("rows of other tables", "rows of its twin")
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Eight draws of rows, with their decoys. Raises `Skip` where every draw of rows gives the name away."""
@@ -264,37 +272,16 @@ class RecognitionExamples(RecognitionTest):
             return None if _shows_name(table, write()) else (write, tuple(index for index, _ in shown))
 
         true = [drawn(partial(draw, rows), GIVEN_AWAY) for _ in range(TRUE)]
-        of_twin = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
+        twins = [drawn(partial(draw, others), GIVEN_AWAY) for _ in range(DECOYS if others else 0)]
         # Of a small table there are few draws: none is asked twice.
-        asked, of_twin = (
-            list({write(): (write, rows) for write, rows in drafts}.values()) for drafts in (true, of_twin)
-        )
+        asked, compared = ({write(): (write, rows) for write, rows in drafts}.values() for drafts in (true, twins))
         # What a FILE is called may follow from its features: `customers`.
         elsewhere = [] if table.private else self._of_other_tables(table, serializer, features, rng)
-        queries = _paired(self.id, table, asked, elsewhere)
-        decoys = [query for query in (*queries, *_paired(self.id, table, asked, of_twin, TWIN)) if query.decoy_of]
-        about_it = [query for query in queries if not query.decoy_of]
-        return [query for one in about_it for query in (one, *(other for other in decoys if other.decoy_of == one.id))]
+        return _paired(self.id, table, list(asked), {DECOY: elsewhere, TWIN: list(compared)})
 
-    def comparisons(self, trials: Sequence[Trial]) -> list[Compared]:
-        """The true answers beside those about other tables' rows, and beside those about the twin's."""
-        true, decoys = true_ones(trials), [trial for trial in trials if trial.query.decoy_of]
-        of_twin = [trial for trial in decoys if _is_of_twin(trial.query)]
-        elsewhere = [trial for trial in decoys if not _is_of_twin(trial.query)]
-        return [Compared("rows of other tables", true, elsewhere), Compared("rows of its twin", true, of_twin)]
-
-    def tells(self, compared: Sequence[Compared], level: float) -> str:
-        """Which of the two kinds of decoys the true rows are told from."""
-        told = [one.name for one in compared if len(compared) * one.p_value <= level]
-        if not told:
-            return ""
-        missed = [one.name for one in compared if one.name not in told]
-        return f": told from {' and from '.join(told)}" + "".join(f", not from {name}" for name in missed)
-
-    def kinds(self, queries: Sequence[Query]) -> list[int]:
-        """How many decoys show rows of other tables, and how many a twin's."""
-        of_twin = sum(_is_of_twin(query) for query in queries)
-        return [sum(bool(query.decoy_of) for query in queries) - of_twin, of_twin]
+    def decoy_kind(self, query: Query) -> str:
+        """Whether a decoy shows rows of other tables, or of the twin."""
+        return self.decoy_kinds[of_twin(query)]
 
     def _of_other_tables(
         self, table: Table, serializer: Serializer, features: Sequence[str], rng: Random
@@ -325,22 +312,20 @@ class RecognitionExamples(RecognitionTest):
 Rows = Sequence[tuple[int, tuple[Cell, ...]]]
 
 
-def _is_of_twin(query: Query) -> bool:
-    return f"-{TWIN}-" in query.id
-
-
 def _plain_first(features: Sequence[str], rng: Random) -> list[str]:
     """The features in an order that is drawn, but plain English ones first: those that the topic implies."""
     return sorted(rng.sample(list(features), len(features)), key=lambda name: not is_english(name))
 
 
-def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Sequence[Draft], word: str = DECOY) -> list[Query]:
-    """The true queries, of which the first is the paper's, each followed by its share of the decoys."""
+def _paired(test: str, table: Table, true: Sequence[Draft], decoys: Mapping[str, Sequence[Draft]]) -> list[Query]:
+    """The true queries, of which the first is the paper's, each followed by its share of each sort of decoys."""
     queries: list[Query] = []
     for number, (write, rows) in enumerate(true):
         query = Query(f"{test}-{number}", write, (), table.names, MAX_TOKENS, number == 0, rows, table.not_names)
-        shared = decoys[number :: len(true)]
-        queries += [query, *(decoy(query, place, other, shown, word) for place, (other, shown) in enumerate(shared))]
+        queries.append(query)
+        for word, drafts in decoys.items():
+            shared = enumerate(drafts[number :: len(true)])
+            queries += [decoy(query, place, other, shown, word) for place, (other, shown) in shared]
     return queries
 
 

@@ -5,7 +5,7 @@ The published algorithm looks for a word anywhere in the text, `ATA` in `dataset
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from statistics import median
 from typing import ClassVar
@@ -105,12 +105,11 @@ class WordTest(Test):
         chances, weights = [word.chance for word in words], [units(word.chance) for word in words]
         hits, observed = sum(word.said for word in words), sum(units(word.chance) for word in words if word.said)
         p_value = weighted_tail(weights, chances, observed)
-        explained = f"where answers about decoys explain {few(sum(chances))}"
         return Evidence(
             statistic="bits of the words said",
             value=observed / UNIT,
             null="each word is as likely to be said of the table as of its decoys, or as a reader infers it",
-            sentence=f"{hits} of {len(words)} {self.unit} said, {explained} ({stated(p_value)})",
+            sentence=f"{hits} of {len(words)} {self.unit} said, {_explained(sum(chances), p_value)}",
             hits=hits,
             asked=asked,
             answered=len(words),
@@ -119,6 +118,19 @@ class WordTest(Test):
             expected_hits=sum(chances),
             interval=clopper_pearson(hits, len(words)) if words else None,
             interval_of=f"the share of {self.unit} said",
+        )
+
+    def pooled(self, own: Evidence, together: Evidence) -> Evidence:
+        """Its own words, with the p-value of all lists of names and values."""
+        alone = f"{own.hits} of {own.answered} {self.unit} said"
+        counted = f"{together.hits} of {together.answered} {self.pool} of all its lists"
+        return replace(
+            own,
+            statistic=f"{together.statistic} in all lists of {self.pool}",
+            value=together.value,
+            expected=together.expected,
+            p_value=together.p_value,
+            sentence=f"{alone}; {counted}, {_explained(together.expected_hits or 0.0, together.p_value or 1.0)}",
         )
 
     def words(self, trials: Sequence[Trial]) -> list[Word]:
@@ -145,6 +157,10 @@ class WordTest(Test):
             return None
         best = f"an LLM named all {len(chances)} of them for this table and none for other data"
         return out_of_reach(self.unit, best, least, level)
+
+
+def _explained(by_decoys: float, p_value: float) -> str:
+    return f"where answers about decoys explain {few(by_decoys)} ({stated(p_value)})"
 
 
 def undeclined(text: str) -> str:

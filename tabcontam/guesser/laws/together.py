@@ -81,10 +81,8 @@ def _alike(quantities: Sequence[Quantity]) -> list[list[Quantity]]:
     """Groups by names (item 1, item 2), by letters in a row (a, b, c) and, of few columns, all that stand in a row."""
     groups = [list(group) for group in grouped(quantities, lambda one: DIGITS.sub("", one.name)).values()]
     letters = sorted((one for one in quantities if len(one.name) == 1), key=lambda one: one.name)
-    starts = [
-        place for place, one in enumerate(letters) if not place or ord(one.name) > ord(letters[place - 1].name) + 1
-    ]
-    groups += [letters[start:end] for start, end in pairwise([*starts, len(letters)])]
+    ends = [place for place, (one, other) in enumerate(pairwise(letters), 1) if ord(other.name) > ord(one.name) + 1]
+    groups += [letters[start:end] for start, end in pairwise([0, *ends, len(letters)])]
     groups = sorted((group for group in groups if len(group) > 2), key=lambda group: -len(group))[:MOST]
     if len(quantities) <= FEW:
         places = range(len(quantities))
