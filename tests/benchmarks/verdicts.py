@@ -11,7 +11,7 @@ import asyncio
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
 from multiprocessing import get_context
@@ -123,14 +123,16 @@ def of_paper(run: Planned, trials: Mapping[str, Sequence[Trial]]) -> dict[str, V
 
 def echo(run: Planned) -> dict[str, list[Trial]]:
     """What is right of the table, said of every decoy, too; of rows nothing."""
-    return {cell.test.id: [_echoed(run, cell, query) for query in cell.queries] for cell in run.cells}
+    return {cell.test.id: list(_echoed(run, cell)) for cell in run.cells}
 
 
-def _echoed(run: Planned, cell: PlannedCell, query: Query) -> Trial:
-    true = {other.id: other for other in cell.queries}.get(query.decoy_of, query)
-    text = "I do not know." if cell.test.row_test else true.answering.text(true, true.answering.truth(true))
-    reply = Reply(text, State.OK)
-    return Trial(query, reply, run.read(cell, query, reply))
+def _echoed(run: Planned, cell: PlannedCell) -> Iterator[Trial]:
+    by_id = {query.id: query for query in cell.queries}
+    for query in cell.queries:
+        true = by_id.get(query.decoy_of, query)
+        text = "I do not know." if cell.test.row_test else true.answering.text(true, true.answering.truth(true))
+        reply = Reply(text, State.OK)
+        yield Trial(query, reply, run.read(cell, query, reply))
 
 
 def constant(run: Planned) -> dict[str, list[Trial]]:
