@@ -247,6 +247,9 @@ def test_rows_of_other_tables_are_none_of_the_asked_one(name: str) -> None:
     assert len(found) == 6
     assert table.columns not in [one.columns for one in found]
     assert all(len(one.rows) > 100 for one in found)
+    carried = [(one.columns, one.rows) for one in found]
+    others = [load_table(other) for other in {"iris", "wine", "breast-cancer"} - {name}]
+    assert all((other.columns, other.rows) in carried for other in others)
 
 
 # --- lists that are too short alone
