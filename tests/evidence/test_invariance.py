@@ -303,7 +303,9 @@ ONE_ENTITY = {  # tables whose columns all name the same things: who knows one m
 }
 
 
-@pytest.mark.parametrize("shape", list(ODD))
+@pytest.mark.parametrize(
+    "shape", [pytest.param(shape, marks=[pytest.mark.slow] * (shape == "150 columns")) for shape in ODD]
+)
 def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
     of = judged(ODD[shape], tmp_path)
     guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))
