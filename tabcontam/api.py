@@ -27,7 +27,7 @@ from tabcontam.verdicts.gate import Judgement, judge
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, PAPER, RULES, Queries
+from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, PAPER, RULES, Queries
 from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
@@ -144,6 +144,8 @@ def run(
     family_over: str = FAMILY_OVER[0],
     seed: int = 0,
     queries: Queries = None,
+    until_decided: bool = False,
+    min_power: float = MIN_POWER,
     batch_size: int = BATCH_SIZE,
     form: str = FORMS[0],
     stop_at_first: bool = False,
@@ -160,7 +162,9 @@ def run(
     """Ask, judge and record, as `python -m tabcontam run` does, whose words these are: `tests` is `-k`, `marks` `-m`.
 
     `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
-    iris and wine. `queries` is a number or "paper", `alpha` is in (0, 1), `max_cost` in US dollars. The report lies in
+    iris and wine. `queries` is a number or "paper", `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
+    With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the
+    share `min_power` of its rows would have been found. The report lies in
     `out`, by default `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless
     `progress` is true: then on standard error. It may be called where an event loop is at work, as in a notebook.
 
@@ -183,6 +187,7 @@ def run(
         "form": _one_of("form", form, FORMS),
         "seed": _whole("seed", seed),
         "alpha": _share("alpha", alpha),
+        "min_power": _share("min_power", min_power),
         "family_over": _one_of("family_over", family_over, FAMILY_OVER),
         "max_cost": _dollars(max_cost),
         "out": _folder(out),

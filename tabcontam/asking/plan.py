@@ -1,14 +1,16 @@
 """Every cell with every query, before anything is sent."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.base import Capability, Query, Test
+from tabcontam.evidence.base import Capability, Family, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
+from tabcontam.evidence.turns import in_turns
+from tabcontam.groups import grouped
 from tabcontam.subjects.base import Model
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import Serializer
@@ -16,10 +18,12 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.judge import siblings
-from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, PAPER, Over, Queries
+from tabcontam.verdicts.rules import ALL, ALPHA, CALIBRATED, LLM, MIN_POWER, PAPER, Over, Queries
 from tabcontam.verdicts.wording import phrase
 
 NONE_OF_PAPER = "none of its queries is the paper's own, and --queries paper asks these alone"
+LEFT_OUT = "all of its queries are the paper's own, which --until-decided leaves out (-m paper asks them)"
+SPOILED = "the other row tests' prompts show every row that it could ask"
 TOO_FEW = "so few queries that none has the one that it is to be compared with; raise --queries"
 IN_WORDS = {
     Capability.GENERATE: "an LLM that answers in words",
@@ -53,6 +57,11 @@ class Subject:
         """Whether it is an LLM under test."""
         return not self.joined and not self.reference
 
+    @property
+    def sequential(self) -> bool:
+        """Whether it may be asked until a table is decided: controls and the reference are asked everything."""
+        return self.tested and not self.model.control
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -80,11 +89,17 @@ class PlannedCell(Sheet):
     """A sheet that is put to one LLM.
 
     `uninformative` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
+    `table_level` is the p-value at which a table is a finding for sure, whatever the LLM's others show. A cell that is
+    `sequential` is asked in turns with the other tests of its table that are bet on, until these have decided it; one
+    that is `deferred` is asked after them, and only where they have not.
     """
 
     subject: Subject
     uninformative: str | None = None
     level: float = ALPHA
+    table_level: float = ALPHA
+    sequential: bool = False
+    deferred: bool = False
 
     @cached_property
     def name(self) -> CellName:
@@ -123,7 +138,9 @@ class Options:
     """How a session runs.
 
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
-    each cell, or "paper" for the paper's own alone, of tests that have some; `connections`: requests at a time, None to
+    each cell, or "paper" for the paper's own alone, of tests that have some; `until_decided`: row tests are asked until
+    a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
+    that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
     find out; the most requests and dollars.
     """
 
@@ -132,6 +149,9 @@ class Options:
     alpha: float = ALPHA
     family_over: Over = LLM
     queries: Queries = None
+    until_decided: bool = False
+    min_power: float = MIN_POWER
+    papers_too: bool = False
     connections: int | None = None
     stop_at_first: bool = False
     retry_unanswered: bool = False
@@ -176,12 +196,55 @@ def plan(
     at = {sheet.test.family: level(options.alpha, sharing * deciding[sheet.test.family]) for sheet in sheets}
     written = {sheet.named(""): sheet.written for sheet in sheets}
     reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
-    return [
-        PlannedCell(**vars(sheet), subject=subject, uninformative=reason, level=at[sheet.test.family])
-        for subject in subjects
-        for sheet, reason in zip(sheets, reasons, strict=True)
-        if sheet.test.referred or not subject.reference
-    ]
+    asked = [sheet for sheet, reason in zip(sheets, reasons, strict=True) if not (reason or sheet.unfit)]
+    showing = {sheet.named("")._replace(test="") for sheet in asked if sheet.test.row_test}
+    whole = in_turns = _with_turns(sheets, reasons)
+    if options.until_decided:
+        in_turns = _with_turns([_without_papers(sheet, options) for sheet in sheets], reasons)
+
+    def cells(subject: Subject) -> Iterator[PlannedCell]:
+        for number, (sheet, reason) in enumerate(zip(whole, reasons, strict=True)):
+            if not sheet.test.referred and subject.reference:
+                continue
+            in_turn = options.until_decided and subject.sequential and not reason
+            own = in_turns[number] if in_turn else sheet
+            own = _bet_on(own) if in_turn and sheet.test.bet_on else own
+            yield PlannedCell(
+                **vars(own),
+                subject=subject,
+                uninformative=reason,
+                level=at[sheet.test.family],
+                table_level=level(options.alpha, sharing * len(showing)),
+                sequential=in_turn and sheet.test.bet_on,
+                deferred=in_turn and sheet.test.row_test and not sheet.test.bet_on,
+            )
+
+    return [cell for subject in subjects for cell in cells(subject)]
+
+
+def _without_papers(sheet: Sheet, options: Options) -> Sheet:
+    """The sheet as it is asked until its table is decided: of the tests of rows without the paper's queries."""
+    if options.papers_too or sheet.test.family is not Family.ROWS:
+        return sheet
+    own = tuple(query for query in sheet.written if not query.paper)
+    return replace(sheet, written=own, unfit=sheet.unfit or (None if own else LEFT_OUT))
+
+
+def _bet_on(sheet: Sheet) -> Sheet:
+    """The sheet with those of its queries alone that have a turn, in the order of these."""
+    own = [query for query in sheet.written if query.turn is not None]
+    unfit = sheet.unfit or (None if own else SPOILED)
+    return replace(sheet, written=tuple(sorted(own, key=lambda query: query.turn or 0)), unfit=unfit)
+
+
+def _with_turns(sheets: Sequence[Sheet], reasons: Sequence[str | None]) -> list[Sheet]:
+    """The sheets, with the turns of those queries of a table that are bet on; none has one of what is not asked."""
+    found = list(sheets)
+    betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
+    for own in grouped(betting, lambda place: sheets[place].named("")._replace(test="")).values():
+        for place, written in in_turns({place: sheets[place].written for place in own}).items():
+            found[place] = replace(sheets[place], written=written)
+    return found
 
 
 def sheet_of(

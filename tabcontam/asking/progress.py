@@ -27,6 +27,9 @@ class Progress:
     def answered(self, llm: str, reply: Answer) -> None:
         """One query has its reply."""
 
+    def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
+        """A table was decided after so many queries of its row tests; so many are not asked any more."""
+
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         """A request waits before another try."""
 

@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from statistics import fmean
 
+from tabcontam.asking.account import Account
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate
@@ -15,21 +15,23 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
+from tabcontam.asking.turns import Slot, Turns, table_of, turns_of
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Answer, Query, State, Trial, Verdict
+from tabcontam.evidence.base import Answer, Query, State, Trial
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
-from tabcontam.verdicts.cells import CellName, Result
-from tabcontam.verdicts.facts import Duration, LlmFacts
-from tabcontam.verdicts.judge import conclude, read_trial, result, siblings, surely_found, unjudged, whole
-from tabcontam.verdicts.reference import Reference
+from tabcontam.verdicts.cells import CellName
+from tabcontam.verdicts.judge import (
+    read_trial,
+    surely_found,
+    whole,
+)
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
-Slot = tuple[PlannedCell, Query]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +43,7 @@ class Job:
 
 
 @dataclass
-class Session:
+class Session(Account):
     """One run over planned cells. `ask()` may be stopped at any time; `results()` tells what there is."""
 
     cells: Sequence[PlannedCell]
@@ -61,13 +63,14 @@ class Session:
     _limiters: dict[tuple[tuple[str, str], ...], Limiter] = field(default_factory=dict)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
-    _recalled: list[tuple[PlannedCell, Trial]] = field(default_factory=list)
+    _recalled: dict[tuple[CellName, str], Slot] = field(default_factory=dict)
     _exposures: dict[tuple[str, str, str], float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._budget = Budget(self.options.most_requests, self.options.most_dollars)
         self.reference = next((subject.model.spec for subject in self._subjects() if subject.reference), "")
         self._referring = bool(self.reference)
+        self._turns = turns_of(self.cells, self.options, self._conceded)
 
     async def connect(self) -> None:
         """Reach every LLM first. Raises `UsageError` when none under test can be reached, or not the reference."""
@@ -100,7 +103,7 @@ class Session:
                 except (KeyError, TypeError, ValueError):
                     continue  # damaged: it is asked again
                 if self._usable(trial):
-                    self._keep(cell, trial)
+                    self._file(cell, self._read(cell, trial))
         del known
         for subject in self._reached():
             self._recall_stored(subject)
@@ -114,8 +117,9 @@ class Session:
         self.progress.begin({subject.model.spec: len(self._places(subject)) for subject in subjects})
         for llm, line in self.unreachable.items():
             self.progress.ended(llm, line)
-        for cell, trial in self._recalled:
-            self._record(cell, trial)
+        for cell, query in self._recalled.values():
+            if not cell.sequential:
+                self._record(cell, self.trials[cell.name][query.id])
         for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
@@ -142,71 +146,18 @@ class Session:
         for subject in self._subjects():
             await subject.model.close()
 
-    def results(self) -> list[Result]:
-        """The result of every cell but the reference's, judged from what was answered."""
-        cells = [
-            replace(
-                self._result(cell),
-                control=cell.subject.joined,
-                exposure=self._exposure(cell),
-                not_averaged=cell.test.not_averaged(cell.table) if cell.queries else None,
-            )
-            for cell in self.cells
-            if not cell.subject.reference
-        ]
-        return conclude(cells, self.options.rules, self.options.alpha, over=self.options.family_over)
-
-    def failures(self) -> str | None:
-        """What the LLMs under test failed with, if not one of their replies came through; else None."""
-        under_test = {cell.name: cell for cell in self.cells if cell.subject.tested}
-        replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
-        if any(reply.state is not State.FAILED for reply in replies):
-            return None
-        ended = sorted({line for name in under_test if (line := self._ended(name.llm))})
-        if ended and not self.limit():
-            return "; ".join(ended)
-        if not replies:
-            return None
-        ((detail, _),) = Counter(reply.detail for reply in replies).most_common(1)
-        return f"every one of {len(replies)} requests failed: {detail}"
-
     def estimates(self) -> list[Estimate]:
         """What is left to ask of each LLM, once the answers that there are have been recalled."""
         found = []
         for subject in self._subjects():
             model, places = subject.model, self._places(subject)
-            left = [query for cell, query in places if query.id not in self.trials.get(cell.name, {})]
+            left = [query for cell, query in places if not self._answered(cell, query)]
             answered = len(places) - len(left)
             if model.spec in self._pending:  # identical queries are asked once
                 left = [same[0][1] for same in self._pending[model.spec].values()]
             missing = self.unreachable.get(model.spec)
             found.append(estimate(model, self._price(model), len(places), answered, left, missing))
         return found
-
-    def used(self) -> dict[str, LlmFacts]:
-        """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""
-        return {
-            llm: LlmFacts(
-                spec=llm,
-                requests=asker.requests,
-                retries=asker.retries,
-                dollars=float(asker.dollars) if asker.price else None,
-                ended=asker.ended or None,
-            )
-            for llm, asker in self.askers.items()
-        }
-
-    def durations(self) -> list[Duration]:
-        """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
-        return [
-            Duration(**cell.name._asdict(), seconds=round(self.seconds[cell.name], 3))
-            for cell in self.cells
-            if cell.name in self.seconds and not cell.subject.reference
-        ]
-
-    def limit(self) -> str | None:
-        """The user's limit that the run stopped at, if it did."""
-        return next((asker.ended for asker in self.askers.values() if asker.spent), None)
 
     def _subjects(self) -> list[Subject]:
         return list({id(cell.subject): cell.subject for cell in self.cells}.values())
@@ -228,7 +179,7 @@ class Session:
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
         for number, (cell, query) in enumerate(self._places(subject)):
-            if query.id not in self.trials.get(cell.name, {}):
+            if not self._answered(cell, query):
                 pending.setdefault(asked_as(model, query) or str(number), []).append((cell, query))
         # Of a prompt nothing can be stored for one whose form is still to be found out.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
@@ -238,7 +189,9 @@ class Session:
                 for cell, query in pending[found]
             ]
             if all(self._usable(trial) for _, trial in trials):
-                self._recalled += [(cell, self._keep(cell, trial)) for cell, trial in trials]
+                for cell, trial in trials:
+                    self._recalled[cell.name, trial.query.id] = cell, trial.query
+                    self._file(cell, self._read(cell, trial))
                 del pending[found]
         self._pending[model.spec] = pending
 
@@ -266,24 +219,64 @@ class Session:
         return self._limiters[who]
 
     async def _ask_one(self, subject: Subject) -> None:
-        """Everything one LLM is asked, in the order of the plan, as many at a time as its limiter has slots."""
+        """Everything one LLM is asked, as many at a time as its limiter has slots.
+
+        First comes what is asked in any case, in the order of the plan; then every table that is asked in turns, and
+        last what these leave undecided.
+        """
+        await self._ask_all(subject, lambda cell: not cell.sequential and not cell.deferred)
+        own = [turns for place, turns in self._turns.items() if place.llm == subject.model.spec]
+        await asyncio.gather(*(self._ask_in_turns(subject, turns) for turns in own))
+        await self._ask_all(subject, lambda cell: cell.deferred)
+
+    async def _ask_all(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> None:
         asker = self.askers[subject.model.spec]
         async with asyncio.TaskGroup() as under_way:
-            async for job in self._jobs(subject):
+            async for job in self._jobs(subject, wanted):
                 await asker.limiter.admit(job)
                 under_way.create_task(self._answer(asker, job))
                 if asker.stopped:
                     return
 
-    async def _jobs(self, subject: Subject) -> AsyncIterator[Job]:
-        """The unanswered queries of one LLM, in order; the LLM is prepared for a table when its turn comes."""
+    async def _jobs(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> AsyncIterator[Job]:
+        """The unanswered queries of one LLM's wanted cells, in order; it is prepared for each table once it is due."""
         model, table = subject.model, None
         for places in self._pending[subject.model.spec].values():
-            if table is not places[0][0].table:
-                table = places[0][0].table
+            left = tuple(place for place in places if wanted(place[0]) and not self._over(place[0]))
+            if left and table is not left[0][0].table:
+                table = left[0][0].table
                 model = await self._prepared(subject, table)
-            if left := tuple(place for place in places if not self._over(place[0])):
+                left = tuple(place for place in left if not self._over(place[0]))
+            if left:
                 yield Job(model, left)
+
+    async def _ask_in_turns(self, subject: Subject, turns: Turns) -> None:
+        """The queries about a table in turns: those at once that are needed whatever is answered to them."""
+        asker, first = self.askers[subject.model.spec], turns.cells[0]
+        model, known = subject.model, turns.take(self._taken)
+        if known:
+            self.progress.known(asker.llm, known)
+        if turns.next:
+            model = await self._prepared(subject, first.table)
+
+        same = {(cell.name, query.id): places for places in self._pending[asker.llm].values() for cell, query in places}
+
+        async def ask(slot: Slot) -> None:
+            cell, query = slot
+            others = [one for one in same[cell.name, query.id] if one[1] is not query and not self._answered(*one)]
+            job = Job(model, (slot, *others))
+            await asker.limiter.admit(job)
+            await self._answer(asker, job)
+
+        while (asked := turns.next) and not self._over(first) and not asker.stopped:
+            await asyncio.gather(*map(ask, asked))
+            if not turns.take(self._taken):
+                break
+        if (decided := turns.decided) is not None:
+            spared = decided.planned - decided.asked + sum(map(self._spared, self.cells))
+            self.progress.decided(asker.llm, first.table.name, decided.asked, spared)
+            if decided.found and self.options.stop_at_first:
+                self.found_by.setdefault(asker.llm, first.name)
 
     async def _prepared(self, subject: Subject, table: Table) -> Model:
         """The model that answers for a table. Where none can be made, its cells are skipped and it is not asked."""
@@ -303,7 +296,8 @@ class Session:
     def _over(self, cell: PlannedCell) -> bool:
         """Whether nothing more is to be asked for this cell."""
         lacks = bool(cell.lacks)  # which the first that is asked may find out
-        return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips
+        spared = bool(self._spared(cell))
+        return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips or spared
 
     async def _answer(self, asker: Asker, job: Job) -> None:
         cell, query = job.places[0]
@@ -316,7 +310,8 @@ class Session:
         self._put(job, asker.llm, reply)
         self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
         for cell, query in job.places:
-            trial = self._keep(cell, whole(cell.test, Trial(query, reply), cell.serializer))
+            trial = self._read(cell, whole(cell.test, Trial(query, reply), cell.serializer))
+            self._file(cell, trial)
             self._record(cell, trial)
             self.progress.answered(asker.llm, trial.reply)
 
@@ -338,63 +333,34 @@ class Session:
         except OSError:
             self.stop()
 
-    def _keep(self, cell: PlannedCell, trial: Trial) -> Trial:
-        read = read_trial(cell.test, trial, cell.serializer, self.dictionary)
-        self.trials.setdefault(cell.name, {})[trial.query.id] = read
-        self._end_if_found(cell)
-        return read
+    def _read(self, cell: PlannedCell, trial: Trial) -> Trial:
+        return read_trial(cell.test, trial, cell.serializer, self.dictionary)
+
+    def _file(self, cell: PlannedCell, trial: Trial) -> None:
+        """Keep a read trial; of a table that is asked in turns it waits for its own."""
+        if cell.sequential:
+            self._turns[table_of(cell)].wait(cell, trial)
+        else:
+            self.trials.setdefault(cell.name, {})[trial.query.id] = trial
+            self._end_if_found(cell)
+
+    def _taken(self, cell: PlannedCell, trial: Trial) -> None:
+        """Keep a trial whose turn has come, and write it down if it comes from the store."""
+        self.trials.setdefault(cell.name, {})[trial.query.id] = trial
+        if (cell.name, trial.query.id) in self._recalled:
+            self._record(cell, trial)
+
+    def _answered(self, cell: PlannedCell, query: Query) -> bool:
+        """Whether a query has a usable answer."""
+        turns = self._turns.get(table_of(cell)) if cell.sequential else None
+        return query.id in self.trials.get(cell.name, {}) or (turns is not None and turns.has(cell, query))
 
     def _end_if_found(self, cell: PlannedCell) -> None:
         """Ask an LLM nothing more after its first contaminated cell, if that is wanted."""
         llm, own = cell.name.llm, self.trials.get(cell.name, {})
         asked = bool(own) and len(own) == len(cell.queries)
         may_end = self.options.stop_at_first and not self._referring and not cell.subject.reference
-        if not may_end or not asked or llm in self.found_by:
+        if not may_end or not asked or cell.sequential or llm in self.found_by:
             return
         if surely_found(self._result(cell), self.options.rules, cell.level):
             self.found_by[llm] = cell.name
-
-    def _of_reference(self, cell: PlannedCell) -> Reference | None:
-        """The reference with what it answered to a cell's queries; None where it has no say."""
-        if not self.reference or not cell.test.referred:
-            return None
-        own = self.trials.get(cell.name._replace(llm=self.reference), {})
-        return Reference(self.reference, list(own.values()))
-
-    def _result(self, cell: PlannedCell) -> Result:
-        trials = self.trials.get(cell.name, {})
-        skip = cell.skip or self.skips.get(cell.name)
-        if skip and not trials:
-            return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip, lacks=cell.lacks)
-        if cell.uninformative:
-            return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
-        if not trials:
-            unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
-            verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
-            return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
-        asked = [trials[query.id] for query in cell.written if query.id in trials]
-        ended = skip or self._ended(cell.name.llm)
-        beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
-        rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
-        return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference, beside)
-
-    def _exposure(self, cell: PlannedCell) -> float | None:
-        """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""
-        model, table = cell.subject.model, cell.table
-        known = (model.spec, table.sha256, table.title)
-        if known not in self._exposures:
-            copies = [model.exposure(table, row) for row in range(len(table.rows))]
-            stated = [copy for copy in copies if copy is not None]
-            self._exposures[known] = round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
-        return self._exposures[known]
-
-    def _ended(self, llm: str) -> str:
-        """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""
-        return self.askers[llm].ended if llm in self.askers else ""
-
-    def _unasked(self, llm: str) -> str:
-        """Why nothing was asked of an LLM."""
-        if llm in self.found_by:
-            name = self.found_by[llm]
-            return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"
-        return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended before"

@@ -203,6 +203,7 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "decoy_of": query.decoy_of,
         "chance": {name: guess.fields() for name, guess in query.chance.items()},
         "row": query.row,
+        "turn": query.turn,
         "lies_in": dict(query.lies_in),
         **brought(reply),
         "cached": trial.cached,
@@ -261,14 +262,19 @@ def trial_of(line: Mapping[str, Any]) -> Trial:
         decoy_of=line.get("decoy_of") or "",
         row=row_of(line),
         lies_in=_lies_in(line),
+        turn=_whole(line.get("turn")),
     )
     return Trial(query, answer_of(line), cached=bool(line.get("cached")))
 
 
 def row_of(line: Mapping[str, Any]) -> int | None:
     """The table's row that a line asks about, from 0; None where it does not say so, as in older runs."""
-    row = line.get("row")
-    return row if isinstance(row, int) and not isinstance(row, bool) and row >= 0 else None
+    return _whole(line.get("row"))
+
+
+def _whole(held: object) -> int | None:
+    """A whole number that is not below 0; None for anything else."""
+    return held if isinstance(held, int) and not isinstance(held, bool) and held >= 0 else None
 
 
 def _lies_in(line: Mapping[str, Any]) -> dict[str, str]:

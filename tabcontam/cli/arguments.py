@@ -14,15 +14,17 @@ from tabcontam.cli.helps import (
     GATE_CODES,
     KNOWN_HELP,
     MARKS_HELP,
+    MIN_POWER_HELP,
     NAME_HELP,
     PROMPTS_HELP,
     REFERENCE_HELP,
     SERIALIZER_HELP,
+    UNTIL_DECIDED_HELP,
 )
 from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary
 from tabcontam.errors import Exit, near
 from tabcontam.subjects.form import FORMS as FORMS
-from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, RULES
+from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
 from tabcontam.version import __version__
 
 BATCH_SIZE = 16
@@ -145,6 +147,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         f"(default: {ALPHA})",
     )
     how.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default=FAMILY_OVER[0]))
+    how.add_argument("--until-decided", action="store_true", help=UNTIL_DECIDED_HELP)
     how.add_argument("--seed", type=int, metavar="N", help="the same seed sends the same prompts (default: 0)")
     how.add_argument(
         "--queries",
@@ -345,8 +348,7 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         "--min-power",
         type=level,
         metavar="P",
-        help="call a table clean only if the tests would have found an LLM that remembers the share P of its rows "
-        "(0.2: a fifth); otherwise they cannot tell",
+        help=MIN_POWER_HELP.format(default=MIN_POWER),
     )
 
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 from tabcontam.cli.arguments import BATCH_SIZE, FORMS, asked, parser
 from tabcontam.cli.console import console_of
 from tabcontam.errors import Exit, UsageError
-from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
+from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -81,7 +81,8 @@ def _run(options: argparse.Namespace) -> int:
 
 def _check_gate(options: argparse.Namespace) -> None:
     """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
-    if not options.gate and (options.fail_on or options.min_power is not None):
+    alone = options.min_power is not None and not options.until_decided
+    if not options.gate and (options.fail_on or alone):
         raise UsageError(f"{'--fail-on' if options.fail_on else '--min-power'} is a condition of --gate; add --gate")
     if options.gate and options.dry_run:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
@@ -105,6 +106,8 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             alpha=words["alpha"] or ALPHA,
             family_over=words["family_over"] or FAMILY_OVER[0],
             queries=words["queries"],
+            until_decided=words["until_decided"],
+            min_power=words["min_power"] or MIN_POWER,
             connections=words["max_connections"],
             stop_at_first=words["stop_at_first"],
             retry_unanswered=words["retry_unanswered"],

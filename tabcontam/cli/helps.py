@@ -15,6 +15,15 @@ FAMILY_OVER_HELP = (
     "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "
     "those of all LLMs (default: {default})"
 )
+UNTIL_DECIDED_HELP = (
+    "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
+    "after ten queries; without the paper's own queries, unless -m asks for them"
+)
+MIN_POWER_HELP = (
+    "call a table clean only if the tests would have found an LLM that remembers the share P of its rows (0.2: a "
+    "fifth); otherwise they cannot tell. With --until-decided a table is let go as soon as that is so (default there: "
+    "{default})"
+)
 NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
 examples:

@@ -31,6 +31,7 @@ from tabcontam.evidence.questions import Token as Token
 from tabcontam.evidence.questions import Usage as Usage
 from tabcontam.evidence.questions import as_read as as_read
 from tabcontam.guesser.chance import Guess
+from tabcontam.statistics.eprocess import Bets, Stake
 
 if TYPE_CHECKING:
     from tabcontam.reading.words import Dictionary
@@ -104,6 +105,8 @@ class Query:
     chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
     decoy_of: str = ""  # the id of the query that asks the same about the table, where this one is for comparison
     row: int | None = None  # the table's row that is asked, from 0
+    unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
+    turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
     answering: Answering = field(default=Answering(), compare=False, repr=False)  # for one whose knowledge is known
 
@@ -173,6 +176,7 @@ class Evidence:
     value: float  # what the statistic came to
     null: str  # what is drawn anew under the null, in words
     sentence: str  # what a person can check
+    counted: str = field(default="", kw_only=True)  # the same without a p-value, of a test whose answers are bet on
     hits: int
     asked: int  # queries, decoys aside
     answered: int
@@ -188,6 +192,7 @@ class Evidence:
     # By the same the p-value where these cells are left out (1 where none is left): for each in which something was
     # asked. It is empty where facts from elsewhere cannot explain what is right: the finding needs no second column.
     without: Mapping[str, float] = field(default_factory=dict)
+    bets: Bets = field(default_factory=dict)  # what bets on the answers came to, where they are bet on
 
 
 class Test(ABC):
@@ -210,6 +215,7 @@ class Test(ABC):
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
+    bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
@@ -315,6 +321,14 @@ class Test(ABC):
     def counts(self, trial: Trial) -> bool:
         """Whether a read trial is weighed: its answer could be read or, in some tests, says enough as it is."""
         return trial.readable
+
+    def stakes(self, trial: Trial) -> Sequence[Stake]:
+        """What one unit comes to that is staked on each answered cell of a read trial; only where it is `bet_on`."""
+        return ()
+
+    def foreseen(self, query: Query) -> tuple[Trial, Trial]:
+        """The read trials of one who remembers what a query asks and of one who guesses; only where it is `bet_on`."""
+        raise NotImplementedError(f"{self.id} is not bet on")
 
     def conceded(self, query: Query, reading: Reading) -> Query:
         """The query as it is weighed where an LLM that has not seen the table gave an answer that was read like this.

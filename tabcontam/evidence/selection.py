@@ -69,6 +69,13 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
     return found
 
 
+def asked_by(mark: str, tests: Sequence[Test], marks: str | None) -> bool:
+    """Whether `-m` chooses one of these tests only since it has this mark."""
+    by_mark = _expression("-m", marks)
+    own = [{mark.casefold() for mark in test.marks} for test in tests]
+    return any(by_mark.true(has.__contains__) and not by_mark.true((has - {mark}).__contains__) for has in own)
+
+
 def _expression(option: str, text: str | None) -> Expression:
     """The expression that a user typed behind an option. Raises `UsageError` where it cannot be read."""
     text = re.sub(r"\s", " ", text or "").strip()

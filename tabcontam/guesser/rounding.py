@@ -102,14 +102,17 @@ def _size(key: str) -> int:
     return abs(Decimal(key).adjusted())
 
 
-def worths(chances: Sequence[float]) -> list[float]:
-    """For an answer that is right in all digits, in one fewer and so on: its bits, none below 0.
+def ratios(chances: Sequence[float]) -> list[float]:
+    """For an answer that is right in all digits, in one fewer and so on: the weighted sum of one by the chances.
 
     `chances` are the guesser's that the truth is the answer at each of these precisions, the finest first.
     """
+    parts = [weight / chance for weight, chance in zip(WEIGHTS[len(chances) - 1], chances, strict=True)]
+    return [sum(parts[place:]) for place in range(len(parts))]
+
+
+def worths(chances: Sequence[float]) -> list[float]:
+    """The bits of the same, none below 0 where there are several precisions."""
     if len(chances) == 1:
         return [-log2(chances[0])]
-    weights = WEIGHTS[len(chances) - 1]
-    parts = [weight / chance for weight, chance in zip(weights, chances, strict=True)]
-    found = (log2(sum(parts[place:])) for place in range(len(parts)))
-    return [max(0.0, bits) for bits in found]
+    return [max(0.0, log2(ratio)) for ratio in ratios(chances)]

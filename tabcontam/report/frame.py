@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
@@ -34,6 +35,10 @@ CELLS: Columns = {
     **dict.fromkeys(("columns", "without"), TEXT),
     "q_without": NUMBER,
     "rests_on": TEXT,
+    "e_value": NUMBER,
+    "bets": TEXT,
+    "sequential": TRUTH,
+    "decided_after": COUNT,
     **dict.fromkeys(("reason", "sentence"), TEXT),
     "cut_short": TRUTH,
     "lacks": TEXT,
@@ -44,7 +49,8 @@ CELLS: Columns = {
 TABLES: Columns = {
     **OF_CELL,
     "verdict": VERDICT,
-    **dict.fromkeys(("p_value", "q_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("p_value", "q_value", "e_value", "bound", "recalled_bits", "detectable_share"), NUMBER),
+    **dict.fromkeys(("decided_after", "in_turns"), COUNT),
     **dict.fromkeys(("rests_on", "reason"), TEXT),
 }
 MEASURED = [column.name for column in COLUMNS]
@@ -62,8 +68,9 @@ def of_cell(cell: Result) -> dict[str, str | float | bool | None]:
     return vars(cell) | dict(cell.numbers) | statistic | by_column | _ends("interval", cell.interval)
 
 
-def _by_column(cell: Result) -> Sequence[tuple[str, Mapping[str, float]]]:
-    return ("columns", cell.columns), ("without", cell.without)
+def _by_column(cell: Result) -> Sequence[tuple[str, Mapping[str, object]]]:
+    bets = {group: asdict(won) for group, won in cell.bets.items()}
+    return ("columns", cell.columns), ("without", cell.without), ("bets", bets)
 
 
 def _of_rank(rank: Rank) -> dict[str, object]:

@@ -24,7 +24,7 @@ from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.notes import NoteKind
-from tabcontam.verdicts.results import Block, RunResults
+from tabcontam.verdicts.results import E_VALUE, Block, RunResults
 from tabcontam.verdicts.wording import rounded
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ NUMBERS = {
     "score": "score",
     "p_value": "p",
     "q_value": "q",
+    "e_value": "E",
     "recalled_bits": "recalled bits",
     "detectable_share": "detectable share",
 }
@@ -127,6 +128,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "pages": pages_of(view.tests),
         "agreements": agreements(view),
         "gated": bool(titles.ruled),
+        "e_value": f"{E_VALUE}.",
         "ruled": titles.ruling,
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
@@ -185,7 +187,7 @@ def numbers(cell: Result) -> list[str]:
     if cell.queries == 0:
         return []
     # A score stands beside what its own null expects, which is no guesser.
-    whose = "" if cell.p_value is None else " of a guesser"
+    whose = " of a guesser" if cell.p_value is not None or cell.sequential else ""
     names = NUMBERS | {"expected_hits": f"hits expected{whose}"}
     named = {name: rounded(key, cell.numbers[key]) for key, name in names.items() if key in cell.numbers}
     if statistic := cell.statistic:  # recalled bits are a statistic, too, and are named once

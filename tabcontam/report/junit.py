@@ -140,6 +140,8 @@ def _failure(view: RunResults, cell: Result, page: str) -> Iterator[str]:
     if cell.p_value is not None:
         corrected = "" if cell.q_value is None else f", q = {rounded('q_value', cell.q_value)}"
         yield f"p = {rounded('p_value', cell.p_value)}{corrected}"
+    if cell.e_value is not None:
+        yield f"E = {rounded('e_value', cell.e_value)}"
     if cell.interval:
         yield f"95% interval: {cell.limits}"
     if cell.null:

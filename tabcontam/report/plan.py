@@ -55,7 +55,10 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
 
 def _cell(cell: PlannedCell) -> str:
     name = cell.name
-    what = f"{len(cell.queries)} to ask" + (f", if it has {cell.provided}" if cell.provided else "")
+    until = (
+        ", until the table is decided" if cell.sequential else ", if that does not decide it" if cell.deferred else ""
+    )
+    what = f"{len(cell.queries)} to ask{until}" + (f", if it has {cell.provided}" if cell.provided else "")
     if cell.skip:
         what = f"skipped: {cell.skip}"
     elif cell.uninformative:

@@ -114,6 +114,10 @@ class _Counting(Progress):
         """One query of this LLM has its reply."""
         self._of(llm).answered(reply, self.clock())
 
+    def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
+        """Nothing more is asked of this LLM by row tests about this dataset."""
+        self._of(llm).planned -= spared
+
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         """A request of this LLM is sent again after so many seconds."""
         self._of(llm).waits(kind, seconds, self.clock())
@@ -252,6 +256,11 @@ class Lines(_Counting):
         if asked.done == asked.planned:
             self._print(f"{llm}: {', '.join(counts(asked))}")
         self._print_due_or_news(asked)
+
+    def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
+        """Print after how many queries that was so."""
+        super().decided(llm, dataset, asked, spared)
+        self._print(f"{llm}: {dataset}: its row tests ended after {asked} queries")
 
     def waits(self, llm: str, kind: str, seconds: float) -> None:
         """Print what is waited for, where it is news."""

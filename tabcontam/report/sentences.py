@@ -59,8 +59,9 @@ def scope(view: RunResults) -> str:
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
     counts += [_count(len(serializers), "serializer")] * (len(serializers) > 1)
     counts += [_count(len(prompts), "prompt set")] * (len(prompts) > 1)
-    # Where the run ended early, not all queries were asked.
-    names = ("planned query", "planned queries") if view.run.ended_early else ("query", "queries")
+    # Where the run ended early, or once a table was decided, not all queries were asked.
+    partly = view.run.ended_early or view.run.until_decided is not None
+    names = ("planned query", "planned queries") if partly else ("query", "queries")
     counts += [_count(queries, *names)] * bool(queries)
     counts += [f"beside {_count(len(view.joined), 'control')}"] * bool(view.joined)
     return "; ".join(filter(None, (", ".join(counts), _day(view), _rules(view))))

@@ -193,7 +193,8 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
 def _figures(table: TableVerdict) -> str:
     """What a table's verdict rests on; the bits of a finding alone, since a guesser earns some, too."""
     shown = {Verdict.CONTAMINATED: ("q_value", "recalled_bits"), Verdict.NOT_DETECTED: ("q_value",)}
-    known = [key for key in shown.get(table.verdict, ()) if key in table.numbers]
+    left_out = "q_value" if table.in_turns else ""  # its reason says E
+    known = [key for key in shown.get(table.verdict, ()) if key in table.numbers and key != left_out]
     numbers = [TABLE_NUMBERS[key].format(rounded(key, table.numbers[key])) for key in known]
     return ", ".join(filter(None, (*numbers, table.why)))
 

@@ -7,7 +7,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS
 from tabcontam.errors import UsageError
 from tabcontam.runs.folder import load
-from tabcontam.verdicts.facts import asked_queries
+from tabcontam.verdicts.facts import asked_queries, turns_in_words
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 from tabcontam.version import __version__
@@ -27,6 +27,9 @@ def check_same_run(folder: Path, run: "Run") -> None:
         raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
     if PAPER in (held.run.queries, run.order.options.queries) and held.run.queries != run.order.options.queries:
         raise UsageError(f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with --out")
+    share = run.order.options.min_power if run.order.options.until_decided else None
+    if held.run.until_decided != share:
+        raise UsageError(f"{folder} holds a run {turns_in_words(held.run)}; choose another folder with --out")
     specs = [subject.model.spec for subject in run.subjects]
     named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
     known = [file.sha256 for file in held.run.known], [file.sha256 for file in run.known]

@@ -38,6 +38,7 @@ from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
+from tabcontam.verdicts.in_turns import again_in_turns
 from tabcontam.verdicts.judge import read_trial, result, results, siblings
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
@@ -194,7 +195,10 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
             others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
             reference = Reference(cell.reference, others) if cell.reference else None
             level, beside = run.level_of(test.family), siblings(cell.key, test, read)
-            again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
+            if cell.sequential:
+                again = again_in_turns(cell, past.cells, test, trials, reference)
+            else:
+                again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
         cells.append(replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged))
     replace_file(folder / TRIALS, as_lines(trials_file))
     return record(folder, results(run, cells))

@@ -22,11 +22,11 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
 from tabcontam.errors import NothingSelected, Unavailable, UsageError
-from tabcontam.evidence.base import Test
+from tabcontam.evidence.base import OF_A_PAPER, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.selection import selected
+from tabcontam.evidence.selection import asked_by, selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
@@ -110,7 +110,9 @@ class Outcome:
 def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
+    _check_turns(order.options)
     tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
+    options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
     prices = load_prices(order.prices)
@@ -134,11 +136,21 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
         _check_prices(subjects, prices)
     tables, known = _tables(order, progress)
     _tell_apart(tables, serializers, prompts)
-    preparing = prepared_meanwhile(tables, serializers[0], tests, order.options)
+    preparing = prepared_meanwhile(tables, serializers[0], tests, options)
     with progress.doing("preparing guesses") as tell, preparing as ready:
-        cells = tuple(plan(subjects, tables, serializers, tests, order.options, tell, ready, prompts))
+        cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known)
+
+
+def _check_turns(options: Options) -> None:
+    """Raises `UsageError` for what contradicts asking until a table is decided."""
+    if options.until_decided and options.rules == PAPER:
+        raise UsageError("--until-decided decides by the calibrated rules; leave --rules paper out")
+    if options.until_decided and options.queries == PAPER:
+        raise UsageError(
+            "--until-decided leaves the paper's own queries out; leave --queries paper out, or add -m paper"
+        )
 
 
 def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:

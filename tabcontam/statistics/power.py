@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import WEIGHTS
+from tabcontam.statistics.eprocess import ALL, LEAST_ROWS, MEMORY, Bets
 from tabcontam.statistics.exact import TARGET, UNIT, poisson_binomial, poisson_binomial_tail
 
 RUNS = 200
@@ -100,7 +101,7 @@ def detectable_share(
         cumulants = totals[:, :-1].reshape(runs, 4, len(TILTS))
         return bool(np.mean(_tails(cumulants, np.rint(totals[:, -1]) - ahead) <= level) >= target)
 
-    return _smallest(found)
+    return smallest(found)
 
 
 def _answered(rows: Sequence[Sequence[tuple[tuple[float, ...], bool]]]) -> Floats:
@@ -184,6 +185,51 @@ def _tails(cumulants: Floats, sums: Floats) -> Floats:
     return np.asarray(np.where(below, 1.0, np.minimum(np.exp(exponent) * np.minimum(density, 1.0), 1.0)))
 
 
+class BetPower:
+    """How often bets would have found an LLM that remembers a share of the rows by now, and guesses the others.
+
+    Many runs are simulated side by side, query by query: in each a row is remembered or not, by lot. Once E has come to
+    `bits` (of any column left out, see `eprocess`), a run stays found.
+    """
+
+    def __init__(self, share: float, bits: float, runs: int = RUNS, seed: int = 0) -> None:
+        self._share, self._bits = share, bits
+        self._rng = np.random.default_rng(seed)
+        none = np.zeros((runs, len(MEMORY)))  # as in `Wealth`, a line for each run
+        self._wealth: dict[str, tuple[Floats, ...]] = {ALL: (none, none, np.zeros(runs))}
+        self._found = np.zeros(runs, dtype=np.bool_)
+
+    @property
+    def power(self) -> float:
+        """The share of runs that have been found."""
+        return float(self._found.mean())
+
+    def add(self, remembered: Bets, guessed: Bets) -> None:
+        """One more query: what bets come to on the answers of one who remembers its row, and of one who guesses."""
+        known = self._rng.random(len(self._found)) < self._share
+        groups = dict.fromkeys((*self._wealth, *remembered, *guessed))
+        self._wealth = {group: self._with(group, known, remembered, guessed) for group in groups}
+        least = np.min([self._standing(*wealth) for wealth in self._wealth.values()], axis=0)
+        self._found |= least >= self._bits
+
+    def _with(self, group: str, known: NDArray[np.bool_], remembered: Bets, guessed: Bets) -> tuple[Floats, ...]:
+        """The wealth of every run after one more query, where one column is left out."""
+        won, guess = remembered.get(group, remembered[ALL]), guessed.get(group, guessed[ALL])
+        memory, honest, rows = self._wealth.get(group, self._wealth[ALL])
+        return (
+            memory + np.where(known[:, None], won.memory, guess.memory),
+            honest + np.where(known[:, None], won.honest, guess.honest),
+            rows + np.where(known, won.rows, guess.rows),
+        )
+
+    @staticmethod
+    def _standing(memory: Floats, honest: Floats, rows: Floats) -> Floats:
+        """log2 of E in every run, as `Wealth.bits` has it."""
+        mixed = [np.logaddexp2.reduce(own, axis=1) - np.log2(len(MEMORY)) for own in (memory, honest)]
+        won = mixed[0] - np.maximum(0.0, mixed[1])
+        return np.asarray(np.where(rows >= LEAST_ROWS, won, np.minimum(0.0, won)))
+
+
 def choice_power(chances: Sequence[float], share: float, level: float) -> float:
     """The probability, exactly, of p <= level where each choice is known with probability `share`, else guessed."""
     right = share + (1 - share) * np.array(chances)
@@ -192,7 +238,7 @@ def choice_power(chances: Sequence[float], share: float, level: float) -> float:
 
 def detectable_choice_share(chances: Sequence[float], level: float, target: float = TARGET) -> float | None:
     """The smallest share of known choices, in hundredths, with power `target`; None where knowing all has less."""
-    return _smallest(lambda share: choice_power(chances, share, level) >= target)
+    return smallest(lambda share: choice_power(chances, share, level) >= target)
 
 
 @lru_cache(maxsize=64)
@@ -202,7 +248,7 @@ def _needed(chances: tuple[float, ...], level: float) -> int:
     return bisect_left(hits, True, key=lambda count: poisson_binomial_tail(chances, count) <= level)
 
 
-def _smallest(found: Callable[[float], bool]) -> float | None:
+def smallest(found: Callable[[float], bool]) -> float | None:
     """The smallest share, in hundredths, at which it is found; None where it is not found at 1."""
     hundredths = bisect_left(range(1, 101), True, key=lambda hundredth: found(hundredth / 100)) + 1
     return hundredths / 100 if hundredths <= 100 else None

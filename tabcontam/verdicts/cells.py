@@ -25,7 +25,7 @@ LONGEST_SENTENCE = 600
 
 PLACE = ("llm", "dataset", "edition", "serializer", "prompts", "source", "test")  # of a cell, and of its trials
 NUMBERS = (
-    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "bound", "recalled_bits",
+    "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "e_value", "bound", "recalled_bits",
     "detectable_share", "exposure",
 )  # fmt: skip
 
@@ -120,6 +120,19 @@ class InCell(InTable):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Won:
+    """What bets on the answers of a cell came to, as log2 of what each unit became; docs/method.md says how E is made
+    of it."""
+
+    memory: tuple[Number, ...]
+    """By the share of remembered rows that is bet on, from the smallest."""
+    honest: tuple[Number, ...]
+    """The same on the answers of an honest predictor, who learned from all rows that are not asked."""
+    rows: Count
+    """How many rows speak for memory."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Result(InCell):
     """One judged (LLM, dataset, serializer, prompt set, test)."""
 
@@ -179,6 +192,16 @@ class Result(InCell):
     """
     rests_on: str | None = None
     """The column, or columns of one entity, without which the finding does not stand; null where there is none."""
+    sequential: Truth = False
+    """Whether it was asked in turns with the other row tests of its table, until these had decided it: then E stands in
+    place of p_value, q_value and interval, which stopping would spoil."""
+    decided_after: Count | None = None
+    """After how many queries of all of these tests the asking ended; null where it was cut short or not so asked."""
+    e_value: Amount | None = None
+    """E: what one unit became that was bet on the answers of this cell, beyond what it became on an honest predictor's;
+    null where nothing is bet on."""
+    bets: Mapping[str, Won] = field(default_factory=dict)
+    """What the bets came to: under "" all of them, under each column, or columns of one entity, those without it."""
     detectable_share: Share | None = None
     """The share of remembered rows that this cell would have found."""
     reason: str | None = None
@@ -248,7 +271,11 @@ class FamilyEvidence:
     family: Family
     """The family of the tests."""
     p_value: Share
-    """The p-value of all of them together, whatever their dependence."""
+    """The p-value of all of them together, whatever their dependence: 1 / E where the answers of several are bet on,
+    else Bonferroni's."""
+    e_value: Amount | None = None
+    """E of all of them together, the least of all bets and of those without any one column; null where there are none.
+    """
     q_value: Share
     """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding."""
     p_without: Share | None = None
@@ -275,6 +302,12 @@ class TableVerdict(InTable):
     q_value: Share | None = None
     """The same corrected for all tables of this LLM (Benjamini and Hochberg); at most alpha in a finding, also in one
     that rests on one column."""
+    e_value: Amount | None = None
+    """E of that family: what one unit became that was bet on its answers; null where nothing is bet on."""
+    decided_after: Count | None = None
+    """After how many queries of its row tests the asking ended, where they were asked in turns until it was decided."""
+    in_turns: Count | None = None
+    """Of how many that were planned; null where they were not asked so."""
     families: tuple[FamilyEvidence, ...] = ()
     """What each family of tests that weighed answers says of the table; empty in runs of older versions."""
     rests_on: str | None = None

@@ -210,6 +210,13 @@ def asked_queries(run: "RunFacts | MergedRun") -> str:
     return "all queries" if run.queries is None else f"at most {run.queries} queries a cell"
 
 
+def turns_in_words(run: "RunFacts") -> str:
+    """Whether the row tests of a run were asked until a table was decided, in words."""
+    if run.until_decided is None:
+        return "that asked all queries, without --until-decided"
+    return f"with --until-decided --min-power {run.until_decided:g}"
+
+
 @dataclass(frozen=True, kw_only=True)
 class RunFacts:
     """The facts of the run, of several merged ones, or of recorded answers that were judged."""
@@ -230,6 +237,9 @@ class RunFacts:
     """How answers became verdicts."""
     queries: Count | Literal["paper"] | None = None
     """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
+    until_decided: Level | None = None
+    """Row tests were asked in turns until a table was decided, and it was let go once an LLM that remembers this share
+    of the rows would have been found; null where all queries were asked."""
     alpha: Level | None = None
     """The share of an LLM's contaminated cells of one family of tests that may be false, on average."""
     family_over: Over = LLM

@@ -30,6 +30,7 @@ from typing import Any
 from tabcontam.errors import Exit, UsageError, unknown
 from tabcontam.evidence.base import Family, Verdict
 from tabcontam.groups import grouped
+from tabcontam.verdicts import one_column
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.judge import tables
 from tabcontam.verdicts.names import llms_named, places_named
@@ -199,6 +200,8 @@ class _Gate:
         # The published rules do not say what would have been found.
         counted = [] if self.view.run.rules == PAPER else [cell for cell in missed if cell.test not in void]
         share = min((cell.detectable_share for cell in counted if cell.detectable_share is not None), default=None)
+        if void and any(cell.sequential for cell in counted):  # the share is that of all tests together
+            share = None
         if flagged:
             conclusion, reason = self._found(llm, place, flagged, void)
         else:
@@ -233,6 +236,8 @@ class _Gate:
         together = table and table.verdict is Verdict.CONTAMINATED and self.view.run.rules != PAPER
         if not table or not together or table.p_value is None:
             return found
+        if table.in_turns and table.e_value is not None:
+            return f"{found}, E = {rounded('e_value', table.e_value)} together after {table.decided_after} queries"
         return f"{found}, p = {rounded('p_value', table.p_value)} together"
 
     def _not_found(
@@ -341,7 +346,7 @@ class _Gate:
             return []
         finding = {one.family for one in table.families if one.q_value == table.q_value}
         own = [cell for cell in cells if not finding or self.view.facts[cell.test].family in finding]
-        p_values = [1.0 if cell.p_value is None else cell.p_value for cell in own]
+        p_values = [1.0 if p_value is None else p_value for p_value in map(one_column.p_value_of, own)]
         return [cell.test for cell, p_value in zip(own, p_values, strict=True) if p_value == min(p_values)]
 
     def _rows(self, llm: str, place: TableName) -> list[Result]:

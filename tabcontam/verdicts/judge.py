@@ -19,16 +19,18 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
 from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.eprocess import ALL as ALL_BETS
 from tabcontam.statistics.exact import benjamini_hochberg
 from tabcontam.tables.serializers import Serializer
 from tabcontam.verdicts import one_column
-from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict
+from tabcontam.verdicts.cells import CellName, FamilyEvidence, Result, Statistic, TableName, TableVerdict, Won
 from tabcontam.verdicts.decisions import Decision, published, texts, without_evidence
 from tabcontam.verdicts.facts import RunFacts, in_order, known_tests
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import ALL, ALPHA, LLM, PAPER, Over
+from tabcontam.verdicts.wording import rounded
 
 # What is said before the names of the row tests with a verdict; the first that one of them has stands for the table's.
 BY_TESTS = {
@@ -68,12 +70,13 @@ def result(
     ended: str = "",
     reference: Reference | None = None,
     beside: Sequence[Trial] = (),
+    in_turns: bool = False,
 ) -> Result:
     """The result of a cell from its read trials; a cell with fewer than were planned is never called clean.
 
     `at` is the p-value that a cell of this grid must reach; `ended` says why no more were asked, if something is known.
     `beside` has the trials of the table's other tests of the same pool: they are weighed with its own where these alone
-    could not reach `at`.
+    could not reach `at`. A cell whose table is asked `in_turns` says E in place of a p-value.
     What the `reference` answered, too, counts for nothing. Under the calibrated rules the verdict stands once
     `conclude` has seen all cells of the LLM.
     """
@@ -86,6 +89,8 @@ def result(
     of_paper = [trial for trial in trials if trial.query.paper]
     rule = test.published if of_paper else None
     paper = _whole(published(rule, of_paper), trials, planned, ended) if rule else Decision(None)
+    e_value = 2.0 ** evidence.bets[ALL_BETS].won if evidence.bets else None
+    found = f"{evidence.counted} (E = {rounded('e_value', e_value or 1.0)})" if in_turns else evidence.sentence
     share = evidence.hits / evidence.asked if evidence.asked else None
     if evidence.p_value is None:  # without a verdict its own score, or else its statistic
         share = evidence.value if evidence.score is None else evidence.score
@@ -97,7 +102,7 @@ def result(
         answered=evidence.answered,
         score=None if share is None else round(share, 4),
         reference=reference.llm if reference else None,
-        sentence="; ".join(filter(None, (evidence.sentence, conceded.said))),
+        sentence="; ".join(filter(None, (found, conceded.said))),
         statistic=Statistic(name=evidence.statistic, value=evidence.value, expected=evidence.expected),
         null=evidence.null,
         p_value=evidence.p_value,
@@ -107,6 +112,8 @@ def result(
         recalled_bits=evidence.recalled_bits,
         columns=dict(evidence.columns),
         without=dict(evidence.without),
+        e_value=e_value,
+        bets={group: Won(**own._asdict()) for group, own in evidence.bets.items()},
         detectable_share=evidence.share,
     )
     if rules == PAPER and rule:
@@ -180,14 +187,14 @@ def conclude(
     finding counts where it stands without any one column, or where that of the row tests of its family together does.
     """
     known = tests or known_tests()
-    p_values = {number: cell.p_value for number, cell in enumerate(cells) if cell.p_value is not None}
-    standing = {number: one_column.of_cell(cells[number]) for number in p_values}
+    p_values = {number: p for number, cell in enumerate(cells) if (p := one_column.p_value_of(cell)) is not None}
+    stands = {number: one_column.of_cell(cells[number]) for number in p_values}
 
     def budget(number: int) -> Hashable:
         return _sharing(cells[number], over), known[cells[number].test].family
 
     q_values = _corrected(p_values, budget)
-    q_without = _corrected({number: one.p_value for number, one in standing.items()}, budget)
+    q_without = _corrected({number: one.p_value for number, one in stands.items()}, budget)
     found_by = _found_by(cells, known, over)
     found = {(table, one.family) for table, families in found_by.items() for one in families if one.finds(alpha)}
 
@@ -200,13 +207,17 @@ def conclude(
         if own is Verdict.CONTAMINATED:
             own = Verdict.NOT_DETECTED
         reason = None if own is Verdict.NOT_DETECTED else cell.reason
+        of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
+        if cell.sequential:
+            telling = q_without[number] <= alpha or (of_table and one_column.speaks(cell))
+            cell = replace(cell, q_value=None, q_without=None)
+            return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own) if telling else replace(cell, verdict=own)
         if q_values[number] > alpha:
             reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
             return replace(cell, verdict=own, otherwise=None, reason=reason)
-        of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
         if q_without[number] <= alpha or of_table:
             return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own, reason=reason)
-        p_value, column = standing[number]
+        p_value, column = stands[number]
         column = column or ""
         if own is Verdict.NOT_DETECTED:
             reason = one_column.reason_of([cell], column, p_value)
@@ -277,7 +288,7 @@ def tables(
         if rules == PAPER or not table.families:
             return table
         if finding := [one for one in table.families if one.finds(alpha)]:
-            together = [f"the {_tests_of(one.family, several)} together: p = {one.p_value:.2g}" for one in finding]
+            together = [_said(one, table, _tests_of(one.family, several)) for one in finding]
             return replace(table, verdict=Verdict.CONTAMINATED, reason="; ".join(together))
         own = by_table[table.llm, table.table]
         if lacking := [one for one in table.families if one.q_value <= alpha and one.without]:
@@ -289,11 +300,24 @@ def tables(
             reason = f"{lone[0].test}: {lone[0].reason}"
             return replace(table, verdict=Verdict.UNINFORMATIVE, reason=reason, rests_on=lone[0].rests_on)
         if table.verdict in DECIDED:
-            power = _would_find(table.detectable_share)
-            return replace(table, verdict=Verdict.NOT_DETECTED, reason=power or "the row tests together find nothing")
+            power = _would_find(table.detectable_share) or "the row tests together find nothing"
+            reason = f"decided {_after(table)}: {power}" if table.in_turns else power
+            return replace(table, verdict=Verdict.NOT_DETECTED, reason=reason)
         return table
 
     return [decided(_table(own, found_by.get(table, ()), alpha)) for table, own in by_table.items()]
+
+
+def _said(found: FamilyEvidence, table: TableVerdict, tests: str) -> str:
+    """What the tests of a family found together, in words."""
+    e_value = "" if found.e_value is None else f"E = {rounded('e_value', found.e_value)}"
+    if table.in_turns and e_value:
+        return f"decided {_after(table)}: {e_value}"
+    return f"the {tests} together: p = {found.p_value:.2g}" + (e_value and f", {e_value}")
+
+
+def _after(table: TableVerdict) -> str:
+    return f"after {table.decided_after} of {table.in_turns} queries"
 
 
 def _place(cell: Result) -> tuple[str, TableName]:
@@ -304,25 +328,26 @@ def _found_by(
     cells: Iterable[Result], known: Tests, over: Over
 ) -> dict[tuple[str, TableName], tuple[FamilyEvidence, ...]]:
     """What each family of row tests says of each LLM and table, where it weighed answers."""
-    of_rows = [cell for cell in cells if known[cell.test].row_test and cell.p_value is not None]
+    of_rows = [cell for cell in cells if known[cell.test].row_test and one_column.p_value_of(cell) is not None]
     own = grouped(of_rows, lambda cell: (_place(cell), known[cell.test].family))
     weighed = {key: one_column.together(cells) for key, cells in own.items()}
 
     def budget(key: tuple[tuple[str, TableName], Family]) -> Hashable:
         return _sharing(own[key][0], over), key[1]
 
-    q_values = _corrected({key: p_value for key, (p_value, _) in weighed.items()}, budget)
-    q_without = _corrected({key: standing.p_value for key, (_, standing) in weighed.items()}, budget)
+    q_values = _corrected({key: one.p_value for key, one in weighed.items()}, budget)
+    q_without = _corrected({key: one.standing.p_value for key, one in weighed.items()}, budget)
     found = {
         key: FamilyEvidence(
             family=key[1],
-            p_value=p_value,
+            p_value=one.p_value,
             q_value=q_values[key],
-            p_without=standing.p_value,
+            e_value=one.e_value,
+            p_without=one.standing.p_value,
             q_without=q_without[key],
-            without=standing.without,
+            without=one.standing.without,
         )
-        for key, (p_value, standing) in weighed.items()
+        for key, one in weighed.items()
     }
     return {table: tuple(found[key] for key in keys) for table, keys in grouped(found, lambda key: key[0]).items()}
 
@@ -338,6 +363,7 @@ def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha:
     shares = [cell.detectable_share for cell in cells if cell.detectable_share is not None]
     recalled = [cell.recalled_bits for cell in cells if cell.recalled_bits is not None]
     first = min(families, key=lambda one: (one.q_without or one.q_value, one.q_value, one.p_value), default=None)
+    in_turns = [cell for cell in cells if cell.sequential]
     return TableVerdict(
         llm=cells[0].llm,
         dataset=cells[0].dataset,
@@ -347,6 +373,9 @@ def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha:
         verdict=verdict,
         p_value=first.p_value if first else None,
         q_value=first.q_value if first else None,
+        e_value=first.e_value if first else None,
+        decided_after=in_turns[0].decided_after if in_turns else None,
+        in_turns=sum(cell.queries or 0 for cell in in_turns) if in_turns else None,
         families=families,
         bound=min(1.0, round(alpha * len(families), 12)) if families else None,
         recalled_bits=sum(recalled) if recalled else None,

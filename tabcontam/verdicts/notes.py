@@ -17,6 +17,7 @@ class NoteKind(StrEnum):
     QUERIES = "queries"  # which of them were asked
     KNOWN = "known"  # rows that the LLMs may know
     REFERENCE = "reference"  # an LLM whose answers count for nothing
+    TURNS = "turns"  # tables that were asked until they were decided
     FACTS = "facts"  # that stand elsewhere, and look like rows
     SEEDS = "seeds"  # merged runs differ in them
     VERSIONS = "versions"

@@ -1,8 +1,9 @@
 """The rule of one column: what a single column carries alone may be facts that stand elsewhere, and is no finding.
 
-The tests whose null is the guesser's say for each column what their p-value is without its cells. A finding of theirs
-counts where it still stands when any one column is left out of all of them; columns of one entity are one. What rests
-on one column is told as that. A test with another null, as of free text, says nothing by column and is not bound.
+The tests whose null is the guesser's say for each column what their p-value, and what was won by bets on their answers,
+is without its cells. A finding of theirs counts where it still stands when any one column is left out of all of them;
+columns of one entity are one. What rests on one column is told as that. A test with another null, as of free text, says
+nothing by column and is not bound.
 
 Matched membership shows whole rows: whoever knows a law by which one column follows from others sees it broken where
 one of those was altered. So it would never stand where any column is left out, and takes no part in what the tests say
@@ -13,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tabcontam.evidence.base import Kind
+from tabcontam.statistics.eprocess import ALL, Wealth, joined, standing
 from tabcontam.statistics.exact import any_dependence
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.wording import rounded
@@ -28,23 +30,66 @@ class Standing(NamedTuple):
     without: str | None
 
 
+class Together(NamedTuple):
+    """What several cells of a table say together: the p-value, what of it stands, and E where answers are bet on."""
+
+    p_value: float
+    standing: Standing
+    e_value: float | None
+
+
+def p_value_of(cell: Result) -> float | None:
+    """The p-value of a cell: 1 / E where its table was asked in turns; None where it has neither."""
+    if cell.sequential:
+        return _p_value(won(cell)[ALL]) if cell.bets else None
+    return cell.p_value
+
+
 def of_cell(cell: Result) -> Standing:
     """What stands of a cell that has a p-value."""
-    return _largest(cell.p_value or 0.0, cell.without)
+    without = cell.without
+    if cell.sequential:
+        without = {group: _p_value(wealth) for group, wealth in won(cell).items() if group != ALL}
+    return _largest(p_value_of(cell) or 0.0, without)
 
 
-def together(cells: Sequence[Result]) -> tuple[float, Standing]:
+def speaks(cell: Result) -> bool:
+    """Whether the bets on a cell's own answers won anything."""
+    return bool(cell.bets) and won(cell)[ALL].won > 0
+
+
+def _p_value(wealth: Wealth) -> float:
+    """1 / E, at most 1."""
+    return float(2.0 ** -max(0.0, wealth.bits))
+
+
+def together(cells: Sequence[Result]) -> Together:
     """The p-value of several cells of a table, whatever their dependence, and what of it stands.
 
-    A column is left out of all cells at once. A cell in which it was not asked keeps its p-value. Matched membership,
-    which would never stand, takes no part beside other tests.
+    Where the answers of several tests are bet on it is 1 / E of all these bets, and so it is where the table was asked
+    in turns. With other cells beside, and of p-values alone, it is Bonferroni's. A column is left out of all cells at
+    once; a cell in which it was not asked stays as it is. Matched membership, which would never stand, takes no part
+    beside other tests.
     """
-    known = [(cell, cell.p_value) for cell in cells if cell.p_value is not None]
-    known = [one for one in known if not _shows_whole_rows(one[0])] or known
-    groups = dict.fromkeys(group for cell, _ in known for group in cell.without)
-    without = {group: any_dependence([cell.without.get(group, p_value) for cell, p_value in known]) for group in groups}
-    p_value = any_dependence([p_value for _, p_value in known])
-    return p_value, _largest(p_value, without)
+    several = sum(bool(cell.bets) for cell in cells) > 1  # one test alone has its own p-value, which is exact
+    parts = [(cell, won(cell) if several or cell.sequential else {}) for cell in cells]
+    bets = joined(own for _, own in parts)
+    known = [(cell, cell.p_value) for cell, own in parts if cell.p_value is not None and not own]
+    known = [one for one in known if not _shows_whole_rows(one[0])] or ([] if bets else known)
+    groups = dict.fromkeys((*(group for cell, _ in known for group in cell.without), *bets))
+
+    def p_value_without(group: str) -> float:
+        by_bets = [_p_value(bets.get(group, bets[ALL]))] if bets else []
+        return any_dependence([*by_bets, *(cell.without.get(group, p_value) for cell, p_value in known)])
+
+    p_value = p_value_without(ALL)
+    least = _largest(p_value, {group: p_value_without(group) for group in groups if group != ALL})
+    return Together(p_value, least, 2.0 ** standing(bets)[0] if bets else None)
+
+
+def won(cell: Result) -> dict[str, Wealth]:
+    """What the bets on a cell's answers came to."""
+    return {group: Wealth(own.memory, own.honest, own.rows) for group, own in cell.bets.items()}
 
 
 def _shows_whole_rows(cell: Result) -> bool:

@@ -27,6 +27,12 @@ FACTS = (
 )
 
 
+E_VALUE = (
+    "E is what one unit became that was bet on the LLM's answers at the odds of a guesser: it ever reaches 100 with a "
+    "probability of 1 in 100 at most for an LLM that has not seen the rows, whenever the asking stops"
+)
+
+
 @dataclass(frozen=True)
 class Column:
     """The cells of one LLM on one dataset, by test; `label` also names what tells two such columns apart."""
@@ -235,6 +241,11 @@ class RunResults:
     def _differing(self) -> dict[str, set[str | None]]:
         return {name: {getattr(cell, name) for cell in self.cells} for name in DIMENSIONS}
 
+    @property
+    def bets(self) -> bool:
+        """Whether what is said of a table rests on bets on its answers."""
+        return any(table.e_value is not None for table in self.tables)
+
     @cached_property
     def subjects(self) -> list[Result]:
         """The cells that count: all but those of controls that joined."""
@@ -273,6 +284,9 @@ class RunResults:
         """What a reader must know before believing a verdict: the rules, and whether the run ended early."""
         run = self.run
         notes = [Note(NoteKind.RULES, self._rules)] if self.calibrated else []
+        if run.until_decided is not None:
+            asked = "the row tests were asked in turns until each table was decided (controls were asked everything)"
+            notes.append(Note(NoteKind.TURNS, f"{asked}. {E_VALUE}"))
         notes += [*self._allowed, *run.notes]
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"

@@ -10,5 +10,6 @@ ALL: Final = "all"
 Over = Literal["llm", "all"]
 FAMILY_OVER: tuple[Over, ...] = (LLM, ALL)  # whose cells share an error budget: an LLM's, or those of all under test
 ALPHA = 0.01  # the share of false discoveries among the contaminated cells of an LLM, and among its tables
+MIN_POWER = 0.25  # the share of remembered rows that has to be findable before a table is let go as not detected
 Queries = int | Literal["paper"] | None  # at most so many in each cell, the paper's own alone, or all
 FAILURES = ("contaminated", "undecided", "knowledge")

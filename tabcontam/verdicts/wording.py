@@ -46,14 +46,23 @@ def shorten(text: str, limit: int, *, tail: bool = False) -> str:
     return f"{text[:limit]}… (+{left_out} characters)"
 
 
+LARGEST = 1e299  # E is counted no further than a little beyond
+
+
 def rounded(key: str, value: float) -> str:
     """A number of a result as people read it: probabilities to two digits, bits to one decimal, shares in percent.
 
     >>> rounded("q_value", 0.00123), rounded("recalled_bits", 212.34), rounded("detectable_share", 0.12)
     ('0.0012', '212.3', '12%')
+    >>> rounded("e_value", 0.51), rounded("e_value", 1530.2), rounded("e_value", 2.44e9)
+    ('0.51', '1,530', '2.4e+09')
     """
     if key in ("p_value", "q_value"):
         return f"{value:.2g}" if value else "under 1e-300"
+    if key == "e_value" and value >= LARGEST:
+        return f"over {LARGEST:.0e}"
+    if key == "e_value":
+        return f"{value:.2g}" if value < 100 else f"{value:,.0f}" if value < 1e6 else f"{value:.1e}"
     if key == "recalled_bits":
         return f"{value:.1f}"
     return f"{value:.0%}" if key == "detectable_share" else f"{value:.4g}"

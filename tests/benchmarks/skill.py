@@ -15,6 +15,8 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from itertools import accumulate
+from math import log2
 from multiprocessing import get_context
 from random import Random
 from tempfile import TemporaryDirectory
@@ -22,7 +24,9 @@ from tempfile import TemporaryDirectory
 from tabcontam.calibration.power import TOGETHER, Judged, Planned, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
 from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.turns import in_turn
 from tabcontam.guesser.chance import bits
+from tabcontam.statistics.eprocess import joined, placed, standing
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.reference import Reference, concede
 from tabcontam.verdicts.rules import ALPHA
@@ -67,6 +71,7 @@ class Counts:
     reasons: Counter[str] = field(default_factory=Counter)  # why the solver's table is undecided
     why: dict[tuple[str, str, str], float] = field(default_factory=dict)  # bits by answerer, test and column
     right: Counter[tuple[str, str, str]] = field(default_factory=Counter)  # cells that gave them
+    in_turns: Counter[str] = field(default_factory=Counter)  # runs in which bets find an answerer at some time
     seconds: float = 0.0  # of the processor
 
     def add(self, answerer: str, judged: Judged, trials: Trials) -> None:
@@ -127,8 +132,17 @@ def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGU
                     counts.add(ALONE, judge(run, trials, ALPHA), trials)
                 trials = beside_reference(run, trials, knowing) if knowing else trials
                 counts.add(answerer, judge(run, trials, ALPHA), trials)
+                counts.in_turns[answerer] += ever_found(run, trials)
     counts.seconds = time.process_time() - began
     return counts
+
+
+def ever_found(run: Planned, trials: Trials) -> bool:
+    """Whether bets on the answers, in their turns, come at any time to what the level asks for."""
+    tests = {id(trial): cell.test for cell in run.cells for trial in trials[cell.test.id]}
+    turns = in_turn(trial for own in trials.values() for trial in own)
+    placed_so_far = accumulate((placed(tests[id(trial)].stakes(trial)) for trial in turns), lambda *two: joined(two))
+    return any(standing(bets)[0] >= -log2(ALPHA) for bets in placed_so_far)
 
 
 def beside_reference(run: Planned, trials: Trials, knowing: Trials) -> Trials:
@@ -201,6 +215,10 @@ def skill_table(results: Sequence[Counts]) -> list[str]:
     found, runs = counted(able, [MEMORISER])
     share = f"{100 * found / max(runs, 1):.1f} %"
     lines.append(f"| **all** | {len(results)} | | {' | '.join(pooled)} | {undecided} | {share} |")
+    asked = ", ".join(
+        f"{who} {rate(sum(one.in_turns[who] for one in results), counted(results, [who])[1])}" for who in SKILLED
+    )
+    lines += ["", f"Asked in turns until a table is decided, at any time accused: {asked}."]
     found, runs = counted(results, [ALONE])
     alone = f"* beside a reference that knows the same facts; without it the solver is accused in {rate(found, runs)}"
     return [*lines, "", alone] if runs else lines

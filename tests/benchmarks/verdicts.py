@@ -141,7 +141,7 @@ def constant(run: Planned) -> dict[str, list[Trial]]:
 
 
 def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
-    likeliest, trials = _likeliest_of_all(cell.queries), []
+    likeliest, trials = likeliest_of_all(cell.queries), []
     for query in cell.queries:
         if cell.test.by_feature:
             given = [likeliest.get(name, "0") for name in query.asked]
@@ -153,7 +153,7 @@ def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
     return trials
 
 
-def _likeliest_of_all(queries: Sequence[Query]) -> dict[str, str]:
+def likeliest_of_all(queries: Sequence[Query]) -> dict[str, str]:
     """For each feature the value, and for the choice the answer, that has most chance over all queries."""
     worth: dict[str, dict[str, float]] = {}
     for query in queries:

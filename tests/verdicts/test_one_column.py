@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from tabcontam.evidence.base import Family, Kind, Verdict
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.cells import Result, TableVerdict, Won
 from tabcontam.verdicts.facts import known_tests
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.judge import conclude, surely_found, tables
+from tabcontam.verdicts.one_column import together
 from tabcontam.verdicts.ranks import ranking
 from tests.report import synthetic
 from tests.report.rendered import judge
@@ -179,3 +180,58 @@ def test_the_gate_takes_no_finding_for_one_of_a_column_that_says_nothing_of_it()
     document["cells"][0] |= {"rests_on": None}
     with pytest.raises(Exception, match="contradict themselves"):
         judge(document)
+
+
+def won(bits: float, rows: int = 5, honest: float = 0.0) -> Won:
+    return Won(memory=(bits,) * 5, honest=(honest,) * 5, rows=rows)
+
+
+def betting(test: str = ONE, bits: float = 20.0, alone: float = 18.0, **of: Any) -> Result:
+    bets = {"": won(bits), "born": won(alone), "height": won(bits)}
+    return replace(clean(test), bets=bets, e_value=2.0**bits, **of)
+
+
+def test_bets_on_several_tests_take_the_place_of_their_p_values() -> None:
+    both = together([betting(bits=20.0, alone=9.0), replace(betting(FULL, bits=0.0, alone=0.0), p_value=1e-30)])
+    assert both.p_value == pytest.approx(2.0**-20)
+    assert both.standing.without == "born"
+    assert both.standing.p_value == pytest.approx(2.0**-9)
+    assert both.e_value == pytest.approx(2.0**9)
+
+
+def test_one_test_alone_has_its_own_p_value() -> None:
+    alone = replace(betting(), p_value=1e-5, without={"born": 1e-3})
+    assert (together([alone]).p_value, together([alone]).standing.p_value) == (1e-5, 1e-3)
+    assert together([alone]).e_value is None
+    beside_other = together([alone, betting(FULL), replace(clean(CUT), p_value=1e-8, without={})])
+    assert beside_other.p_value == pytest.approx(2 * 2.0**-40)  # beside one of no bets: Bonferroni over both
+
+
+def test_bets_of_several_tests_add_up_without_the_same_column() -> None:
+    one, other = betting(bits=8.0, alone=0.0), replace(betting(FULL, bits=8.0), bets={"": won(8.0), "club": won(7.0)})
+    both = together([replace(part, sequential=True, p_value=None, without={}) for part in (one, other)])
+    assert both.p_value == pytest.approx(2.0**-16)  # nothing but bets: 1 / E
+    assert both.standing.without == "born"
+    assert both.standing.p_value == pytest.approx(2.0**-8)
+
+
+def test_bets_that_win_by_one_column_or_by_two_rows_find_nothing() -> None:
+    (found,), table = judged(replace(betting(alone=0.0), sequential=True, p_value=None, without={}, decided_after=9))
+    assert (found.verdict, table.verdict, table.rests_on) == ("not detected", "uninformative", "born")
+    few = {"": won(30.0, rows=2), "born": won(30.0, rows=2)}
+    _, table = judged(replace(betting(), bets=few, sequential=True, p_value=None, without={}, decided_after=9))
+    assert (table.verdict, table.p_value, table.e_value) == ("not detected", 1.0, 1.0)
+
+
+def test_what_an_honest_predictor_wins_is_no_memory() -> None:
+    same = {"": won(30.0, honest=30.0)}
+    assert together([replace(betting(), bets=same, p_value=None, without={})]).p_value == 1
+
+
+def test_a_cell_that_was_asked_in_turns_has_e_in_place_of_p_and_q() -> None:
+    telling = betting(sequential=True, p_value=None, without={}, decided_after=9)
+    silent = replace(betting(FULL, bits=-1.0, alone=-1.0), sequential=True, p_value=None, without={}, decided_after=9)
+    (first, second), table = judged(telling, silent)
+    assert (first.verdict, second.verdict, table.verdict) == ("contaminated", "not detected", "contaminated")
+    assert (first.q_value, first.q_without, second.q_value) == (None, None, None)
+    assert table.reason == "decided after 9 of 130 queries: E = 131,072"

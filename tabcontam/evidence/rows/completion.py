@@ -168,8 +168,8 @@ class FullCompletion(RowTest):
             shown = tuple(range(last - EXAMPLES, last))
             chance = {name: raised(guess, left) for name, guess in guesses[last].cells.items()}
             write, row = partial(prompt, shown), table.rows[last]
-            paper = last == EXAMPLES
-            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last)
+            paper, unsure = last == EXAMPLES, guesses[last].unsure
+            return Query("", write, table.columns, row, room, paper, shown, chance=chance, row=last, unsure=unsure)
 
         paper = [last for last in fitting[:1] if last == EXAMPLES]
         wide = len(table.rows) >= ROOM * (1 + self.further) * BLOCK  # so many that not all places have to be asked

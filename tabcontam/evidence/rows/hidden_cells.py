@@ -55,10 +55,10 @@ class HiddenCells:
         names = tuple(self.table.columns[place] for place in self.places)
         chance = self._chance(row, examples) if blind and row in self.guesses else {}
         write = partial(self.write, row, examples)
-        query = Query(
-            "", write, names, self._cells(row), self.max_tokens, paper, (*examples, row), chance=chance, row=row
-        )
-        return without_missing(query, self.table)
+        shown = (*examples, row)
+        query = Query("", write, names, self._cells(row), self.max_tokens, paper, shown, chance=chance, row=row)
+        unsure = self.guesses[row].unsure if chance else 0.0
+        return without_missing(replace(query, unsure=unsure), self.table)
 
     def papers(self, rng: Random, candidates: Sequence[int]) -> list[Query]:
         """The paper's queries about random candidates. Raises `Skip` where none can be made."""

@@ -21,8 +21,9 @@ from tabcontam.evidence.rows.cells import (
     whole_row,
 )
 from tabcontam.evidence.sentences import few, hardly_found, stated
+from tabcontam.evidence.turns import in_turn
 from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.rounding import worths
+from tabcontam.guesser.rounding import ratios, worths
 from tabcontam.reading.answers import (
     Sort,
     answers,
@@ -38,6 +39,7 @@ from tabcontam.reading.answers import (
 from tabcontam.reading.reading import declines, is_mark, plain, same_value
 from tabcontam.reading.values import decide_values, first_line
 from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.eprocess import Stake, joined, placed
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Cell, Table
 
@@ -61,6 +63,7 @@ class RowTest(Test):
     kind: ClassVar[Kind] = Kind.MEMORIZATION
     by_feature: ClassVar[bool] = True
     referred: ClassVar[bool] = True
+    bet_on: ClassVar[bool] = True
     answering: ClassVar[Answering] = CellAnswers()
 
     def too_small(self, rows: int) -> str | None:
@@ -166,12 +169,13 @@ class RowTest(Test):
         hits = sum(row.hit for row in rows)
         counted = f"{hits} of {len(rows)} {self.whole}, where guessing gets {few(sum(chances))}"
         honest = f", {few(beside / UNIT)} more by who learned from all other rows" if beside >= UNIT else ""
-        gained = f"{recalled:.0f} bits recalled, {few(expected)} expected by chance{honest} ({stated(p_value)})"
+        gained = f"{counted}: {recalled:.0f} bits recalled, {few(expected)} expected by chance{honest}"
         return Evidence(
             statistic="recalled bits",
             value=recalled,
             null=NULL,
-            sentence=f"{counted}: {gained}",
+            sentence=f"{gained} ({stated(p_value)})",
+            counted=gained,
             hits=hits,
             asked=len(rows),
             answered=sum(row.readable for row in rows),
@@ -184,7 +188,18 @@ class RowTest(Test):
             share=detectable_share(readable, level, ahead=beside) if readable else None,
             columns=bits_by((cell.lies_in, cell.bits) for cell in cells),
             without=left_out([cell.lies_in for cell in cells], tail),
+            bets=joined(placed(self.stakes(trial)) for trial in in_turn(trials)),
         )
+
+    def stakes(self, trial: Trial) -> Sequence[Stake]:
+        """A stake for each answered cell, by the guesser's chance; none where it is sure, as of what is conceded."""
+        return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in answered(trial).given if cell.chance < 1]
+
+    def foreseen(self, query: Query) -> tuple[Trial, Trial]:
+        """One gives the row's cells, the other the guesser's likeliest values."""
+        truth = {name: cell for name, cell in zip(query.asked, query.expected, strict=True) if cell is not None}
+        guessed = {name: guess.likeliest for name, guess in query.chance.items() if guess.likeliest is not None}
+        return _answering(query, truth, truth), _answering(query, truth, guessed)
 
     def conceded(self, query: Query, reading: Reading) -> Query:
         """The query in which each cell that the reference gave has chance 1, right or not."""
@@ -256,7 +271,8 @@ class Given:
     """An answered cell: the column, or columns of one entity, that it lies in, its chance, and whether it is right.
 
     `outcomes` are the bits that it can be worth, each with the guesser's chance: for all of its digits, for one fewer
-    and so on. `bits` are those that it is worth.
+    and so on. `bits` are those that it is worth, `ratio` is what a unit staked on it comes to, and `honest` the same of
+    the silent predictor's answer.
 
     `silent` are the bits that the silent predictor got for the cell, `due` those that the guesser expects of it, and
     `luck` is their variance under the guesser.
@@ -267,6 +283,8 @@ class Given:
     right: bool
     outcomes: tuple[tuple[float, float], ...]
     bits: float
+    ratio: float
+    honest: float
     silent: float
     due: float
     luck: float
@@ -283,13 +301,23 @@ class Answered:
     odds: "tuple[Odds, ...]"
 
 
-def _worth(guess: Guess, cell: str, truth: Cell, right: bool) -> tuple[float, tuple[tuple[float, float], ...]]:
-    """The bits of an answered cell, which may be right in fewer digits, and all that it can be worth, with chances."""
-    chances = guess.chances(cell)
-    bits_of = worths(chances)
-    new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
-    place = 0 if right else None if truth is None else guess.precision(cell, truth)
-    return 0.0 if place is None else bits_of[place], tuple(zip(bits_of, new, strict=True))
+@dataclass(frozen=True)
+class _Worth:
+    """What an answered cell, which may be right in fewer digits, is worth: see `Given`."""
+
+    bits: float
+    ratio: float
+    outcomes: tuple[tuple[float, float], ...]
+
+    @classmethod
+    def of(cls, guess: Guess, cell: str, truth: Cell, right: bool) -> "_Worth":
+        """The worth of a cell that was answered, of the true one, and whether they are the same."""
+        chances = guess.chances(cell)
+        bits_of = worths(chances)
+        new = (chance - before for chance, before in zip(chances, (0.0, *chances), strict=False))
+        place = 0 if right else None if truth is None else guess.precision(cell, truth)
+        outcomes = tuple(zip(bits_of, new, strict=True))
+        return cls(0.0, 0.0, outcomes) if place is None else cls(bits_of[place], ratios(chances)[place], outcomes)
 
 
 def answered(trial: Trial) -> Answered:
@@ -314,9 +342,10 @@ def answered(trial: Trial) -> Answered:
         cell = _said(guess, parsed.get(name))
         if cell is not None:
             right = reading is not None and name in reading.right
-            worth, outcomes = _worth(guess, cell, truth[name], right)
+            worth = _Worth.of(guess, cell, truth[name], right)
             lies_in, chance = query.lies_in.get(name, name), min(1.0, guess.of(cell))
-            given[name] = Given(lies_in, chance, right, outcomes, worth, *_silent(guess, truth[name]))
+            honest, *silent = _silent(guess, truth[name])
+            given[name] = Given(lies_in, chance, right, worth.outcomes, worth.bits, worth.ratio, honest, *silent)
     known = [name for name in query.chance if truth[name] is not None]
     return Answered(
         given=tuple(given.values()),
@@ -332,10 +361,18 @@ def _said(guess: Guess, cell: Cell) -> Cell:
     return None if cell is None or (is_mark(cell) and not Sort(guess.values).has(cell)) else cell
 
 
-def _silent(guess: Guess, cell: Cell) -> tuple[float, float, float]:
-    """The bits that the silent predictor got for a cell, those that the guesser expects of its answer, and variance."""
+def _silent(guess: Guess, cell: Cell) -> tuple[float, float, float, float]:
+    """What a unit on the silent predictor's answer comes to, its bits, those that the guesser expects, and variance."""
     if guess.silent is None:
-        return 0.0, 0.0, 0.0
-    bits, outcomes = _worth(guess, guess.silent, cell, same_value(guess.silent, cell))
-    mean = sum(worth * chance for worth, chance in outcomes)
-    return bits, mean, sum(worth * worth * chance for worth, chance in outcomes) - mean * mean
+        return 1.0, 0.0, 0.0, 0.0
+    worth = _Worth.of(guess, guess.silent, cell, same_value(guess.silent, cell))
+    mean = sum(bits * chance for bits, chance in worth.outcomes)
+    variance = sum(bits * bits * chance for bits, chance in worth.outcomes) - mean * mean
+    return worth.ratio, worth.bits, mean, variance
+
+
+def _answering(query: Query, truth: Mapping[str, Cell], cells: Mapping[str, str]) -> Trial:
+    """The read trial of one who gives these cells."""
+    right = tuple(name for name, cell in cells.items() if same_value(cell, truth.get(name)))
+    reading = Reading(cells, hit=len(right) == len(truth), paper_hit=False, readable=True, right=right)
+    return Trial(query, Reply("", State.OK), reading)

@@ -1,0 +1,148 @@
+"""What came of a session: the result of every cell, what it took, and how it ended."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from statistics import fmean
+
+from tabcontam.asking.asker import Asker
+from tabcontam.asking.plan import Options, PlannedCell
+from tabcontam.asking.turns import Turns, table_of
+from tabcontam.evidence.base import State, Trial, Verdict
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.facts import Duration, LlmFacts
+from tabcontam.verdicts.in_turns import result_in_turns
+from tabcontam.verdicts.judge import conclude, result, siblings, unjudged
+from tabcontam.verdicts.reference import Reference, concede
+
+SPARED = "not asked: the row tests before it decided the table"
+
+
+class Account:
+    """A session's account of itself: its results, judged from what was answered so far, and what it took."""
+
+    cells: Sequence[PlannedCell]
+    options: Options
+    reference: str
+    found_by: Mapping[str, CellName]
+    unreachable: Mapping[str, str]
+    skips: Mapping[CellName, str]
+    trials: Mapping[CellName, Mapping[str, Trial]]
+    askers: Mapping[str, Asker]
+    seconds: Mapping[CellName, float]
+    _exposures: dict[tuple[str, str, str], float | None]
+    _turns: Mapping[CellName, Turns]
+
+    def results(self) -> list[Result]:
+        """The result of every cell but the reference's, judged from what was answered."""
+        cells = [
+            replace(
+                self._result(cell),
+                control=cell.subject.joined,
+                exposure=self._exposure(cell),
+                not_averaged=cell.test.not_averaged(cell.table) if cell.queries else None,
+            )
+            for cell in self.cells
+            if not cell.subject.reference
+        ]
+        return conclude(cells, self.options.rules, self.options.alpha, over=self.options.family_over)
+
+    def failures(self) -> str | None:
+        """What the LLMs under test failed with, if not one of their replies came through; else None."""
+        under_test = {cell.name: cell for cell in self.cells if cell.subject.tested}
+        replies = [trial.reply for name in under_test for trial in self.trials.get(name, {}).values()]
+        if any(reply.state is not State.FAILED for reply in replies):
+            return None
+        ended = sorted({line for name in under_test if (line := self._ended(name.llm))})
+        if ended and not self.limit():
+            return "; ".join(ended)
+        if not replies:
+            return None
+        ((detail, _),) = Counter(reply.detail for reply in replies).most_common(1)
+        return f"every one of {len(replies)} requests failed: {detail}"
+
+    def used(self) -> dict[str, LlmFacts]:
+        """What each LLM took: requests, those that were sent again, dollars, and why it ended early, if it did."""
+        return {
+            llm: LlmFacts(
+                spec=llm,
+                requests=asker.requests,
+                retries=asker.retries,
+                dollars=float(asker.dollars) if asker.price else None,
+                ended=asker.ended or None,
+            )
+            for llm, asker in self.askers.items()
+        }
+
+    def durations(self) -> list[Duration]:
+        """How long the answers of each cell took, in seconds, added up; those that were stored took none."""
+        return [
+            Duration(**cell.name._asdict(), seconds=round(self.seconds[cell.name], 3))
+            for cell in self.cells
+            if cell.name in self.seconds and not cell.subject.reference
+        ]
+
+    def limit(self) -> str | None:
+        """The user's limit that the run stopped at, if it did."""
+        return next((asker.ended for asker in self.askers.values() if asker.spent), None)
+
+    def _exposure(self, cell: PlannedCell) -> float | None:
+        """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""
+        model, table = cell.subject.model, cell.table
+        known = (model.spec, table.sha256, table.title)
+        if known not in self._exposures:
+            copies = [model.exposure(table, row) for row in range(len(table.rows))]
+            stated = [copy for copy in copies if copy is not None]
+            self._exposures[known] = round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
+        return self._exposures[known]
+
+    def _ended(self, llm: str) -> str:
+        """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""
+        return self.askers[llm].ended if llm in self.askers else ""
+
+    def _spared(self, cell: PlannedCell) -> int:
+        """How many queries of a cell are not asked, since its table was decided before they would have been."""
+        turns = self._turns.get(table_of(cell)) if cell.deferred else None
+        return len(cell.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
+
+    def _of_reference(self, cell: PlannedCell) -> Reference | None:
+        """The reference with what it answered to a cell's queries; None where it has no say."""
+        if not self.reference or not cell.test.referred:
+            return None
+        own = self.trials.get(cell.name._replace(llm=self.reference), {})
+        return Reference(self.reference, list(own.values()))
+
+    def _conceded(self, cell: PlannedCell, trial: Trial) -> Trial:
+        """A read trial without what the reference answered, too."""
+        return concede(cell.test, [trial], self._of_reference(cell)).weighed[0]
+
+    def _result(self, cell: PlannedCell) -> Result:
+        trials = self.trials.get(cell.name, {})
+        skip = cell.skip or self.skips.get(cell.name)
+        if skip and not trials:
+            return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip, lacks=cell.lacks)
+        if cell.uninformative:
+            return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
+        turns = self._turns.get(table_of(cell))
+        if cell.sequential and turns is not None and (trials or turns.decided):
+            own = list(trials.values())
+            ended, reference = skip or self._ended(cell.name.llm) or "", self._of_reference(cell)
+            return result_in_turns(cell.name, cell.test, own, len(cell.written), turns.decided, ended, reference)
+        if self._spared(cell):
+            return unjudged(cell.name, cell.test, Verdict.SKIPPED, SPARED)
+        if not trials:
+            unanswered = self.unreachable.get(cell.name.llm) or self._ended(cell.name.llm)
+            verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
+            return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
+        asked = [trials[query.id] for query in cell.written if query.id in trials]
+        ended = skip or self._ended(cell.name.llm)
+        beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
+        rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)
+        return result(cell.name, cell.test, asked, len(cell.written), rules, at, ended, reference, beside)
+
+    def _unasked(self, llm: str) -> str:
+        """Why nothing was asked of an LLM."""
+        if llm in self.found_by:
+            name = self.found_by[llm]
+            return f"not asked: -x stopped after {name.test} on {name.dataset} was found contaminated"
+        return self.unreachable.get(llm) or self._ended(llm) or "not asked: the run ended before"

@@ -1,0 +1,85 @@
+"""Tables that are asked in turns until they are decided: what was answered before is taken up when its turn comes.
+
+A run that finds every answer in a folder or in the store decides after as many queries as one that pays for them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from tabcontam.asking.plan import Options, PlannedCell
+from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.groups import grouped
+from tabcontam.verdicts.cells import CellName
+from tabcontam.verdicts.until_decided import Decided, Deciding
+
+Slot = tuple[PlannedCell, Query]
+Taken = Callable[[PlannedCell, Trial], None]  # keeps a trial
+Conceded = Callable[[PlannedCell, Trial], Trial]  # a trial without what the reference answered, too
+
+
+@dataclass(eq=False)
+class Turns:
+    """The queries of one LLM about one table in their turns, and those answers that wait for theirs."""
+
+    cells: Sequence[PlannedCell]
+    slots: Sequence[Slot]
+    deciding: Deciding
+    waiting: dict[tuple[CellName, str], Trial] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> "Turns":
+        """Those of the cells of one LLM and one table."""
+        slots = sorted(((cell, query) for cell in cells for query in cell.queries), key=lambda slot: slot[1].turn or 0)
+        by_test = {cell.test.id: cell for cell in cells}
+
+        def weighed(test: Test, trial: Trial) -> Trial:
+            return conceded(by_test[test.id], trial)
+
+        queries = [(cell.test, query) for cell, query in slots]
+        return cls(cells, slots, Deciding(queries, cells[0].table_level, options.min_power, weighed))
+
+    @property
+    def decided(self) -> Decided | None:
+        """How the table was decided, if it has been."""
+        return self.deciding.decided
+
+    @property
+    def next(self) -> list[Slot]:
+        """What is still to be asked whatever is answered to it, and has no answer."""
+        return [slot for slot in self._needed if not self.has(*slot)]
+
+    @property
+    def _needed(self) -> Sequence[Slot]:
+        first = len(self.deciding.trials)
+        return self.slots[first : first + len(self.deciding.next)]
+
+    def has(self, cell: PlannedCell, query: Query) -> bool:
+        """Whether the answer to a query is there and waits for its turn."""
+        return (cell.name, query.id) in self.waiting
+
+    def wait(self, cell: PlannedCell, trial: Trial) -> None:
+        """Hold the read answer to a query until its turn comes."""
+        self.waiting[cell.name, trial.query.id] = trial
+
+    def take(self, taken: Taken) -> int:
+        """Take up the answers whose turn has come, up to the first that is not there; how many they were."""
+        before = len(self.deciding.trials)
+        while needed := self._needed:
+            for cell, query in needed:
+                trial = self.waiting.pop((cell.name, query.id), None)
+                if trial is None:
+                    return len(self.deciding.trials) - before
+                taken(cell, trial)
+                self.deciding.add(trial)
+        return len(self.deciding.trials) - before
+
+
+def table_of(cell: PlannedCell) -> CellName:
+    """What the cells of one LLM and one table have in common, as it is asked about."""
+    return cell.name._replace(test="")
+
+
+def turns_of(cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[CellName, Turns]:
+    """The turns of each LLM and table that is asked in turns."""
+    own = grouped([cell for cell in cells if cell.sequential and cell.queries], table_of)
+    return {place: Turns.of(cells, options, conceded) for place, cells in own.items()}

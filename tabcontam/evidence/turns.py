@@ -1,0 +1,71 @@
+"""In which order the queries of a table are bet on: its tests in turns, the most telling query of each first.
+
+A bet is fair only on cells that nothing before it has shown: neither to the LLM in a prompt nor to us as the truth of
+an answer. So no row is bet on that an earlier query of the order asks or shows. Small tables show most of their rows
+before long; therefore a query is put off that would spoil others which tell more than it does.
+
+The order follows from what prompts show and from how unsure the guesser is by that, never from a hidden cell.
+"""
+
+from collections import defaultdict
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from tabcontam.evidence.base import Query, Trial
+from tabcontam.groups import grouped
+
+Key = TypeVar("Key", bound=Hashable)
+HALF = 0.5
+Place = tuple[int, int]  # of a query: the number of its test, and its own
+
+
+def in_turns(queries: Mapping[Key, Sequence[Query]]) -> dict[Key, tuple[Query, ...]]:
+    """The queries of several tests about one table, in the order that they had, each with its turn.
+
+    One that is not bet on, since an earlier one spoils it or nothing is known of what guessing gets, has no turn.
+    """
+    order = {place: turn for turn, place in enumerate(_order(list(queries.values())))}
+    return {
+        key: tuple(replace(query, turn=order.get((test, number))) for number, query in enumerate(own))
+        for test, (key, own) in enumerate(queries.items())
+    }
+
+
+def in_turn(trials: Iterable[Trial]) -> list[Trial]:
+    """Those that are bet on, in their turns."""
+    return sorted((trial for trial in trials if trial.query.turn is not None), key=lambda trial: trial.query.turn or 0)
+
+
+def _order(tests: Sequence[Sequence[Query]]) -> list[Place]:
+    left = {
+        (test, number): query
+        for test, own in enumerate(tests)
+        for number, query in enumerate(own)
+        if query.chance and query.row is not None
+    }
+    about = defaultdict[int | None, list[Place]](list)
+    for place, query in left.items():
+        about[query.row].append(place)
+    spoils = {
+        place: [other for row in {*query.rows, query.row} for other in about.get(row, ()) if other != place]
+        for place, query in left.items()
+    }
+
+    def gain(place: Place) -> float:
+        return left[place].unsure - sum(left[other].unsure for other in spoils[place] if other in left)
+
+    order: list[Place] = []
+    rounds = 0
+    while left:
+        best = [max(own, key=gain) for own in grouped(left, lambda place: place[0]).values()]
+        most = max(map(gain, best))
+        # a test waits whose queries spoil more than they tell, and every second time one that tells little
+        least = min(0.0, most) if rounds % 2 else min(most, HALF * most)
+        rounds += 1
+        for place in best:
+            if place in left and gain(place) >= least:
+                order.append(place)
+                for gone in (place, *spoils[place]):
+                    left.pop(gone, None)
+    return order

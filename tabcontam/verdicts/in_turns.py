@@ -1,0 +1,74 @@
+"""The results of a table whose tests were asked in turns until it was decided."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tabcontam.evidence.base import Test, Trial, Verdict
+from tabcontam.evidence.turns import in_turn
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.decisions import ENOUGH, Decision, unanswered
+from tabcontam.verdicts.judge import result
+from tabcontam.verdicts.reference import Reference
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tabcontam.verdicts.until_decided import Decided
+
+
+def result_in_turns(
+    name: CellName,
+    test: Test,
+    trials: Sequence[Trial],
+    planned: int,
+    decided: Decided | None,
+    ended: str = "",
+    reference: Reference | None = None,
+) -> Result:
+    """The result of a cell whose table was asked in turns until it was `decided`, from the cell's own read trials.
+
+    E stands in place of its p-value and interval. `decided` is None where the run ended before.
+    """
+    cell = result(name, test, trials, planned, CALIBRATED, ALPHA, ended, reference, in_turns=True)
+    decision = _in_turns(cell, trials, decided, ended)
+    return replace(
+        cell,
+        verdict=decision.verdict,
+        reason=decision.reason,
+        paper_verdict=cell.paper_verdict if len(trials) == planned else None,
+        cut_short=decided is None,
+        p_value=None,
+        interval=None,
+        interval_of=None,
+        without={},
+        sequential=True,
+        decided_after=decided.asked if decided else None,
+        detectable_share=decided.share if decided else None,
+    )
+
+
+def again_in_turns(
+    cell: Result, cells: Sequence[Result], test: Test, trials: Sequence[Trial], reference: Reference | None
+) -> Result:
+    """The result of such a cell of a past run, judged again from the read trials that were weighed then."""
+    asked = cell.decided_after
+    if asked is None:
+        return result_in_turns(cell.key, test, in_turn(trials), cell.queries, None, "", reference)
+    own = [one for one in cells if one.sequential and (one.llm, one.table) == (cell.llm, cell.table)]
+    planned = sum(one.queries for one in own)
+    unread = asked < planned and cell.verdict is Verdict.NO_ANSWER
+    found = asked < planned and cell.detectable_share is None and not unread
+    weighed = [trial for trial in in_turn(trials) if (trial.query.turn or 0) < asked]
+    decided = Decided(asked, planned, found, cell.detectable_share, unread=unread)
+    return result_in_turns(cell.key, test, weighed, cell.queries, decided, "", reference)
+
+
+def _in_turns(cell: Result, trials: Sequence[Trial], decided: Decided | None, ended: str) -> Decision:
+    """What such a cell is called where its own bets find nothing."""
+    if decided is None:
+        return Decision(Verdict.NO_ANSWER, f"the run ended before the table was decided{ended and f': {ended}'}")
+    if decided.found or (not trials and not decided.unread):
+        stopped = f"the table was decided after {decided.asked} of {decided.planned} queries of its row tests"
+        return Decision(Verdict.UNINFORMATIVE, stopped)
+    if decided.unread or (cell.answered or 0) < ENOUGH * len(trials):
+        return Decision(Verdict.NO_ANSWER, unanswered(trials))
+    if decided.share is None:
+        return Decision(Verdict.UNINFORMATIVE, "not even an LLM that remembers all rows would surely have been found")
+    return Decision(Verdict.NOT_DETECTED)

@@ -1,0 +1,140 @@
+"""One LLM and one table, asked query by query until the verdict is reached: when is it, and how many more are needed?
+
+Bets on the answers (`statistics.eprocess`) may be looked at after every query. Asking stops
+
+- when E has come to what the run's level asks for: the table is contaminated, or
+- when an LLM that remembers a share of the rows would have been found by now in 95 % of cases: it is let go, or
+- when none of the first answers could be read: there is no answer, or
+- when no query is left.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
+from math import log2
+
+from tabcontam.evidence.base import Query, Test, Trial
+from tabcontam.statistics.eprocess import Bets, joined, placed, standing
+from tabcontam.statistics.exact import TARGET
+
+UNREAD = 20  # answers, none of them readable, after which nothing more is asked
+Asked = tuple[Test, Query]
+Weighed = Callable[[Test, Trial], Trial]  # a trial without what a reference answered, too
+
+
+@dataclass(frozen=True)
+class Decided:
+    """How asking a table in turns ended: after `asked` of `planned` queries.
+
+    `found` says that E came to what the level asks for. Else `share` of the rows is the least that an LLM has to
+    remember to have been found in 95 % of cases; None where not even all are enough.
+    """
+
+    asked: int
+    planned: int
+    found: bool
+    share: float | None = None
+    let_go: bool = False  # the share is the one that was wanted
+    unread: bool = False  # no answer could be read
+
+    @property
+    def verdict_reached(self) -> bool:
+        """Whether it ended by a verdict, and not for want of queries."""
+        return self.found or self.let_go or self.unread
+
+
+@dataclass(frozen=True)
+class _Foreseen:
+    """What bets on a query come to for one who remembers its row, and for one who guesses."""
+
+    remembered: Bets
+    guessed: Bets
+
+
+class Deciding:
+    """The queries of one table in their turns, and the read trials of the first of them.
+
+    `level` is the p-value at which the table is a finding for sure; `share` that of the rows which an LLM has to
+    remember to have been found before it is let go.
+    """
+
+    def __init__(self, queries: Sequence[Asked], level: float, share: float, weighed: Weighed) -> None:
+        self.queries = queries
+        self.trials: list[Trial] = []
+        self._bits, self._share, self._weighed = -log2(level), share, weighed
+        self._bets: Bets = {}
+
+    @property
+    def next(self) -> Sequence[Asked]:
+        """The queries that are still to be asked, whatever is answered to them: all of them may be asked at once."""
+        return () if self.decided else self.queries[len(self.trials) : self._needed]
+
+    def add(self, trial: Trial) -> None:
+        """The read trial of the first query that has none."""
+        test, _ = self.queries[len(self.trials)]
+        self.trials.append(trial)
+        self._bets = joined([self._bets, placed(test.stakes(self._weighed(test, trial)))])
+        vars(self).pop("decided", None)
+        if not trial.readable:
+            vars(self).pop("_let_go", None)  # no memory would have been seen in it
+
+    @cached_property
+    def decided(self) -> Decided | None:
+        """How it ended, if it has."""
+        asked, planned = len(self.trials), len(self.queries)
+        if self._won(self._bets):
+            return Decided(asked, planned, found=True)
+        if self._let_go is not None and asked >= self._let_go:
+            return Decided(asked, planned, found=False, share=self._share, let_go=True)
+        if asked >= UNREAD and not any(trial.readable for trial in self.trials):
+            return Decided(asked, planned, found=False, unread=True)
+        return Decided(asked, planned, found=False, share=self._least_share) if asked == planned else None
+
+    def _won(self, bets: Bets) -> bool:
+        return bool(bets) and standing(bets)[0] >= self._bits
+
+    @property
+    def _needed(self) -> int:
+        """After how many queries it can be decided at the earliest: where all answers to come are right."""
+        asked, last = len(self.trials), self._let_go or len(self.queries)
+        if not any(trial.readable for trial in self.trials):
+            last = max(asked + 1, min(last, UNREAD))
+        ahead = accumulate(
+            self._foreseen[asked:last], lambda bets, one: joined([bets, one.remembered]), initial=self._bets
+        )
+        soonest = (place for place, bets in enumerate(ahead, start=asked) if place > asked and self._won(bets))
+        return next(soonest, last)
+
+    @cached_property
+    def _foreseen(self) -> list[_Foreseen]:
+        return [
+            _Foreseen(*(self._bets_on(test, trial) for trial in test.foreseen(query))) for test, query in self.queries
+        ]
+
+    def _bets_on(self, test: Test, trial: Trial) -> Bets:
+        return placed(test.stakes(self._weighed(test, trial)))
+
+    @cached_property
+    def _let_go(self) -> int | None:
+        """After how many queries who remembers the share would have been found, if all to come are answered."""
+        return self._found_after(self._share)
+
+    def _found_after(self, share: float) -> int | None:
+        """The same for any share; None where it is too small to be found that surely."""
+        from tabcontam.statistics.power import BetPower
+
+        power = BetPower(share, self._bits)
+        for place, foreseen in enumerate(self._foreseen):
+            if place >= len(self.trials) or self.trials[place].readable:
+                power.add(foreseen.remembered, foreseen.guessed)
+            if power.power >= TARGET:
+                return place + 1
+        return None
+
+    @property
+    def _least_share(self) -> float | None:
+        """The smallest share, in hundredths, that would have been found; None where not even all rows are enough."""
+        from tabcontam.statistics.power import smallest
+
+        return smallest(lambda share: self._found_after(share) is not None)

@@ -1,0 +1,301 @@
+"""Runs that ask until a table is decided: few queries, each paid for once, and a verdict that stands."""
+
+import asyncio
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import tabcontam
+from tabcontam.asking.plan import Options, Subject, plan
+from tabcontam.asking.progress import Progress
+from tabcontam.asking.replies import Store
+from tabcontam.asking.session import Session
+from tabcontam.asking.trials import Journal
+from tabcontam.cli.commands import main
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
+from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.reading.words import english
+from tabcontam.runs.folder import merge, rescore
+from tabcontam.subjects.base import Form, Model, Request
+from tabcontam.subjects.known.simulated import SimulatedModel
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table
+from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.judge import tables
+from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED
+from tests.made_tables import ships
+
+ROWS = [test for test in all_tests() if test.row_test and by_id()[test.id].bet_on]
+MATCHED = by_id()["matched_membership"]
+IN_TURNS = Options(until_decided=True)
+IS = load_serializers()["is"]
+
+
+class Teller(Model):
+    """An LLM on a server, which answers as a simulated one does and counts what it is asked."""
+
+    spec = "teller:one"
+    control = False
+    local = True
+    version = "7"
+    form = Form.CHAT
+    capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+
+    def __init__(self, kind: str, ends_after: int = 10**6) -> None:
+        self.kind, self.asked, self.ends_after = kind, [0], ends_after
+        self.session: Session | None = None
+        self.inner: Model | None = None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        return {"provider": "teller", "address": "here", "model": self.kind}
+
+    def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
+        self.inner = SimulatedModel(self.kind, 0, table, queries)
+        return self
+
+    async def generate(self, request: Request) -> Reply:
+        self.asked[0] += 1
+        if self.asked[0] == self.ends_after and self.session:
+            self.session.stop()
+        await asyncio.sleep(0)
+        assert self.inner is not None
+        return await self.inner.generate(request)
+
+
+def asked(
+    model: Teller, folder: Path, store: Store | None = None, options: Options = IN_TURNS, tests: Sequence[Test] = ROWS
+) -> list[Result]:
+    """The results of a run, as a run asks: what was answered before is recalled first."""
+    cells = plan([Subject(model)], [ships(300)], [IS], tests, options)
+    folder.mkdir(exist_ok=True)
+    session = Session(cells, options, english(), Journal(folder), Progress(), store or Store())
+    model.session = session
+
+    async def whole() -> None:
+        session.recall()
+        await session.ask()
+        await session.close()
+
+    asyncio.run(whole())
+    return session.results()
+
+
+def of_table(cells: Sequence[Result]) -> TableVerdict:
+    (table,) = tables(cells, CALIBRATED, ALPHA)
+    return table
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with closing(Store.open(tmp_path / "replies.sqlite")) as opened:
+        yield opened
+
+
+def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: Path) -> None:
+    model = Teller("oracle")
+    cells = asked(model, tmp_path / "run")
+    table = of_table(cells)
+    assert table.verdict is Verdict.CONTAMINATED
+    assert table.decided_after == model.asked[0] <= 5
+    assert table.in_turns == sum(cell.queries for cell in cells) > 80
+    assert table.reason.startswith(f"decided after {table.decided_after} of {table.in_turns} queries: E = ")
+    for cell in cells:
+        assert (cell.sequential, cell.cut_short, cell.decided_after) == (True, False, table.decided_after)
+        assert (cell.p_value, cell.q_value, cell.interval, cell.without) == (None, None, None, {})
+        assert "p = " not in (cell.sentence or "")
+    telling = [cell for cell in cells if cell.hits]
+    assert telling
+    assert {cell.verdict for cell in telling} == {Verdict.CONTAMINATED}
+    assert all("(E = " in (cell.sentence or "") for cell in telling)
+
+
+def test_who_guesses_is_let_go(tmp_path: Path) -> None:
+    model = Teller("guesser")
+    cells = asked(model, tmp_path / "run")
+    table = of_table(cells)
+    assert table.verdict is Verdict.NOT_DETECTED
+    assert table.decided_after == model.asked[0] <= 60
+    assert {cell.verdict for cell in cells} == {Verdict.NOT_DETECTED}
+    assert {cell.detectable_share for cell in cells} == {0.25}
+    assert table.reason.endswith("an LLM that remembers 25% of the rows would have been found")
+
+
+def test_the_same_folder_asks_nothing_again(tmp_path: Path) -> None:
+    first, again = Teller("memoriser:0.5"), Teller("memoriser:0.5")
+    before = asked(first, tmp_path / "run")
+    assert asked(again, tmp_path / "run") == before
+    assert again.asked == [0]
+
+
+def test_stored_replies_of_a_whole_run_decide_after_as_many_queries_as_paid_ones(tmp_path: Path, store: Store) -> None:
+    fresh, whole, stored = Teller("memoriser:0.5"), Teller("memoriser:0.5"), Teller("memoriser:0.5")
+    expected = asked(fresh, tmp_path / "fresh")
+    asked(whole, tmp_path / "whole", store, Options())
+    assert whole.asked[0] > 100
+    assert asked(stored, tmp_path / "stored", store) == expected
+    assert stored.asked == [0]
+    assert len(list(Journal(tmp_path / "stored").lines())) == fresh.asked[0]  # nothing that was not looked at
+
+
+@pytest.mark.parametrize("ends_after", [1, 4, 9])
+def test_a_run_that_was_cut_off_goes_on_where_it_ended_and_calls_nothing_clean(tmp_path: Path, ends_after: int) -> None:
+    whole, first = Teller("guesser"), Teller("guesser", ends_after)
+    expected = asked(whole, tmp_path / "whole")
+    cut = asked(first, tmp_path / "run")
+    assert first.asked[0] < whole.asked[0]
+    assert {cell.verdict for cell in cut} <= {Verdict.NO_ANSWER, Verdict.SKIPPED}  # of what was not asked at all
+    assert all(cell.cut_short and cell.decided_after is None for cell in cut)
+    rest = Teller("guesser")
+    assert asked(rest, tmp_path / "run") == expected
+    assert rest.asked[0] + first.asked[0] == whole.asked[0]
+
+
+def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_path: Path) -> None:
+    *_, spared = asked(Teller("oracle"), tmp_path / "found", tests=[*ROWS, MATCHED])
+    assert (spared.verdict, spared.cut_short) == (Verdict.SKIPPED, False)
+    assert spared.reason == "not asked: the row tests before it decided the table"
+    hardly = Options(until_decided=True, min_power=0.004)
+    *rows, membership = asked(Teller("guesser"), tmp_path / "open", options=hardly, tests=[*ROWS, MATCHED])
+    assert {cell.decided_after for cell in rows} == {sum(cell.queries for cell in rows)}
+    assert (membership.verdict, membership.sequential) == (Verdict.NOT_DETECTED, False)
+    assert membership.p_value is not None
+
+
+def test_the_papers_own_queries_are_left_out_unless_asked_for() -> None:
+    def papers(options: Options) -> int:
+        cells = plan([Subject(Teller("oracle"))], [ships(300)], [IS], ROWS, options)
+        return sum(query.paper for cell in cells for query in cell.queries)
+
+    assert papers(IN_TURNS) == 0
+    assert papers(Options(until_decided=True, papers_too=True)) > 5
+    assert papers(Options()) == 11
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return tmp_path
+
+
+ASK = ["--dataset", "iris", "-m", "rows", "--until-decided"]
+
+
+def test_the_command_line_says_when_it_was_decided_and_what_e_means(
+    here: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    llms = ["--llm", "simulated:oracle", "--llm", "simulated:guesser"]
+    assert main(["run", *llms, *ASK, "--out", "run"]) == 0
+    said = capsys.readouterr()
+    shown = " ".join(said.out.split())
+    assert "simulated:oracle: iris: its row tests ended after " in said.err
+    assert "E is what one unit became that was bet on the LLM's answers" in shown
+    found = tabcontam.load_results("run").run_results
+    oracle, guesser, *controls = found.tables_in_order
+    assert f"decided after {oracle.decided_after} of {oracle.in_turns} queries: E = " in shown
+    assert (oracle.verdict, guesser.verdict) == (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+    assert found.run.until_decided == 0.25
+    assert [note.kind for note in found.notes if note.kind is NoteKind.TURNS] == [NoteKind.TURNS]
+    assert [table.decided_after for table in controls] == [None, None]  # controls are asked everything
+    assert all(cell.p_value is not None for cell in found.cells if cell.control and cell.queries)
+    assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.25"]) == 0
+    assert main(["gate", "run", "--llm", "simulated:guesser", "--min-power", "0.2"]) == 6
+    assert main(["gate", "run", "--llm", "simulated:oracle"]) == 1
+    before = found.cells, found.tables
+    again = rescore(Path("run"), None)
+    assert (again.cells, again.tables) == before
+    merged = merge([Path("run")], Path("merged"))
+    assert merged.tables == found.tables
+    assert "bet on the LLM&#39;s answers" in Path("run/index.html").read_text("utf-8")
+
+
+def test_no_readable_answer_is_no_verdict_and_the_gate_cannot_tell(here: Path) -> None:
+    order = ["--llm", "simulated:decliner", *ASK, "--no-controls", "--out", "run"]
+    assert main(["run", *order]) == 0
+    (table,) = tabcontam.load_results("run").run_results.tables
+    assert (table.verdict, table.decided_after) == (Verdict.NO_ANSWER, 20)
+    assert main(["gate", "run"]) == 6
+    assert rescore(Path("run"), None).tables == (table,)
+
+
+def test_min_power_says_when_a_table_is_let_go(here: Path) -> None:
+    half = tabcontam.run("simulated:guesser", "iris", marks="rows", until_decided=True, min_power=0.5, controls=False)
+    tenth = tabcontam.run("simulated:guesser", "iris", marks="rows", until_decided=True, min_power=0.15, controls=False)
+    counts = [results.run_results.tables[0].decided_after or 0 for results in (half, tenth)]
+    assert counts[0] < counts[1]
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (["--rules", "paper"], "--until-decided decides by the calibrated rules; leave --rules paper out"),
+        (["--queries", "paper"], "leave --queries paper out"),
+    ],
+)
+def test_what_contradicts_it_is_refused(
+    here: Path, capsys: pytest.CaptureFixture[str], more: Sequence[str], said: str
+) -> None:
+    assert main(["run", "--llm", "simulated:oracle", *ASK, *more, "--out", "run"]) == 4
+    assert said in capsys.readouterr().err
+    assert not Path("run").exists()
+
+
+def test_another_way_to_ask_does_not_continue_a_run(here: Path) -> None:
+    again = partial(tabcontam.run, "simulated:oracle", "iris", marks="rows", controls=False, out="run")
+    again(until_decided=True)
+    with pytest.raises(UsageError, match=r"run with --until-decided --min-power 0\.25; choose another folder"):
+        again()
+    with pytest.raises(UsageError, match="choose another folder"):
+        again(until_decided=True, min_power=0.1)
+
+
+def test_the_plan_says_that_it_asks_at_most(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--llm", "simulated:oracle", *ASK, "--dry-run"]) == 0
+    assert "to ask, until the table is decided" in capsys.readouterr().out
+
+
+def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
+    knowing, reference = Teller("oracle"), Teller("oracle")
+    reference.spec = "teller:reference"
+    subjects = [Subject(reference, reference=True), Subject(knowing)]
+    cells = plan(subjects, [ships(300)], [IS], ROWS, IN_TURNS)
+    (tmp_path / "run").mkdir()
+    session = Session(cells, IN_TURNS, english(), Journal(tmp_path / "run"), Progress(), Store())
+
+    async def whole() -> None:
+        session.recall()
+        await session.ask()
+        await session.close()
+
+    asyncio.run(whole())
+    table = of_table(session.results())
+    assert table.verdict is not Verdict.CONTAMINATED
+    assert table.e_value is not None
+    assert table.e_value <= 1
+
+
+def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
+    found = tabcontam.run(
+        "simulated:oracle", ["iris", "wine"], marks="rows", until_decided=True, stop_at_first=True, controls=False
+    ).run_results
+    iris, wine = sorted(found.tables, key=lambda table: table.dataset)
+    decided = [table for table in (iris, wine) if table.verdict is Verdict.CONTAMINATED]
+    assert len(decided) >= 1
+    for cell in found.cells:
+        if cell.sequential is False and cell.queries:
+            assert cell.reason is not None
+            assert "not asked: -x stopped after" in cell.reason
+
+
+def test_an_llm_that_cannot_be_reached_is_no_answer(here: Path) -> None:
+    dead = "openai:one@http://127.0.0.1:9/v1"
+    found = tabcontam.run([dead, "simulated:guesser"], "iris", marks="rows", until_decided=True, controls=False)
+    mine = [cell for cell in found.run_results.cells if cell.llm == dead and cell.queries]
+    assert mine
+    assert {cell.verdict for cell in mine} == {Verdict.NO_ANSWER}
