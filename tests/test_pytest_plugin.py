@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from functools import partial
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +17,10 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tabcontam.api import load_results
+from tabcontam.pytest_plugin.marks import uncontaminated
 from tabcontam.verdicts.document import as_json
+from tabcontam.verdicts.rules import MIN_POWER
 from tests.commands import tabcontam
 
 pytest_plugins = ["pytester"]
@@ -629,3 +633,29 @@ def test_the_fixture_says_where_results_would_come_from(pytester: pytest.Pyteste
     pytester.makepyfile("def test_results(tabcontam_results): ...")
     _, outcomes = session(pytester)
     assert "no results; give --tabcontam-report RUN_DIR, or mark tests uncontaminated" in outcomes["test_results"]
+
+
+def test_a_mark_may_ask_until_a_table_is_decided() -> None:
+    mark = partial(uncontaminated, "llama3", "iris", contaminated="fail", undecided="skip")
+    shares = [
+        mark().asking.until_decided,
+        mark(min_power=0.1).asking.until_decided,
+        mark(until_decided=True).asking.until_decided,
+        mark(until_decided=True, min_power=0.1).asking.until_decided,
+    ]
+    assert shares == [None, None, MIN_POWER, 0.1]
+
+
+def test_a_mark_asks_no_more_than_its_verdict_needs(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        f"""
+        import pytest
+        @pytest.mark.uncontaminated("{CLEAN}", "iris", until_decided=True)
+        def test_clean(): ...
+        """
+    )
+    session(pytester)[0].assert_outcomes(passed=1)
+    (results,) = pytester.path.rglob("results.json")
+    run = load_results(results.parent).run_results
+    assert run.run.until_decided == MIN_POWER
+    assert [table.decided_after for table in run.tables if table.llm == CLEAN] != [None]

@@ -23,6 +23,7 @@ from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.gate import Conclusion
+from tabcontam.verdicts.rules import MIN_POWER
 from tabcontam.verdicts.whole import check_whole
 from tabcontam.verdicts.wording import visible
 from tabcontam.version import __version__
@@ -135,6 +136,8 @@ class Gate:
                 send_rows=asking.send_rows,
                 known=[self._file(name) for name in asking.known],
                 reference=asking.reference,
+                until_decided=asking.until_decided is not None,
+                min_power=asking.until_decided or MIN_POWER,
                 progress=shown,
             )
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.verdicts.rules import FAILURES, PAPER, Queries
+from tabcontam.verdicts.rules import FAILURES, MIN_POWER, PAPER, Queries
 
 STOPS = ("fail", "xfail", "skip")  # the severest first
 RUN = "run"
@@ -26,6 +26,7 @@ class Asking:
     send_rows: bool
     known: tuple[str, ...] = ()
     reference: str | None = None
+    until_decided: float | None = None  # the share of rows by which a table is let go, where it is asked so
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,7 @@ def uncontaminated(
     send_rows: bool = False,
     known: str | Path | Sequence[str | Path] = (),
     reference: str | None = None,
+    until_decided: bool = False,
 ) -> Condition:
     """The mark's arguments, checked. Raises ValueError with one line."""
     listed = (fail_on,) if isinstance(fail_on, str) else fail_on
@@ -100,7 +102,8 @@ def uncontaminated(
         "reference", reference, reference is None or (isinstance(reference, str) and reference), "the name of an LLM"
     )
     allowed = tuple(sorted(map(str, files)))
-    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference)
+    let_go = (min_power or MIN_POWER) if until_decided else None
+    asking = Asking(llm, serializer, prompts, target, queries, bool(send_rows), allowed, reference, let_go)
     return Condition(asking, str(dataset), contaminated, undecided, tuple(listed), min_power)
 
 

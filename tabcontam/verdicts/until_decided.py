@@ -85,11 +85,16 @@ class Deciding:
         asked, planned = len(self.trials), len(self.queries)
         if self._won(self._bets):
             return Decided(asked, planned, found=True)
-        if self._let_go is not None and asked >= self._let_go:
-            return Decided(asked, planned, found=False, share=self._share, let_go=True)
-        if asked >= UNREAD and not any(trial.readable for trial in self.trials):
+        if self._silent and asked >= UNREAD:
             return Decided(asked, planned, found=False, unread=True)
+        if not self._silent and self._let_go is not None and asked >= self._let_go:
+            return Decided(asked, planned, found=False, share=self._share, let_go=True)
         return Decided(asked, planned, found=False, share=self._least_share) if asked == planned else None
+
+    @property
+    def _silent(self) -> bool:
+        """Whether something was asked and no answer could be read."""
+        return bool(self.trials) and not any(trial.readable for trial in self.trials)
 
     def _won(self, bets: Bets) -> bool:
         return bool(bets) and standing(bets)[0] >= self._bits
@@ -97,20 +102,17 @@ class Deciding:
     @property
     def _needed(self) -> int:
         """After how many queries it can be decided at the earliest: where all answers to come are right."""
-        asked, last = len(self.trials), self._let_go or len(self.queries)
-        if not any(trial.readable for trial in self.trials):
-            last = max(asked + 1, min(last, UNREAD))
-        ahead = accumulate(
-            self._foreseen[asked:last], lambda bets, one: joined([bets, one.remembered]), initial=self._bets
-        )
+        asked, planned = len(self.trials), len(self.queries)
+        last = min(UNREAD, planned) if self._silent else self._let_go or planned
+        to_come = (one.remembered for one in self._foreseen[asked:last])
+        ahead = accumulate(to_come, lambda bets, more: joined([bets, more]), initial=self._bets)
         soonest = (place for place, bets in enumerate(ahead, start=asked) if place > asked and self._won(bets))
         return next(soonest, last)
 
     @cached_property
     def _foreseen(self) -> list[_Foreseen]:
-        return [
-            _Foreseen(*(self._bets_on(test, trial) for trial in test.foreseen(query))) for test, query in self.queries
-        ]
+        both = ((test, test.foreseen(query)) for test, query in self.queries)
+        return [_Foreseen(*(self._bets_on(test, trial) for trial in trials)) for test, trials in both]
 
     def _bets_on(self, test: Test, trial: Trial) -> Bets:
         return placed(test.stakes(self._weighed(test, trial)))

@@ -110,6 +110,8 @@ def until_decided(run: Planned, who: str, seed: int) -> tuple[Decided, Verdict]:
         turns.take(take)
     decided = turns.decided
     assert decided is not None
+    if not decided.found:  # E is below what the level asks for, so that the table cannot be called contaminated
+        return decided, Verdict.NOT_DETECTED
     own = [cell for cell in run.cells if cell.sequential]
     results = [result_in_turns(cell.name, cell.test, taken[cell.test.id], len(cell.written), decided) for cell in own]
     (table,) = tables(conclude(results, CALIBRATED, ALPHA), CALIBRATED, ALPHA)
