@@ -100,6 +100,10 @@ class Account:
         """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""
         return self.askers[llm].ended if llm in self.askers else ""
 
+    def _turns_of(self, cell: PlannedCell) -> Turns | None:
+        """Those of a cell's table, where the cell is asked in turns."""
+        return self._turns.get(table_of(cell)) if cell.sequential else None
+
     def _spared(self, cell: PlannedCell) -> int:
         """How many queries of a cell are not asked, since its table was decided before they would have been."""
         turns = self._turns.get(table_of(cell)) if cell.deferred else None
@@ -123,8 +127,8 @@ class Account:
             return unjudged(cell.name, cell.test, Verdict.SKIPPED, skip, lacks=cell.lacks)
         if cell.uninformative:
             return unjudged(cell.name, cell.test, Verdict.UNINFORMATIVE, cell.uninformative)
-        turns = self._turns.get(table_of(cell))
-        if cell.sequential and turns is not None and (trials or turns.decided):
+        turns = self._turns_of(cell)
+        if turns is not None and (trials or turns.decided):
             own = list(trials.values())
             ended, reference = skip or self._ended(cell.name.llm) or "", self._of_reference(cell)
             return result_in_turns(cell.name, cell.test, own, len(cell.written), turns.decided, ended, reference)

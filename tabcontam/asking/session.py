@@ -15,7 +15,7 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
-from tabcontam.asking.turns import Slot, Turns, table_of, turns_of
+from tabcontam.asking.turns import Slot, Turns, turns_of
 from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, State, Trial
 from tabcontam.reading.words import Dictionary
@@ -118,7 +118,7 @@ class Session(Account):
         for llm, line in self.unreachable.items():
             self.progress.ended(llm, line)
         for cell, query in self._recalled.values():
-            if not cell.sequential:
+            if self._turns_of(cell) is None:  # else it is written down when its turn comes
                 self._record(cell, self.trials[cell.name][query.id])
         for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
@@ -226,7 +226,9 @@ class Session(Account):
         """
         await self._ask_all(subject, lambda cell: not cell.sequential and not cell.deferred)
         own = [turns for place, turns in self._turns.items() if place.llm == subject.model.spec]
-        await asyncio.gather(*(self._ask_in_turns(subject, turns) for turns in own))
+        async with asyncio.TaskGroup() as tables:
+            for turns in own:
+                tables.create_task(self._ask_in_turns(subject, turns))
         await self._ask_all(subject, lambda cell: cell.deferred)
 
     async def _ask_all(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> None:
@@ -269,7 +271,9 @@ class Session(Account):
             await self._answer(asker, job)
 
         while (asked := turns.next) and not self._over(first) and not asker.stopped:
-            await asyncio.gather(*map(ask, asked))
+            async with asyncio.TaskGroup() as at_once:
+                for slot in asked:
+                    at_once.create_task(ask(slot))
             if not turns.take(self._taken):
                 break
         if (decided := turns.decided) is not None:
@@ -338,8 +342,8 @@ class Session(Account):
 
     def _file(self, cell: PlannedCell, trial: Trial) -> None:
         """Keep a read trial; of a table that is asked in turns it waits for its own."""
-        if cell.sequential:
-            self._turns[table_of(cell)].wait(cell, trial)
+        if (turns := self._turns_of(cell)) is not None:
+            turns.wait(cell, trial)
         else:
             self.trials.setdefault(cell.name, {})[trial.query.id] = trial
             self._end_if_found(cell)
@@ -352,7 +356,7 @@ class Session(Account):
 
     def _answered(self, cell: PlannedCell, query: Query) -> bool:
         """Whether a query has a usable answer."""
-        turns = self._turns.get(table_of(cell)) if cell.sequential else None
+        turns = self._turns_of(cell)
         return query.id in self.trials.get(cell.name, {}) or (turns is not None and turns.has(cell, query))
 
     def _end_if_found(self, cell: PlannedCell) -> None:

@@ -155,6 +155,9 @@ def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
 def rescore(folder: Path, rules: str | None) -> RunResults:
     """Judge a past run again from its trials, and record it. Raises `UsageError`."""
     past = load(folder)
+    if rules == PAPER and past.run.until_decided is not None:
+        turns = "was asked until each table was decided, which the paper's rules cannot judge"
+        raise UsageError(f"{folder} {turns}; make the run without --until-decided")
     open_folder(folder)
     for number, cell in enumerate(past.cells, start=1):
         if cell.test not in by_id():

@@ -210,6 +210,8 @@ def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     before = found.cells, found.tables
     again = rescore(Path("run"), None)
     assert (again.cells, again.tables) == before
+    with pytest.raises(UsageError, match="which the paper's rules cannot judge; make the run without"):
+        rescore(Path("run"), "paper")
     merged = merge([Path("run")], Path("merged"))
     assert merged.tables == found.tables
     assert "bet on the LLM&#39;s answers" in Path("run/index.html").read_text("utf-8")
