@@ -207,16 +207,17 @@ def plan(
             if not sheet.test.referred and subject.reference:
                 continue
             in_turn = options.until_decided and subject.sequential and not reason
+            sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
             own = in_turns[number] if in_turn else sheet
-            own = _bet_on(own) if in_turn and sheet.test.bet_on else own
+            own = _bet_on(own) if sequential else own
             yield PlannedCell(
                 **vars(own),
                 subject=subject,
                 uninformative=reason,
                 level=at[sheet.test.family],
                 table_level=level(options.alpha, sharing * len(showing)),
-                sequential=in_turn and sheet.test.bet_on,
-                deferred=in_turn and sheet.test.row_test and not sheet.test.bet_on,
+                sequential=sequential,
+                deferred=in_turn and sheet.test.row_test and not sequential,
             )
 
     return [cell for subject in subjects for cell in cells(subject)]

@@ -3,8 +3,10 @@
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from random import Random
 
 import pytest
 
@@ -18,11 +20,12 @@ from tabcontam.cli.commands import main
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.reading.words import english
 from tabcontam.runs.folder import merge, rescore
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.simulated import SimulatedModel
-from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import Result, TableVerdict
 from tabcontam.verdicts.judge import tables
@@ -301,3 +304,17 @@ def test_an_llm_that_cannot_be_reached_is_no_answer(here: Path) -> None:
     mine = [cell for cell in found.run_results.cells if cell.llm == dead and cell.queries]
     assert mine
     assert {cell.verdict for cell in mine} == {Verdict.NO_ANSWER}
+
+
+def test_a_test_whose_queries_name_no_row_is_asked_whole_and_last(tmp_path: Path) -> None:
+    class Unnamed(FeatureCompletion):
+        """As test 9, of another package: its queries do not say which row they ask."""
+
+        id = "unnamed_completion"
+
+        def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+            return [replace(query, row=None) for query in super().queries(table, serializer, rng)]
+
+    cells = plan([Subject(Teller("oracle"))], [ships(300)], [IS], [*ROWS, Unnamed()], IN_TURNS)
+    assert [(cell.sequential, cell.deferred) for cell in cells] == [(True, False)] * 3 + [(False, True)]
+    assert cells[-1].queries
