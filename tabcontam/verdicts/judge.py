@@ -209,9 +209,10 @@ def conclude(
         reason = None if own is Verdict.NOT_DETECTED else cell.reason
         of_table = known[cell.test].row_test and ((cell.llm, cell.table), known[cell.test].family) in found
         if cell.sequential:
-            telling = q_without[number] <= alpha or (of_table and one_column.speaks(cell))
             cell = replace(cell, q_value=None, q_without=None)
-            return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own) if telling else replace(cell, verdict=own)
+            if q_without[number] <= alpha or (of_table and (cell.e_value or 0) > 1):
+                return replace(cell, verdict=Verdict.CONTAMINATED, otherwise=own)
+            return replace(cell, verdict=own, otherwise=None)
         if q_values[number] > alpha:
             reason = _would_find(cell.detectable_share) if own is Verdict.NOT_DETECTED else cell.reason
             return replace(cell, verdict=own, otherwise=None, reason=reason)
@@ -310,10 +311,9 @@ def tables(
 
 def _said(found: FamilyEvidence, table: TableVerdict, tests: str) -> str:
     """What the tests of a family found together, in words."""
-    e_value = "" if found.e_value is None else f"E = {rounded('e_value', found.e_value)}"
-    if table.in_turns and e_value:
-        return f"decided {_after(table)}: {e_value}"
-    return f"the {tests} together: p = {found.p_value:.2g}" + (e_value and f", {e_value}")
+    if table.in_turns and found.e_value is not None:
+        return f"decided {_after(table)}: E = {rounded('e_value', found.e_value)}"
+    return f"the {tests} together: p = {found.p_value:.2g}"
 
 
 def _after(table: TableVerdict) -> str:

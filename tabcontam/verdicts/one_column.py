@@ -53,11 +53,6 @@ def of_cell(cell: Result) -> Standing:
     return _largest(p_value_of(cell) or 0.0, without)
 
 
-def speaks(cell: Result) -> bool:
-    """Whether the bets on a cell's own answers won anything."""
-    return bool(cell.bets) and won(cell)[ALL].won > 0
-
-
 def _p_value(wealth: Wealth) -> float:
     """1 / E, at most 1."""
     return float(2.0 ** -max(0.0, wealth.bits))

@@ -62,7 +62,7 @@ def measured(dataset: str, first: int, runs: int, full_runs: int) -> Measured:
         in_turns, in_full = _in_turns(table, seed), seed < full_runs
         memorisers = [f"memoriser:{share:g}" for share in SHARES] if in_full else []
         for who in (*KNOWING_NOTHING, *memorisers):
-            if not in_turns.cells or not any(cell.sequential for cell in in_turns.cells):
+            if not any(cell.sequential and cell.queries for cell in in_turns.cells):
                 continue
             decided, verdict = until_decided(in_turns, who, seed)
             found.decided.setdefault(who, []).append(decided)
