@@ -56,7 +56,7 @@ def test_the_queries_stay_as_and_where_they_are() -> None:
 
 
 def test_no_prompt_before_a_query_shows_its_row() -> None:
-    table, serializer = ships(60), load_serializers()["is"]
+    table, serializer = ships(), load_serializers()["is"]
     betting = [test for test in all_tests() if test.bet_on]
     written = {test.id: test.planned(table, serializer, Random(0)) for test in betting}
     own = [each for queries in in_turns(written).values() for each in queries if each.turn is not None]

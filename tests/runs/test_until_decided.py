@@ -75,7 +75,7 @@ def asked(
     model: Teller, folder: Path, store: Store | None = None, options: Options = IN_TURNS, tests: Sequence[Test] = ROWS
 ) -> list[Result]:
     """The results of a run, as a run asks: what was answered before is recalled first."""
-    cells = plan([Subject(model)], [ships(300)], [IS], tests, options)
+    cells = plan([Subject(model)], [ships()], [IS], tests, options)
     folder.mkdir(exist_ok=True)
     session = Session(cells, options, english(), Journal(folder), Progress(), store or Store())
     model.session = session
@@ -106,7 +106,7 @@ def test_who_remembers_is_found_after_a_few_queries_and_asked_no_more(tmp_path: 
     table = of_table(cells)
     assert table.verdict is Verdict.CONTAMINATED
     assert table.decided_after == model.asked[0] <= 5
-    assert table.in_turns == sum(cell.queries for cell in cells) > 80
+    assert table.in_turns == sum(cell.queries for cell in cells) > 60
     assert table.reason.startswith(f"decided after {table.decided_after} of {table.in_turns} queries: E = ")
     for cell in cells:
         assert (cell.sequential, cell.cut_short, cell.decided_after) == (True, False, table.decided_after)
@@ -172,7 +172,7 @@ def test_membership_is_asked_only_where_the_others_leave_a_table_undecided(tmp_p
 
 def test_the_papers_own_queries_are_left_out_unless_asked_for() -> None:
     def papers(options: Options) -> int:
-        cells = plan([Subject(Teller("oracle"))], [ships(300)], [IS], ROWS, options)
+        cells = plan([Subject(Teller("oracle"))], [ships()], [IS], ROWS, options)
         return sum(query.paper for cell in cells for query in cell.queries)
 
     assert papers(IN_TURNS) == 0
@@ -183,7 +183,6 @@ def test_the_papers_own_queries_are_left_out_unless_asked_for() -> None:
 @pytest.fixture
 def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
 
 
@@ -269,7 +268,7 @@ def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
     knowing, reference = Teller("oracle"), Teller("oracle")
     reference.spec = "teller:reference"
     subjects = [Subject(reference, reference=True), Subject(knowing)]
-    cells = plan(subjects, [ships(300)], [IS], ROWS, IN_TURNS)
+    cells = plan(subjects, [ships()], [IS], ROWS, IN_TURNS)
     (tmp_path / "run").mkdir()
     session = Session(cells, IN_TURNS, english(), Journal(tmp_path / "run"), Progress(), Store())
 
@@ -285,6 +284,7 @@ def test_what_a_reference_answers_too_decides_nothing(tmp_path: Path) -> None:
     assert table.e_value <= 1
 
 
+@pytest.mark.slow  # wine's guesses take seconds
 def test_x_stops_after_the_first_table_that_is_found(here: Path) -> None:
     found = tabcontam.run(
         "simulated:oracle", ["iris", "wine"], marks="rows", until_decided=True, stop_at_first=True, controls=False
@@ -315,6 +315,6 @@ def test_a_test_whose_queries_name_no_row_is_asked_whole_and_last(tmp_path: Path
         def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
             return [replace(query, row=None) for query in super().queries(table, serializer, rng)]
 
-    cells = plan([Subject(Teller("oracle"))], [ships(300)], [IS], [*ROWS, Unnamed()], IN_TURNS)
+    cells = plan([Subject(Teller("oracle"))], [ships()], [IS], [*ROWS, Unnamed()], IN_TURNS)
     assert [(cell.sequential, cell.deferred) for cell in cells] == [(True, False)] * 3 + [(False, True)]
     assert cells[-1].queries

@@ -21,7 +21,6 @@ from tabcontam.evidence.rows.cells import (
     whole_row,
 )
 from tabcontam.evidence.sentences import few, hardly_found, stated
-from tabcontam.evidence.turns import in_turn
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import ratios, worths
 from tabcontam.reading.answers import (
@@ -188,12 +187,12 @@ class RowTest(Test):
             share=detectable_share(readable, level, ahead=beside) if readable else None,
             columns=bits_by((cell.lies_in, cell.bits) for cell in cells),
             without=left_out([cell.lies_in for cell in cells], tail),
-            bets=joined(placed(self.stakes(trial)) for trial in in_turn(trials)),
+            bets=joined(placed(row.stakes) for row in rows if row.bet_on),
         )
 
     def stakes(self, trial: Trial) -> Sequence[Stake]:
         """A stake for each answered cell, by the guesser's chance; none where it is sure, as of what is conceded."""
-        return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in answered(trial).given if cell.chance < 1]
+        return answered(trial).stakes
 
     def foreseen(self, query: Query) -> tuple[Trial, Trial]:
         """One gives the row's cells, the other the guesser's likeliest values."""
@@ -292,13 +291,22 @@ class Given:
 
 @dataclass(frozen=True)
 class Answered:
-    """A row as it was answered: the cells given, whether all of its cells are right, and the chance that they are."""
+    """A row as it was answered: the cells given, whether all of its cells are right, and the chance that they are.
+
+    `bet_on` says whether its query has a turn.
+    """
 
     given: tuple[Given, ...]
     hit: bool
     chance: float
     readable: bool
+    bet_on: bool
     odds: "tuple[Odds, ...]"
+
+    @property
+    def stakes(self) -> list[Stake]:
+        """What a unit comes to on each cell, but on those of which the guess is sure."""
+        return [Stake(cell.lies_in, cell.ratio, cell.honest) for cell in self.given if cell.chance < 1]
 
 
 @dataclass(frozen=True)
@@ -352,6 +360,7 @@ def answered(trial: Trial) -> Answered:
         hit=bool(known) and all(name in given and given[name].right for name in known),
         chance=prod(given[name].chance if name in given else 0.0 for name in known) if known else 0.0,
         readable=trial.readable,
+        bet_on=query.turn is not None,
         odds=tuple(odds(guess, truth[name]) for name, guess in query.chance.items()),
     )
 
