@@ -7,7 +7,7 @@ from statistics import fmean
 
 from tabcontam.asking.asker import Asker
 from tabcontam.asking.plan import Options, PlannedCell
-from tabcontam.asking.turns import Turns, table_of
+from tabcontam.asking.turns import Turns
 from tabcontam.evidence.base import State, Trial, Verdict
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
@@ -102,11 +102,11 @@ class Account:
 
     def _turns_of(self, cell: PlannedCell) -> Turns | None:
         """Those of a cell's table, where the cell is asked in turns."""
-        return self._turns.get(table_of(cell)) if cell.sequential else None
+        return self._turns.get(cell.name.of_table) if cell.sequential else None
 
     def _spared(self, cell: PlannedCell) -> int:
         """How many queries of a cell are not asked, since its table was decided before they would have been."""
-        turns = self._turns.get(table_of(cell)) if cell.deferred else None
+        turns = self._turns.get(cell.name.of_table) if cell.deferred else None
         return len(cell.queries) if turns and turns.decided and turns.decided.verdict_reached else 0
 
     def _of_reference(self, cell: PlannedCell) -> Reference | None:

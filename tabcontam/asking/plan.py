@@ -197,7 +197,7 @@ def plan(
     written = {sheet.named(""): sheet.written for sheet in sheets}
     reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
     asked = [sheet for sheet, reason in zip(sheets, reasons, strict=True) if not (reason or sheet.unfit)]
-    showing = {sheet.named("")._replace(test="") for sheet in asked if sheet.test.row_test}
+    showing = {sheet.named("").of_table for sheet in asked if sheet.test.row_test}
     whole = in_turns = _with_turns(sheets, reasons)
     if options.until_decided:
         in_turns = _with_turns([_without_papers(sheet, options) for sheet in sheets], reasons)
@@ -242,7 +242,7 @@ def _with_turns(sheets: Sequence[Sheet], reasons: Sequence[str | None]) -> list[
     """The sheets, with the turns of those queries of a table that are bet on; none has one of what is not asked."""
     found = list(sheets)
     betting = [place for place, sheet in enumerate(sheets) if sheet.test.bet_on and not reasons[place]]
-    for own in grouped(betting, lambda place: sheets[place].named("")._replace(test="")).values():
+    for own in grouped(betting, lambda place: sheets[place].named("").of_table).values():
         for place, written in in_turns({place: sheets[place].written for place in own}).items():
             found[place] = replace(sheets[place], written=written)
     return found

@@ -24,11 +24,7 @@ from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
-from tabcontam.verdicts.judge import (
-    read_trial,
-    surely_found,
-    whole,
-)
+from tabcontam.verdicts.judge import read_trial, surely_found, whole
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
@@ -265,7 +261,7 @@ class Session(Account):
 
         async def ask(slot: Slot) -> None:
             cell, query = slot
-            others = [one for one in same[cell.name, query.id] if one[1] is not query and not self._answered(*one)]
+            others = [one for one in same[cell.name, query.id] if one[0] is not cell and not self._answered(*one)]
             job = Job(model, (slot, *others))
             await asker.limiter.admit(job)
             await self._answer(asker, job)
@@ -277,7 +273,8 @@ class Session(Account):
             if not turns.take(self._taken):
                 break
         if (decided := turns.decided) is not None:
-            spared = decided.planned - decided.asked + sum(map(self._spared, self.cells))
+            own = (cell for cell in self.cells if cell.name.of_table == first.name.of_table)
+            spared = decided.planned - decided.asked + sum(map(self._spared, own))
             self.progress.decided(asker.llm, first.table.name, decided.asked, spared)
             if decided.found and self.options.stop_at_first:
                 self.found_by.setdefault(asker.llm, first.name)

@@ -74,12 +74,7 @@ class Turns:
         return len(self.deciding.trials) - before
 
 
-def table_of(cell: PlannedCell) -> CellName:
-    """What the cells of one LLM and one table have in common, as it is asked about."""
-    return cell.name._replace(test="")
-
-
 def turns_of(cells: Sequence[PlannedCell], options: Options, conceded: Conceded) -> dict[CellName, Turns]:
     """The turns of each LLM and table that is asked in turns."""
-    own = grouped([cell for cell in cells if cell.sequential and cell.queries], table_of)
+    own = grouped([cell for cell in cells if cell.sequential and cell.queries], lambda cell: cell.name.of_table)
     return {place: Turns.of(cells, options, conceded) for place, cells in own.items()}

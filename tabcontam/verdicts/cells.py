@@ -78,6 +78,11 @@ class CellName(NamedTuple):
     test: str
     prompts: str = PROMPTS
 
+    @property
+    def of_table(self) -> "CellName":
+        """What all cells of its LLM and table have in common, as the table is asked about."""
+        return self._replace(test="")
+
 
 @dataclass(frozen=True, kw_only=True)
 class InTable:

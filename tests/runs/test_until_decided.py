@@ -129,6 +129,26 @@ def test_who_guesses_is_let_go(tmp_path: Path) -> None:
     assert table.reason.endswith("an LLM that remembers 25% of the rows would have been found")
 
 
+def test_progress_leaves_out_what_is_spared_of_the_table_that_was_decided(tmp_path: Path) -> None:
+    ended: list[int] = []  # queries that were asked, and that were not any more
+
+    class Told(Progress):
+        def decided(self, llm: str, dataset: str, asked: int, spared: int) -> None:
+            ended.append(asked + spared)
+
+    cells = plan([Subject(Teller("oracle"))], [ships()], [IS], [*ROWS, MATCHED], IN_TURNS)
+    renamed = [replace(cell, table=replace(ships(), name="boats")) for cell in cells]
+    session = Session([*cells, *renamed], IN_TURNS, english(), Journal(tmp_path), Told(), Store())
+
+    async def whole() -> None:
+        session.recall()
+        await session.ask()
+
+    asyncio.run(whole())
+    planned = sum(len(cell.queries) for cell in cells)
+    assert ended == [planned, planned]
+
+
 def test_the_same_folder_asks_nothing_again(tmp_path: Path) -> None:
     first, again = Teller("memoriser:0.5"), Teller("memoriser:0.5")
     before = asked(first, tmp_path / "run")
