@@ -91,10 +91,11 @@ def planned(
     seed: int,
     alpha: float,
     prompts: PromptSet | None = None,
+    until_decided: bool = False,
 ) -> Planned:
     """The plan of a run, in the words of one prompt set. Its prompts are written once for all answerers."""
     subject = Subject(SimulatedModel("oracle", seed))
-    options, words = Options(seed=seed, alpha=alpha), () if prompts is None else (prompts,)
+    options, words = Options(seed=seed, alpha=alpha, until_decided=until_decided), () if prompts is None else (prompts,)
     cells = plan([subject], [table], [serializer], tests, options, prompts=words)
     return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
 

@@ -12,26 +12,25 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import dataclass, field, replace
-from functools import cache
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from statistics import median, quantiles
 
-from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
+from tabcontam.asking.plan import Options, PlannedCell
 from tabcontam.asking.turns import turns_of
 from tabcontam.calibration.power import EXPERT, IGNORANT, SHARES, Planned, ask, judge, planned
-from tabcontam.evidence.base import Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.base import Reply, State, Trial, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.base import Request
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import DEFAULT, load_serializer
-from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.table import load_table
 from tabcontam.verdicts.in_turns import result_in_turns
 from tabcontam.verdicts.judge import conclude, tables
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
 from tabcontam.verdicts.until_decided import Decided
 from tests.benchmarks.method_page import put, rate
-from tests.benchmarks.verdicts import at_hand, constant, likeliest_of_all, share
+from tests.benchmarks.verdicts import at_hand, constant, constant_cells, likeliest_of_all, share
 
 FULL_BEGIN, FULL_END = "<!-- bets: python -m tests.benchmarks.decided -->", "<!-- end of bets -->"
 BEGIN, END = "<!-- until decided: python -m tests.benchmarks.decided -->", "<!-- end of until decided -->"
@@ -57,9 +56,9 @@ class Measured:
 
 def measured(dataset: str, first: int, runs: int, full_runs: int) -> Measured:
     """Runs of every answerer on one table; all queries are asked, and those who remember some answer, in the first."""
-    found, table = Measured(dataset), load_table(dataset)
+    found, table, serializer = Measured(dataset), load_table(dataset), load_serializer(DEFAULT)
     for seed in range(first, first + runs):
-        in_turns, in_full = _in_turns(table, seed), seed < full_runs
+        in_turns, in_full = planned(table, BETTING, serializer, seed, ALPHA, until_decided=True), seed < full_runs
         memorisers = [f"memoriser:{share:g}" for share in SHARES] if in_full else []
         for who in (*KNOWING_NOTHING, *memorisers):
             if not any(cell.sequential and cell.queries for cell in in_turns.cells):
@@ -68,24 +67,13 @@ def measured(dataset: str, first: int, runs: int, full_runs: int) -> Measured:
             found.decided.setdefault(who, []).append(decided)
             found.accused[who] += verdict is Verdict.CONTAMINATED
         if in_full:
-            full = planned(table, BETTING, load_serializer(DEFAULT), seed, ALPHA)
+            full = planned(table, BETTING, serializer, seed, ALPHA)
             for who in (*KNOWING_NOTHING, *memorisers):
                 judged = judge(full, constant(full) if who == CONSTANT else ask(full, who, seed), ALPHA)
                 if judged.table and judged.table.families:
                     own = judged.table.families[0]
                     found.p_values.setdefault(who, []).append(max(own.p_value, own.p_without or 0.0))
     return found
-
-
-def _in_turns(table: Table, seed: int) -> Planned:
-    """The plan of a run until the table is decided; its prompts are written once for all answerers."""
-    options = Options(seed=seed, until_decided=True)
-    cells = plan([Subject(SimulatedModel("oracle", seed))], [table], [load_serializer(DEFAULT)], BETTING, options)
-    return Planned([replace(cell, written=tuple(map(_written_once, cell.written))) for cell in cells])
-
-
-def _written_once(query: Query) -> Query:
-    return replace(query, write=cache(query.write))
 
 
 def until_decided(run: Planned, who: str, seed: int) -> tuple[Decided, Verdict]:
@@ -102,8 +90,7 @@ def until_decided(run: Planned, who: str, seed: int) -> tuple[Decided, Verdict]:
     while needed := turns.next:
         for cell, query in needed:
             if kept:
-                values = [kept[cell.test.id].get(name, "0") for name in query.asked]
-                reply = Reply(query.answering.text(query, values, query.prompt), State.OK)
+                reply = Reply(constant_cells(query, kept[cell.test.id]), State.OK)
             else:
                 reply = asyncio.run(model.generate(Request(query.prompt, query.max_tokens)))
             turns.wait(cell, Trial(query, reply, run.read(cell, query, reply)))

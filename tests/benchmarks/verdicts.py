@@ -144,13 +144,17 @@ def _constant_trials(run: Planned, cell: PlannedCell) -> list[Trial]:
     likeliest, trials = likeliest_of_all(cell.queries), []
     for query in cell.queries:
         if cell.test.by_feature:
-            given = [likeliest.get(name, "0") for name in query.asked]
-            text = query.answering.text(query, given, query.prompt)
+            text = constant_cells(query, likeliest)
         else:
             text = likeliest["Yes"] if query.asked == ("Yes", "No") else "id, name, age"
         reply = Reply(text, State.OK)
         trials.append(Trial(query, reply, run.read(cell, query, reply)))
     return trials
+
+
+def constant_cells(query: Query, likeliest: Mapping[str, str]) -> str:
+    """The answer that gives the same value for a feature in every query."""
+    return query.answering.text(query, [likeliest.get(name, "0") for name in query.asked], query.prompt)
 
 
 def likeliest_of_all(queries: Sequence[Query]) -> dict[str, str]:
