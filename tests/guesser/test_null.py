@@ -60,7 +60,10 @@ def _constant(test: str) -> list[str]:
 
 @pytest.mark.parametrize(
     ("test", "answer"),
-    [*((test, likeliest) for test in ROWS), *((test, constant) for test in ROWS[:2])],
+    [
+        *((test, likeliest) for test in ROWS),
+        *(pytest.param(test, constant, marks=pytest.mark.slow) for test in ROWS[:2]),  # each takes seconds
+    ],
 )
 def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answer: Callable[[Query], str]) -> None:
     found, asked, rng = by_id()[test], queries(test), Random(1)

@@ -284,7 +284,7 @@ NUMBERS = [str(row) for row in range(60)]
         [["k"] * 60] * 5,
         [[f"{place}-{row}" for row in range(60)] for place in range(5)],
         [NUMBERS, *[["k"] * 59 + ["x"]] * 4],
-        [[f"{row % (place + 2)}" for row in range(60)] for place in range(150)],
+        pytest.param([[f"{row % (place + 2)}" for row in range(60)] for place in range(150)], marks=pytest.mark.slow),
         [[None] * 60] * 5,
         [NUMBERS, NUMBERS[::-1], NUMBERS, [None] * 60],
         [NUMBERS, NUMBERS[::-1], NUMBERS, ["NaN", "1"] * 30],
