@@ -15,8 +15,8 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Literal
 
-from tabcontam.cli.arguments import BATCH_SIZE, FORMS
-from tabcontam.cli.commands import order_of
+from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS
+from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict

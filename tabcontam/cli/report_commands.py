@@ -1,0 +1,84 @@
+"""The commands that judge or show again what was answered: `rescore`, `report` and `replay`. Nobody is asked."""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from tabcontam.cli.printing import command_line, print_results
+from tabcontam.errors import UsageError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tabcontam.verdicts.recorded import RuleDifference
+    from tabcontam.verdicts.results import RunResults
+
+
+def rescore(options: argparse.Namespace) -> None:
+    from tabcontam.runs.folder import rescore
+
+    print_results(rescore(options.run, options.rules), options.run, options)
+
+
+def report(options: argparse.Namespace) -> None:
+    from datetime import datetime
+
+    from tabcontam.report.github import summarize
+    from tabcontam.runs.folder import load_all, merge, new_folder
+
+    if options.format:
+        if options.json:
+            raise UsageError("--json prints results.json; leave it or --format out")
+        _write_format(load_all(options.runs, options.family_over), options.format, options.out)
+        return
+    out = options.out or new_folder(datetime.now())
+    results = merge(options.runs, out, options.family_over)
+    print_results(results, out, options)
+    summarize(results)
+
+
+def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
+    """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
+    from tabcontam.paths import replace_file
+    from tabcontam.report.formats import render_form
+
+    if out is None:
+        if form == "pdf" and sys.stdout.isatty():
+            raise UsageError("a PDF is nothing for a terminal; add --out FILE")
+        sys.stdout.flush()
+        sys.stdout.buffer.write(render_form(results, form))
+        sys.stdout.buffer.flush()
+        return
+    file = out.resolve()  # a link stays a link
+    if file.exists() and not file.is_file():
+        raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
+    try:
+        replace_file(file, render_form(results, form))
+    except OSError as error:
+        raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
+
+
+def replay(options: argparse.Namespace) -> None:
+    from tabcontam.reading.words import english
+    from tabcontam.replay.calibrated import replay_calibrated
+    from tabcontam.replay.published import differences, replay_published
+    from tabcontam.replay.records import read_records
+    from tabcontam.report.replay_text import render_replay
+    from tabcontam.runs.folder import record_replay, replay_results
+    from tabcontam.verdicts.document import as_json
+    from tabcontam.verdicts.rules import PAPER
+
+    records, dictionary = read_records(options.records), english()
+    cells = replay_published(records, dictionary) if options.rules == PAPER else []
+    by_rules: list[RuleDifference] = []
+    if options.differences or options.rules != PAPER:
+        calibrated, by_rules = replay_calibrated(records, dictionary)
+        cells = cells or calibrated
+    found = differences(records, dictionary) if options.differences else None
+    results = replay_results(cells, found, by_rules, options.rules, dictionary.name, command_line())
+    if options.out:
+        record_replay(options.out, results)
+    if options.json:
+        print(as_json(results), end="")
+    else:
+        print(render_replay(results))

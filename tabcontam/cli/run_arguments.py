@@ -1,0 +1,213 @@
+"""What `run` and `gate` take: whom to ask about what, how, and how much of it."""
+
+import argparse
+
+from tabcontam.cli.helps import (
+    DATASET,
+    DATASET_HELP,
+    EXPRESSION_HELP,
+    FAMILY_OVER_HELP,
+    GATE_CODES,
+    KNOWN_HELP,
+    MARKS_HELP,
+    MIN_POWER_HELP,
+    NAME_HELP,
+    PROMPTS_HELP,
+    REFERENCE_HELP,
+    SERIALIZER_HELP,
+    UNTIL_DECIDED_HELP,
+)
+from tabcontam.cli.parsing import Parser
+from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary
+from tabcontam.subjects.form import FORMS as FORMS
+from tabcontam.verdicts.rules import ALPHA, FAILURES, FAMILY_OVER, MIN_POWER, RULES
+
+BATCH_SIZE = 16
+COLORS = ("auto", "always", "never")
+
+
+def add_run(run: argparse.ArgumentParser) -> None:
+    run.description = (
+        "Ask LLMs about tables, judge their answers and write a report. Without --llm the two control models are "
+        "asked; without --dataset, about iris and wine."
+    )
+    _add_asking(run)
+    where = run.add_argument_group("where the report goes")
+    where.add_argument("--out", type=folder, metavar="DIR", help="the run's folder; the same command continues it")
+    add_output(where)
+    gate = run.add_argument_group("what the exit code says")
+    gate.add_argument(
+        "--gate",
+        action="store_true",
+        help="exit with the code of the gate command: 0 clean, 1 contaminated, 6 cannot tell",
+    )
+    _add_conditions(gate)
+
+
+def add_gate(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Exit with 0 if every LLM is clean of every table, with 1 if one is contaminated, with 6 if the tests\n"
+        "cannot tell, and print one line that says why. Give the folder of a past run, or --llm and --dataset to\n"
+        "run the tests now."
+    )
+    command.epilog = GATE_CODES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument(
+        "folder",
+        type=path,
+        nargs="?",
+        metavar="RUN_DIR",
+        help="the folder of a past run; --llm and --dataset choose from what it tested",
+    )
+    _add_conditions(command)
+    command.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each LLM and table, too")
+    command.add_argument("--json", action="store_true", help="print JSON")
+    command.add_argument("--out", type=folder, metavar="DIR", help="the folder for the run, where one is made now")
+    _add_asking(command)
+
+
+def asked(options: argparse.Namespace) -> list[str]:
+    """The options of `gate` that were given and say how to ask: all but whom, and about what."""
+    group = Parser(add_help=False)
+    _add_asking(group)
+    chosen = [action for action in group._actions if action.dest not in ("llm", "dataset")]
+    given = [each.option_strings[0] for each in chosen if getattr(options, each.dest) != each.default]
+    return ["--out"] * (options.out is not None) + given
+
+
+def _add_asking(run: argparse.ArgumentParser) -> None:
+    """What a run asks, and how: the same for `run` and `gate`, in the words of `tabcontam.run`.
+
+    No option has a default of its own but None, nothing or what its absence says: `asked` tells what was typed.
+    """
+    what = run.add_argument_group("what is tested")
+    what.add_argument(
+        "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
+    )
+    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
+    what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)
+    what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
+    what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
+    add_files(what)
+    what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
+    what.add_argument(
+        "--no-controls",
+        dest="controls",
+        action="store_false",
+        help="do not ask the two control models beside the LLMs",
+    )
+    how = run.add_argument_group("how it is asked and judged")
+    how.add_argument("--rules", choices=RULES, help=f"which rules turn answers into verdicts (default: {RULES[0]})")
+    how.add_argument(
+        "--alpha",
+        type=level,
+        metavar="A",
+        help="how many of the contaminated cells of an LLM and a family of tests may be wrong, as a share, on average "
+        f"(default: {ALPHA})",
+    )
+    how.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default=FAMILY_OVER[0]))
+    how.add_argument("--until-decided", action="store_true", help=UNTIL_DECIDED_HELP)
+    how.add_argument("--seed", type=int, metavar="N", help="the same seed sends the same prompts (default: 0)")
+    how.add_argument(
+        "--queries",
+        type=queries,
+        metavar="N|paper",
+        help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
+    )
+    how.add_argument(
+        "--batch-size",
+        type=positive,
+        metavar="N",
+        help=f"how many prompts an hf: model answers at a time (default: {BATCH_SIZE})",
+    )
+    how.add_argument(
+        "--form",
+        choices=FORMS,
+        help="the form in which prompts are sent (default: chat, if the model has it)",
+    )
+    how.add_argument(
+        "-x", dest="stop_at_first", action="store_true", help="stop asking an LLM after its first contaminated cell"
+    )
+    how.add_argument(
+        "--send-rows",
+        action="store_true",
+        help="allow that rows of a FILE or of a private card are sent to an LLM on another machine",
+    )
+    _add_limits(run.add_argument_group("how much is asked, and how fast"))
+
+
+def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
+    group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
+    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
+
+
+def _add_limits(limits: "argparse._ArgumentGroup") -> None:
+    limits.add_argument(
+        "--dry-run", action="store_true", help="print what would be asked and the most that it can cost; ask nothing"
+    )
+    limits.add_argument(
+        "--max-connections",
+        type=positive,
+        metavar="N",
+        help="send at most N requests at a time to an LLM (default: as many as its server takes)",
+    )
+    limits.add_argument(
+        "--max-requests",
+        type=positive,
+        metavar="N",
+        help="send at most N requests in all, those that are sent again included",
+    )
+    limits.add_argument("--max-cost", type=dollars, metavar="X", help="spend at most X US dollars")
+    limits.add_argument(
+        "--prices", type=path, metavar="FILE", help="a TOML file of prices that takes the place of the shipped one"
+    )
+    limits.add_argument(
+        "--no-cache",
+        dest="cache",
+        action="store_false",
+        help="do not use replies that are stored from earlier runs, and store none (see the cache command)",
+    )
+    limits.add_argument(
+        "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
+    )
+
+
+def add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each cell")
+    group.add_argument("-q", "--quiet", action="count", default=0, help="print the summary alone")
+    group.add_argument(
+        "-r",
+        dest="summary",
+        metavar="CHARS",
+        type=summary,
+        default="caus",
+        help="which cells the summary lists: c contaminated, n not detected, u uninformative, a no answer, s skipped, "
+        "p those that have a score and no verdict, A all, N none (default: %(default)s)",
+    )
+    group.add_argument("--durations", type=positive, metavar="N", help="list the N cells whose answers took longest")
+    group.add_argument(
+        "--color",
+        choices=COLORS,
+        default=COLORS[0],
+        help="whether the report is coloured (default: auto, on a terminal alone)",
+    )
+    group.add_argument("--json", action="store_true", help="print results.json instead of the report")
+
+
+def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument(
+        "--fail-on",
+        action="append",
+        choices=FAILURES,
+        default=[],
+        help="exit with 1 in one more case: undecided, if the tests cannot tell; knowledge, if tests of "
+        "knowledge find that the LLM knows the dataset, even if it has seen no row",
+    )
+    group.add_argument(
+        "--min-power",
+        type=level,
+        metavar="P",
+        help=MIN_POWER_HELP.format(default=MIN_POWER),
+    )

@@ -1,0 +1,187 @@
+"""The commands that ask: `run` and `gate`. Everything heavy is imported where it is needed."""
+
+import argparse
+import gc
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TextIO
+
+from tabcontam.cli.printing import command_line, print_json, print_results, read_no_more
+from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, asked
+from tabcontam.errors import Exit, UsageError
+from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, RULES
+from tabcontam.version import __version__
+
+if TYPE_CHECKING:
+    from tabcontam.asking.progress import Progress
+    from tabcontam.runs.run import Outcome, Run, RunOrder
+    from tabcontam.verdicts.results import RunResults
+
+
+def run(options: argparse.Namespace) -> int:
+    _check_gate(options)
+    if options.dry_run:
+        _print_plan(options)
+        return Exit.DONE
+    outcome = _executed(options)
+    results = outcome.results
+    if not options.json:  # the last line says what time passed, with that of writing the report in it
+        from dataclasses import replace
+
+        results = replace(results, run=replace(results.run, seconds=outcome.seconds))
+    try:
+        print_results(results, outcome.folder, options)
+    except BrokenPipeError:  # which must not become exit code 0
+        read_no_more()
+    ended = _ended(outcome)
+    if ended is not Exit.DONE or not options.gate:
+        return ended
+    return _judged(options, outcome.results, file=sys.stderr if options.json else sys.stdout)
+
+
+def gate(options: argparse.Namespace) -> int:
+    if options.folder is not None:
+        from tabcontam.report.github import summarize
+        from tabcontam.runs.folder import load
+
+        if given := asked(options):
+            raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
+        past = load(options.folder)
+        summarize(past)
+        return _judged(options, past, options.llm, options.dataset)
+    if not options.llm or not options.dataset:
+        raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
+    if options.dry_run:
+        raise UsageError("--dry-run asks nothing, so that the gate cannot tell; type run --dry-run to see the plan")
+    outcome = _executed(options)
+    print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
+    ended = _ended(outcome)
+    return ended if ended is not Exit.DONE else _judged(options, outcome.results)
+
+
+def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
+    """What is to be run, in the words of `tabcontam.run`; None is the default, and `command` is what the user typed."""
+    from tabcontam.asking.plan import Options
+    from tabcontam.runs.run import RunOrder
+
+    return RunOrder(
+        llms=tuple(words["llm"]),
+        datasets=tuple(words["dataset"]),
+        serializers=tuple(words["serializer"]),
+        prompts=tuple(words["prompts"]),
+        expression=words["tests"],
+        marks=words["marks"],
+        options=Options(
+            seed=words["seed"] or 0,
+            rules=words["rules"] or RULES[0],
+            alpha=words["alpha"] or ALPHA,
+            family_over=words["family_over"] or FAMILY_OVER[0],
+            queries=words["queries"],
+            until_decided=words["until_decided"],
+            min_power=words["min_power"] or MIN_POWER,
+            connections=words["max_connections"],
+            stop_at_first=words["stop_at_first"],
+            retry_unanswered=words["retry_unanswered"],
+            most_requests=words["max_requests"],
+            most_dollars=words["max_cost"],
+        ),
+        controls=words["controls"],
+        out=words["out"],
+        target=words["target"],
+        name=words["name"],
+        known=tuple(words["known"]),
+        reference=words["reference"],
+        send_rows=words["send_rows"],
+        form=words["form"] or FORMS[0],
+        batch_size=words["batch_size"] or BATCH_SIZE,
+        prices=words["prices"],
+        cache=words["cache"],
+        command=command,
+        began=words["began"],
+    )
+
+
+def _check_gate(options: argparse.Namespace) -> None:
+    """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
+    alone = options.min_power is not None and not options.until_decided
+    if not options.gate and (options.fail_on or alone):
+        raise UsageError(f"{'--fail-on' if options.fail_on else '--min-power'} is a condition of --gate; add --gate")
+    if options.gate and options.dry_run:
+        raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
+
+
+def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
+    """The planned run, and what shows its progress from the start, before anything heavy is imported."""
+    from tabcontam.report.progress import progress
+
+    shown = progress(quiet=getattr(options, "quiet", 0) > 0)
+    with shown.doing(f"tabcontam {__version__}: loading"):
+        from tabcontam.runs.run import prepare
+    gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
+    try:
+        run = prepare(order_of(vars(options), command_line()), shown)
+        gc.freeze()
+    finally:
+        gc.enable()
+    return run, shown
+
+
+def _executed(options: argparse.Namespace) -> "Outcome":
+    from tabcontam.report.github import summarize
+
+    run, shown = _prepared(options)
+    from tabcontam.runs.run import execute
+
+    outcome = execute(run, shown)
+    summarize(outcome.results)
+    return outcome
+
+
+def _ended(outcome: "Outcome") -> Exit:
+    """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
+    if outcome.results.run.interrupted:
+        print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
+        return Exit.INTERRUPTED
+    if outcome.failure:
+        raise UsageError(f"no LLM could be reached: {outcome.failure}")
+    return Exit.DONE
+
+
+def _judged(
+    options: argparse.Namespace,
+    results: "RunResults",
+    llms: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    file: TextIO | None = None,
+) -> int:
+    """Say what the gate decides, and exit as it does."""
+    from tabcontam.report.github import annotate
+    from tabcontam.verdicts.gate import judge
+
+    judgement = judge(results, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
+    try:
+        annotate(judgement)
+        if options.command == "gate" and options.json:
+            print_json(judgement.document())
+            return judgement.exit_code
+        if options.command == "gate" and options.verbose:
+            for finding in judgement.findings:
+                print(f"{finding.conclusion}: {finding}")
+        print(judgement, file=file or sys.stdout, flush=True)
+    except BrokenPipeError:  # the exit code is what a script reads
+        read_no_more()
+    return judgement.exit_code
+
+
+def _print_plan(options: argparse.Namespace) -> None:
+    run, shown = _prepared(options)
+    from tabcontam.asking.plan import rows_shown
+    from tabcontam.report.plan import plan_document, plan_text
+    from tabcontam.runs.about import not_asked
+    from tabcontam.runs.run import survey
+
+    estimates, leaving, left_out = survey(run, shown), rows_shown(run.cells), not_asked(run)
+    if options.json:
+        print_json(plan_document(run.cells, estimates, leaving, left_out))
+    else:
+        print(plan_text(run.cells, estimates, leaving, left_out))
