@@ -28,6 +28,7 @@ LINES = (
     "tabcontam.subjects.openai.provider:PROVIDER",
     "tabcontam.subjects.ollama.provider:PROVIDER",
     "tabcontam.subjects.gemini.provider:PROVIDER",
+    "tabcontam.subjects.anthropic.provider:PROVIDER",
     "tabcontam.subjects.hf.provider:PROVIDER",
     "tabcontam.subjects.known:SIMULATED",
 )

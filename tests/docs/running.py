@@ -37,7 +37,8 @@ from tests.replay.made import record, row_record, written
 HOSTED = ("gpt-4o-2024-08-06",)
 OWN = ("llama3:latest", "tidal:8b", "NAME")
 VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
-STAND_INS = ("gemini", "hf")  # providers that need a key or weights: a simulated answerer takes their place
+STAND_INS = ("anthropic", "gemini", "hf")  # they need a key or weights: a simulated answerer takes their place
+KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1")}
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
@@ -84,7 +85,7 @@ class Place:
         monkeypatch.setenv("PYTHONPATH", str(self.folder if self.copied else ROOT))
         if not any(point.value == PLUGIN for point in entry_points(group="pytest11")):
             monkeypatch.setenv("PYTEST_PLUGINS", PLUGIN)  # the package is older than its plugin, or not installed
-        for name in ("OPENAI_API_KEY", "TABCONTAM_API_KEY", "GEMINI_API_KEY", "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
+        for name in (*KEYS, "GITHUB_STEP_SUMMARY", "GITHUB_ACTIONS"):
             monkeypatch.delenv(name, raising=False)
 
     def take(self, block: Block) -> None:

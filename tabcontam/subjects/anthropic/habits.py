@@ -1,0 +1,93 @@
+"""What a model was found to want, and how a request is written that it takes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tabcontam.subjects.anthropic.errors import MOST, concern
+from tabcontam.subjects.anthropic.replies import supports
+from tabcontam.subjects.base import THINKING, Request
+from tabcontam.subjects.openai.errors import Concern, Problem
+
+# Ways to ask for no thinking. Which of them a model takes differs; some take none, and think before every answer.
+NO_THINKING = ("disabled", "between_tools")
+# What a model may not take, and how its server says so.
+REFUSALS = {
+    "temperature": re.compile(r"\btemperature\b|anthropic-version", re.IGNORECASE),
+    "thinking": re.compile(r"thinking|between_tools", re.IGNORECASE),
+    "output_config": re.compile(r"\beffort\b|\boutput_config\b", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What a model was found to want, from what its server said. Habits only ever grow, and the limit only shrinks."""
+
+    refused: frozenset[str] = frozenset()  # names of arguments, and ways to ask for no thinking
+    thinks: bool = False  # whether it was seen to think although it was asked not to
+    most: int | None = None  # tokens that it can write
+
+    def joined(self, other: "Habits") -> "Habits":
+        """What either has found."""
+        limits = [most for most in (self.most, other.most) if most is not None]
+        return Habits(self.refused | other.refused, self.thinks or other.thinks, min(limits, default=None))
+
+    def without(self, problem: Problem, arguments: Mapping[str, Any]) -> "Habits | None":
+        """These, without what a server says this model does not take; None where other words would not help."""
+        if problem.status not in (400, 422) or concern(problem) is not Concern.REQUEST:
+            return None
+        most = MOST.search(problem.message)
+        if most and int(most[1]) < arguments["max_tokens"]:
+            return self.joined(Habits(most=int(most[1])))
+        named = (name for name, words in REFUSALS.items() if name in arguments and words.search(problem.message))
+        name = next(named, None)
+        refused = self.no_thinking if name == "thinking" else name
+        return None if refused is None else replace(self, refused=self.refused | {refused})
+
+    @property
+    def no_thinking(self) -> str | None:
+        """The way to ask for no thinking; None where none is left."""
+        return next((way for way in NO_THINKING if way not in self.refused), None)
+
+    @property
+    def reasons(self) -> bool:
+        """Whether thinking needs room beside the answer."""
+        return self.thinks or self.no_thinking is None
+
+    @property
+    def allowance(self) -> int:
+        """Tokens beyond the answer's, at most."""
+        return (THINKING if self.most is None else min(THINKING, self.most)) if self.reasons else 0
+
+    def arguments(self, request: Request) -> dict[str, Any]:
+        """What is sent besides the model's name: the chat, decoded greedily where the model takes that.
+
+        A prompt's stop strings are those of its completion; a chat has none.
+        """
+        chat = request.prompt.chat
+        system = "\n\n".join(message.content for message in chat if message.role == "system").strip()
+        turns = [{"role": turn.role, "content": turn.content} for turn in chat if turn.role != "system"]
+        wanted = request.max_tokens + self.allowance
+        arguments: dict[str, Any] = {
+            "max_tokens": wanted if self.most is None else max(1, min(wanted, self.most)),
+            "messages": turns or [{"role": "user", "content": system}],
+            "temperature": 0,
+        }
+        if system and turns:
+            arguments["system"] = system
+        if self.no_thinking:
+            arguments["thinking"] = {"type": self.no_thinking}
+        else:
+            arguments["output_config"] = {"effort": "low"}
+        return {name: value for name, value in arguments.items() if name not in self.refused}
+
+
+def stated_habits(about: Mapping[str, Any]) -> Habits:
+    """What the server says of a model before it is asked anything."""
+    refused = {way for way in NO_THINKING if supports(about, "thinking", "types", way) is False}
+    if supports(about, "effort", "low") is False:
+        refused.add("output_config")
+    most = about.get("max_tokens")
+    bounded = isinstance(most, int) and not isinstance(most, bool) and most > 0
+    return Habits(frozenset(refused), most=most if bounded else None)

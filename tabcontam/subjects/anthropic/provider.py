@@ -1,0 +1,216 @@
+"""`anthropic:` Anthropic's Claude, through its official SDK.
+
+What the server does wrong is raised by kind, as `subjects.base` asks for. What a model will not take (a temperature, to
+be told not to think) is learned from what the server states of it or from its first refusal, and the query is sent
+again without it. The key goes to Anthropic's own address only.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from tabcontam.errors import UsageError, unknown
+from tabcontam.evidence.base import Capability, Reply, State, Usage
+from tabcontam.subjects.anthropic.connection import get, open_client, post
+from tabcontam.subjects.anthropic.errors import CROWDED, TOO_LONG, concern, wait
+from tabcontam.subjects.anthropic.habits import Habits, stated_habits
+from tabcontam.subjects.anthropic.replies import Answer, listed_names, read_answer
+from tabcontam.subjects.base import FatalError, Form, Request, TransientError
+from tabcontam.subjects.openai.connection import NoAnswer
+from tabcontam.subjects.openai.errors import NOT_THERE, Concern, Problem
+from tabcontam.subjects.provider import Provider
+from tabcontam.subjects.served import ServedModel, charged
+
+if TYPE_CHECKING:
+    from anthropic import AsyncAnthropic
+
+ANTHROPIC = "https://api.anthropic.com"
+MODELS = "https://platform.claude.com/docs/en/about-claude/models/overview"
+NAME = re.compile(r"\w[\w.:@/-]{0,199}", re.ASCII)
+CONNECT_RETRIES = 2
+CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
+NOT_WORKED_ON = (429, 503, 529)
+LONGEST_FATAL = 600
+
+
+class AnthropicModel(ServedModel):
+    """The LLM `name` at Anthropic. `spec` is how the user named it; `address` is for the tests."""
+
+    provider = "anthropic"
+    maker = service = "Anthropic"
+    keys = ("ANTHROPIC_API_KEY",)
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})
+    form = Form.CHAT
+
+    def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = ANTHROPIC) -> None:
+        if not NAME.fullmatch(name):
+            raise UsageError(f"bad model name {name[:100]!r}; type for example anthropic:claude-sonnet-5-5")
+        super().__init__(spec or f"anthropic:{name}", name, address.rstrip("/"), ANTHROPIC)
+        self._max_connections = max_connections
+        self._habits = Habits()
+        self._client: AsyncAnthropic | None = None
+
+    async def connect(self) -> None:
+        """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
+        client = self._connection()
+        path = f"/v1/models/{quote(self.model, safe='')}"
+        try:
+            found = await asyncio.wait_for(get(client, path, CONNECT_RETRIES), CONNECT_SECONDS)
+        except NoAnswer as error:
+            problem = error.problem
+            if problem.status not in NOT_THERE:
+                raise self._mistake(self._turned_away(problem)) from None
+            await self._look_up(client)
+        except TimeoutError:
+            raise self._mistake(self._unreachable(f"no answer in {CONNECT_SECONDS:g} s")) from None
+        except TransientError as error:
+            broken = error.kind in ("broken JSON", "broken reply")
+            raise self._mistake(self._other_kind() if broken else self._unreachable(error.text)) from None
+        else:
+            self._recognize(found)
+
+    async def generate(self, request: Request) -> Reply:
+        """Ask once, and again only in words that the model takes, or with room for its thinking.
+
+        What is learned from a refusal is kept only once the server has taken a request that was made by it.
+        """
+        habits, usages = self._habits, list[Usage | None]()
+        while True:
+            arguments = habits.arguments(request)
+            try:
+                answer = await self._post(arguments, bool(usages))
+            except NoAnswer as error:
+                fewer = habits.without(error.problem, arguments)
+                if fewer is None:
+                    return replace(self._turned_down(error.problem), usage=charged(usages))
+                habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
+            else:
+                usages.append(answer.usage)
+                cramped = answer.cut and answer.thought and not habits.reasons
+                habits = replace(habits, thinks=habits.thinks or cramped)
+                self._learn(habits)
+                if not cramped:
+                    reply = answer.reply()
+                    detail = self._line(reply.detail)
+                    return replace(reply, text=self._without_key(reply.text), detail=detail, usage=charged(usages))
+            request.again()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.close()
+
+    def _learn(self, habits: Habits) -> None:
+        self._habits = self._habits.joined(habits)
+        self.allowance = self._habits.allowance
+
+    def _connection(self) -> "AsyncAnthropic":
+        if self._client is None:
+            key = self._key()
+            try:
+                self._client = open_client(self.address, key, self.local, self._max_connections)
+            except ImportError:
+                raise UsageError('anthropic: needs its SDK; pip install "tabcontam[anthropic]"') from None
+            except Exception as error:  # a proxy or a certificate file in the environment
+                raise self._mistake(f"Anthropic's SDK does not start: {error}") from None
+        return self._client
+
+    async def _post(self, arguments: Mapping[str, Any], paid: bool) -> Answer:
+        """One request. Raises `NoAnswer` only for what concerns this request alone."""
+        try:
+            client = self._connection()
+        except UsageError as error:  # there is no key, or no SDK
+            raise FatalError(str(error)) from None
+        try:
+            return read_answer(await post(client, {"model": self.model, **arguments}))
+        except NoAnswer as error:
+            self._judge(error.problem, paid)
+            raise
+        except ValueError as error:
+            raise TransientError(self._line(str(error)), "no reply", sent=True) from None
+        except TransientError as error:
+            raise replace(error, text=self._line(error.text), sent=error.sent or paid) from None
+
+    def _judge(self, problem: Problem, paid: bool) -> None:
+        """Raises `TransientError` for what may pass, and `FatalError` for what will not, whatever is asked."""
+        whom, status = concern(problem), problem.status
+        if whom is Concern.PASSING:
+            sent = paid or status not in NOT_WORKED_ON
+            line = self._line(problem.line)
+            raise TransientError(line, str(status), wait(problem), crowded=status in CROWDED, sent=sent)
+        if whom not in (Concern.REQUEST, Concern.CONTENT):
+            raise FatalError(self._hopeless(whom, problem))
+
+    def _turned_down(self, problem: Problem) -> Reply:
+        """The reply to a request that the server did not take."""
+        if concern(problem) is Concern.CONTENT:
+            return Reply("", State.REFUSED, self._line(problem.line))
+        too_long = "the prompt is too long: " if TOO_LONG.search(problem.message) else ""
+        return Reply("", State.FAILED, self._line(f"{too_long}{problem.line}"))
+
+    def _hopeless(self, whom: Concern, problem: Problem) -> str:
+        """The line for a server that would answer no other request either: who, what, and what to do about it."""
+        who, key = self._who, self._variable
+        what = {
+            Concern.KEY: f"{who} refused the key in {key}; check the key and what it may be used for"
+            if self._has_key()
+            else f"{who} wants a key; set the environment variable {key}",
+            Concern.REGION: f"{who} does not serve the place that this computer asks from; ask from another",
+            Concern.QUOTA: f"{who} grants no more on the credit or spend limit of {key}; raise it, and run this again",
+            Concern.MODEL: f"{who} does not offer {self.model}, or no longer does; name another model",
+            Concern.ADDRESS: self._other_kind(),
+        }[whom]
+        return self._line(f"{what}; it answered {problem.line}", longest=LONGEST_FATAL)
+
+    def _turned_away(self, problem: Problem) -> str:
+        """The line for a server that is there and does not tell of the model."""
+        whom = concern(problem)
+        if whom in (Concern.PASSING, Concern.REQUEST, Concern.CONTENT):
+            return f"{self._who} does not tell of the model; it answered {problem.line}"
+        return self._hopeless(whom, problem)
+
+    def _recognize(self, found: object) -> None:
+        """Take down what the server states of the model."""
+        name = found.get("id") if isinstance(found, dict) else None
+        if not isinstance(found, dict) or not isinstance(name, str) or not name:
+            raise self._mistake(self._other_kind())
+        if found.get("lifecycle") == "retired":
+            raise self._mistake(f"{self._who} has retired {self.model}; name another model, see {MODELS}")
+        self._learn(stated_habits(found))
+        # An alias such as claude-haiku-4-5 comes back under the name of what it stands for.
+        facts = {"created": found.get("created_at"), "name": name if name != self.model else None}
+        self.version = self._line(" ".join(f"{key}={fact}" for key, fact in facts.items() if isinstance(fact, str)))
+
+    async def _look_up(self, client: "AsyncAnthropic") -> None:
+        """Look for a model in the list of those that are there. Raises `UsageError`, with the nearest names."""
+        try:
+            names = listed_names(await asyncio.wait_for(get(client, "/v1/models?limit=1000"), CONNECT_SECONDS))
+        except NoAnswer as error:
+            if not self._own and error.problem.status in NOT_THERE:
+                return  # a server that tells of no models
+            names = []
+        except (TransientError, TimeoutError):
+            names = []  # the list is only for the advice
+        if self.model in names:
+            return
+        if names:
+            raise self._mistake(str(unknown("model", self.model, map(self._line, names))))
+        raise self._mistake(f"unknown model {self.model!r}; see {MODELS}")
+
+    def _unreachable(self, why: str) -> str:
+        return f"{why}: cannot reach {self.address}; check the network and the proxy"
+
+    def _other_kind(self) -> str:
+        return f"{self.address} does not speak Anthropic's protocol"
+
+
+PROVIDER = Provider(
+    "anthropic",
+    {"anthropic:NAME": "Anthropic's Claude models; the key is in ANTHROPIC_API_KEY"},
+    lambda model, settings: AnthropicModel(model, max_connections=settings.connections, spec=settings.spec),
+    address=ANTHROPIC,
+)
