@@ -1,6 +1,6 @@
 """The report on a terminal, by pytest's habits: a letter a cell, the evidence, a short summary, a last line."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,11 +11,12 @@ from tabcontam.report import comparisons
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
+from tabcontam.report.self_check import NEXT, self_check
 from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import OTHER_SCORES
 from tabcontam.verdicts.results import Column, RunResults
-from tabcontam.verdicts.wording import listed, rounded, shorten, text
+from tabcontam.verdicts.wording import listed, phrase, rounded, shorten, text
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -34,6 +35,9 @@ SUMMARY: dict[str, Verdict | None] = {  # what names the outcomes that the short
     "p": None,
 }
 USUAL = "caus"
+AS_IT_SHOULD = "green"  # what is found in a control that has the rows
+CHECKED = {True: "green", None: "yellow", False: "red"}  # a self-check
+SKIPS_NAMED = 3  # reasons of skipped cells in their one line
 CELLS_SHOWN = 20  # contaminated cells whose evidence is printed without -v
 CHANGES_SHOWN = 20  # of a comparison, without -v
 VERDICT = max(len(verdict.value) for verdict in Verdict) + 1
@@ -90,10 +94,17 @@ def print_report(
         _print_ranking(paper, view)
         _print_comparisons(paper, view, verbosity)
     _print_durations(paper, view, durations)
-    _print_summary(paper, view, summary)
+    _print_summary(paper, view, summary, each_skip=verbosity > 0 or summary != USUAL)
     _print_last_line(paper, view)
     if index is not None and verbosity >= 0:
         paper.line(f"report: {index}")
+    _print_self_check(paper, view)
+
+
+def _style(view: RunResults, of: Result | TableVerdict) -> str:
+    """The colour of an outcome: red is for what is to be feared, which no control that has the rows is."""
+    expected = of.outcome == Verdict.CONTAMINATED and (of.llm, of.table) in view.exposed
+    return AS_IT_SHOULD if expected else STYLES[of.outcome]
 
 
 def _lines(view: RunResults) -> Iterator[tuple[Column, list[tuple[Result, str]]]]:
@@ -117,7 +128,7 @@ def _print_letters(paper: Paper, view: RunResults) -> None:
     labels = [paper.printable(f"{column.llm} {column.label}") for column, _ in _lines(view)]
     widest = max(map(cell_len, labels), default=0)
     for label, (_, cells) in zip(labels, _lines(view), strict=True):
-        of_test = {cell.test: (cell.letter, STYLES[cell.outcome]) for cell, _ in cells}
+        of_test = {cell.test: (cell.letter, _style(view, cell)) for cell, _ in cells}
         letters = [of_test.get(test, (" ", "")) for test in view.tests]
         progress = cells[-1][1]
         head = label + " " * (widest + 1 - cell_len(label))
@@ -135,7 +146,7 @@ def _print_cells(paper: Paper, view: RunResults) -> None:
             score = f" {cell.score:.2f}" if cell.verdict is None and cell.score is not None else ""
             parts = [
                 (f"{column.llm} {column.label} {cell.test} ", ""),
-                (f"{cell.outcome.upper()}{score}", STYLES[cell.outcome]),
+                (f"{cell.outcome.upper()}{score}", _style(view, cell)),
                 ("" if cell.q_value is None else f" q {rounded('q_value', cell.q_value)}", ""),
                 (f" (paper: {cell.paper_verdict})" if cell.differs else "", "yellow"),
             ]
@@ -160,9 +171,10 @@ def _print_evidence(paper: Paper, view: RunResults, trials: Iterable[Trial], *, 
     found = telling(shown, trials)
     paper.rule("evidence")
     for cell in shown:
-        paper.rule(f"{cell.llm} {view.label(cell)} {cell.test}", "red", fill="_")
+        style = _style(view, cell)
+        paper.rule(f"{cell.llm} {view.label(cell)} {cell.test}", style, fill="_")
         paper.line(cell.why)
-        _print_trial(paper, found[cell.place])
+        _print_trial(paper, found[cell.place], style)
     if len(shown) < len(flagged):
         left_out = len(flagged) - len(shown)
         paper.line(f"({left_out} more contaminated cells: see -v, or index.html)", "dim")
@@ -181,7 +193,7 @@ def _print_tables(paper: Paper, view: RunResults) -> None:
     room = paper.width - widest - VERDICT >= NARROWEST or not paper.console.is_terminal
     for label, table in zip(labels, view.tables_in_order, strict=True):
         control = "dim" if table.llm in view.joined else ""
-        verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {STYLES[table.outcome]}".strip())
+        verdict = (table.outcome.upper().ljust(VERDICT), f"{control} {_style(view, table)}".strip())
         if room:
             paper.beside([(label + " " * (widest - cell_len(label)), control), verdict], _figures(table), control)
         else:
@@ -199,7 +211,7 @@ def _figures(table: TableVerdict) -> str:
     return ", ".join(filter(None, (*numbers, table.why)))
 
 
-def _print_trial(paper: Paper, trials: list[Trial]) -> None:
+def _print_trial(paper: Paper, trials: list[Trial], style: str) -> None:
     if not trials:
         paper.line("no trial of this cell was kept", "dim")
         return
@@ -209,9 +221,8 @@ def _print_trial(paper: Paper, trials: list[Trial]) -> None:
     paper.block("asked", shorten(question.rstrip(), LONGEST["asked"], tail=True))
     if features:
         paper.block("for", shorten(features, LONGEST["expected"]))
-    paper.block(
-        "answered", shorten(text(trial.get("reply")).strip(), LONGEST["answered"]), "red" if trial.get("hit") else ""
-    )
+    reply = shorten(text(trial.get("reply")).strip(), LONGEST["answered"])
+    paper.block("answered", reply, style if trial.get("hit") else "")
     paper.block("expected", shorten(listed(trial.get("expected")).replace("\n", ", "), LONGEST["expected"]), "green")
     if len(trials) > 1:
         paper.line(f"({len(trials) - 1} more in trials.jsonl)", "dim")
@@ -295,7 +306,7 @@ def _print_durations(paper: Paper, view: RunResults, most: int) -> None:
         paper.line("nothing was asked now: the answers were there", "dim")
 
 
-def _print_summary(paper: Paper, view: RunResults, letters: str) -> None:
+def _print_summary(paper: Paper, view: RunResults, letters: str, *, each_skip: bool) -> None:
     letters = "" if "N" in letters else "".join(SUMMARY) if "A" in letters else letters
     listed = {
         SUMMARY[letter]: [cell for cell in view.subjects if cell.verdict is SUMMARY[letter]] for letter in letters
@@ -304,14 +315,27 @@ def _print_summary(paper: Paper, view: RunResults, letters: str) -> None:
         return
     paper.rule("short summary info", "cyan")
     for outcome, cells in listed.items():
-        if outcome in UNDECIDED:  # by their reasons
+        if outcome is Verdict.SKIPPED and not each_skip:
+            _print_skips(paper, cells)
+        elif outcome in UNDECIDED:  # by their reasons
             for (word, why), group in grouped(cells, lambda cell: (cell.outcome, cell.why)).items():
                 place = f" [{len(group)}] {_places(view, group)} - {why}"
                 paper.parts([(word.upper(), STYLES[word]), (place, "")])
-            continue
-        for cell in cells:
-            place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
-            paper.parts([(cell.outcome.upper(), STYLES[cell.outcome]), (place, "")])
+        else:
+            for cell in cells:
+                place = f" {cell.llm} {view.label(cell)} {cell.test} - {cell.why}"
+                paper.parts([(cell.outcome.upper(), _style(view, cell)), (place, "")])
+
+
+def _print_skips(paper: Paper, cells: Sequence[Result]) -> None:
+    """One line for all skipped cells, with their commonest reasons."""
+    by_reason = sorted(grouped(cells, lambda cell: cell.why).items(), key=lambda one: -len(one[1]))
+    told = [f"{why} ({phrase(list(dict.fromkeys(cell.test for cell in own)))})" for why, own in by_reason]
+    more = [f"{len(told) - SKIPS_NAMED} more reasons, see -rs"] if len(told) > SKIPS_NAMED else []
+    if cells:
+        number = f" {len(cells)} {'cell' if len(cells) == 1 else 'cells'}: "
+        word = Verdict.SKIPPED.value
+        paper.parts([(word.upper(), STYLES[word]), (number + "; ".join([*told[:SKIPS_NAMED], *more]), "")])
 
 
 def _places(view: RunResults, cells: list[Result]) -> str:
@@ -336,13 +360,25 @@ def _print_last_line(paper: Paper, view: RunResults) -> None:
     paper.rule(f"{words} in {_duration(view.run.seconds)}", f"bold {_worst(view, counts)}")
 
 
+def _print_self_check(paper: Paper, view: RunResults) -> None:
+    """The last words of a run of the controls alone: whether the tests work, and what to type next."""
+    if found := self_check(view):
+        paper.line()
+        paper.line(found.text, f"bold {CHECKED[found.passed]}")
+        if found.passed:
+            paper.line(NEXT)
+
+
 def _worst(view: RunResults, counts: Mapping[str, int]) -> str:
     """The colour of the worst outcome: green only where something was decided and nothing was left open."""
-    if Verdict.CONTAMINATED in counts:
+    if found := self_check(view):
+        return CHECKED[found.passed]
+    if any(_style(view, cell) == "red" for cell in view.subjects):
         return "red"
     undecided = Verdict.UNINFORMATIVE in counts or Verdict.NO_ANSWER in counts
     cut_off = view.run.interrupted or not view.run.finished
-    return "green" if Verdict.NOT_DETECTED in counts and not undecided and not cut_off else "yellow"
+    decided = Verdict.NOT_DETECTED in counts or Verdict.CONTAMINATED in counts
+    return "green" if decided and not undecided and not cut_off else "yellow"
 
 
 def _duration(seconds: float | None) -> str:

@@ -137,6 +137,11 @@ class DatasetFacts:
     """Whether its rows stand in the order that the file had when it was published."""
 
     @property
+    def is_file(self) -> bool:
+        """Whether it is a user's own FILE, whose edition is a digest of its content; no page describes it."""
+        return bool(self.edition) and self.sha256.startswith(self.edition)
+
+    @property
     def shape(self) -> str:
         """Rows and columns."""
         return f"{self.rows or '?'} x {self.columns or '?'}"

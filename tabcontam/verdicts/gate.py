@@ -264,7 +264,16 @@ class _Gate:
             return Conclusion.CANNOT_TELL, f"nothing was found, but {_weak(share, self.min_power)}"
         power = "" if share is None else f", and an LLM that remembers {share:.0%} of the rows would have been found"
         missed = [cell.test for cell in cells if cell.verdict is Verdict.NOT_DETECTED and cell.test not in void]
-        return Conclusion.CLEAN, f"not found by {', '.join(missed)}{power}" + (f"; {also}" if void else "")
+        more = [also] * bool(void) + self._silent(llm, place)
+        return Conclusion.CLEAN, "; ".join([f"not found by {', '.join(missed)}{power}", *more])
+
+    def _silent(self, llm: str, place: TableName) -> list[str]:
+        """The tests of a clean table that count and gave no answer that could be read."""
+        cells = [*self._rows(llm, place), *(self._knowing(llm, place) if self.knowledge else [])]
+        tests = list(dict.fromkeys(cell.test for cell in cells if cell.verdict is Verdict.NO_ANSWER))
+        return (
+            [f"no answer in {len(tests)} {'test' if len(tests) == 1 else 'tests'}: {', '.join(tests)}"] if tests else []
+        )
 
     def _unsure(self, llm: str, place: TableName) -> str:
         """Why it cannot be told that the dataset is not known; empty where it can."""

@@ -58,10 +58,13 @@ class Note:
 Labelled = tuple[str, Result]  # a cell and what the report calls its table
 
 
-def of_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[Note]:
+def of_controls(
+    cells: Sequence[Labelled], row_tests: frozenset[str], files: frozenset[str] = frozenset()
+) -> list[Note]:
     """What the controls, whose cells these are, say about the tests themselves.
 
-    All have read a page about the dataset, so only row tests tell those that have its rows from those that do not.
+    Who has read a table has read a page about its dataset, too, so that only row tests tell of rows. `files` are
+    datasets that no page describes: what a test of knowledge does not find of them, it has not missed.
     """
     notes: list[Note] = []
     for llm, own in grouped(cells, lambda one: one[1].llm).items():
@@ -69,13 +72,14 @@ def of_controls(cells: Sequence[Labelled], row_tests: frozenset[str]) -> list[No
         unexposed = [one for one in own if one[1].exposure == 0]
         rows, others = _of_tests(exposed, row_tests), [one for one in exposed if one[1].test not in row_tests]
         missed, known = _judged(rows, Verdict.NOT_DETECTED), _judged(others, Verdict.NOT_DETECTED)
+        paged = [one for one in known if one[1].dataset not in files]
         silent = _judged(exposed, Verdict.NO_ANSWER)
         flagged = _judged(_of_tests(unexposed, row_tests), Verdict.CONTAMINATED)
         notes += [
             *_by_test(NoteKind.NO_POWER, f"{llm}, which has the table, was missed by", missed),
             *_by_test(NoteKind.NOT_KNOWN, f"{llm} gave no readable answer to", silent),
             *_by_test(NoteKind.PLAUSIBILITY, f"{llm}, which has none of its rows, was flagged by", flagged),
-            *_by_test(NoteKind.CONTROLS, f"{llm}, which has read a page about the dataset, was missed by", known),
+            *_by_test(NoteKind.CONTROLS, f"{llm}, which has read a page about the dataset, was missed by", paged),
             *_found(f"{llm}, which has the table, was found", _judged(rows, *MEASURED)),
             *_found(
                 f"{llm}, which has none of its rows, was flagged",

@@ -8,7 +8,7 @@ from typing import Literal
 from tabcontam.evidence.base import Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
-from tabcontam.verdicts.cells import Result, TableVerdict
+from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
@@ -195,6 +195,11 @@ class RunResults:
         return frozenset(llm.spec for llm in self.run.llms if llm.checks)
 
     @cached_property
+    def exposed(self) -> frozenset[tuple[str, TableName]]:
+        """The LLMs and tables of those that check the tests and have read the table: rows must be found in them."""
+        return frozenset((cell.llm, cell.table) for cell in self.cells if cell.exposed and cell.llm in self.checking)
+
+    @cached_property
     def joined(self) -> frozenset[str]:
         """The controls that joined the run."""
         return frozenset(cell.llm for cell in self.cells if cell.control)
@@ -356,7 +361,8 @@ class RunResults:
         """What the controls say about the tests themselves; empty where no control took part."""
         checking = (block for block in self.blocks if block.llm in self.checking)
         cells = [(self.label(cell), cell) for block in checking for cell in block.cells]
-        return of_controls(cells, self.row_tests)
+        files = frozenset(dataset.name for dataset in self.run.datasets if dataset.is_file)
+        return of_controls(cells, self.row_tests, files)
 
 
 def _order(names: Sequence[str]) -> dict[str, int]:

@@ -162,9 +162,18 @@ def test_skipped_cells_are_grouped_by_reason() -> None:
         for dataset in ("iris", "wine")
         for test, reason in (("membership", "no corpus"), ("full_completion", "too few rows"))
     ]
-    text = printed(document(cells))
-    assert "SKIPPED [2] gpt-4o iris, wine membership - no corpus" in text
-    assert "SKIPPED [2] gpt-4o iris, wine full_completion - too few rows" in text
+    assert "SKIPPED 4 cells: too few rows (full_completion); no corpus (membership)" in printed(document(cells))
+    for text in (printed(document(cells), summary="s"), printed(document(cells), verbosity=1)):
+        assert "SKIPPED [2] gpt-4o iris, wine membership - no corpus" in text
+        assert "SKIPPED [2] gpt-4o iris, wine full_completion - too few rows" in text
+
+
+def test_the_line_of_skipped_cells_names_the_commonest_reasons() -> None:
+    cells = [cell("gpt-4o", "iris", test, "skipped", reason=f"reason {test}") for test in KINDS]
+    cells += [cell("gpt-4o", "wine", "membership", "skipped", reason="reason membership")]
+    (line,) = [line for line in printed(document(cells)).splitlines() if line.startswith("SKIPPED")]
+    assert line.startswith("SKIPPED 14 cells: reason membership (membership); ")
+    assert line.endswith("; 10 more reasons, see -rs")
 
 
 def test_the_last_line_counts_subjects_and_says_when_the_run_was_cut_off() -> None:

@@ -77,7 +77,7 @@ def test_what_was_asked_to_the_end_and_not_found_is_clean() -> None:
     assert conclusion is CLEAN
     assert reason == (
         "m on adult: not found by full_completion, incomplete_completion, and "
-        "an LLM that remembers 12% of the rows would have been found"
+        "an LLM that remembers 12% of the rows would have been found; no answer in 1 test: feature_completion"
     )
 
 

@@ -274,6 +274,15 @@ def test_what_both_controls_have_read_shows_neither_power_nor_plausibility() -> 
     ]
 
 
+def test_of_a_file_that_no_page_describes_nothing_is_missed() -> None:
+    of = document([cell("control:exposed", "mine.csv", "feature_list_informed", "not detected", control=True)])
+    assert [note.text.partition(" was ")[2] for note in typed(of).controls] == [
+        "missed by feature_list_informed on mine.csv"
+    ]
+    of["run"]["datasets"][0] |= {"edition": "3f2a91bc3f2a"}
+    assert typed(of).controls == []
+
+
 def test_an_uninformative_cell_is_not_one_that_missed_a_control() -> None:
     cells = [
         cell("control:exposed", "car", "full_completion", "uninformative", control=True),

@@ -1,0 +1,123 @@
+"""The self-check: what a run of the controls alone says of the tests, and what to type next.
+
+The controls are language models that are known to have read a table, or none of its rows. Where no other LLM is tested,
+the run tests the tests: their row tests must find the rows in the one and nothing in the other.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.groups import grouped
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import phrase
+
+NEXT = "Next: test an LLM, as with python -m tabcontam run --llm llama3 (python -m tabcontam list llms names others)."
+HAS_READ, HAS_NOT = "which has read them", "which has read none"
+NO_MISS = "no control with known rows was measured, so that no miss could show"
+NO_FALSE = "no control without the rows was measured, so that no false finding could show"
+CUT_OFF = "the run ended before every query was asked"
+
+
+@dataclass(frozen=True)
+class SelfCheck:
+    """What the controls say of the tests: `passed` is None where that is not known, as after a run that was cut off."""
+
+    passed: bool | None
+    text: str
+
+
+def self_check(view: RunResults) -> SelfCheck | None:
+    """The verdict of a run on its own tests; None where another LLM than the controls was tested.
+
+    It fails where the row tests find nothing of a table in a control that has read it, or anything in one that has
+    read none of its rows.
+    """
+    tested = {cell.llm for cell in view.subjects}
+    if not tested or not tested <= view.checking:
+        return None
+    rows = [cell for cell in view.subjects if cell.test in view.row_tests]
+    exposed, unexposed = [cell for cell in rows if cell.exposed], [cell for cell in rows if cell.exposure == 0]
+    counted = _counted(exposed, unexposed)
+    if wrong := [*_missed(view, exposed), *_flagged(view, unexposed)]:
+        return SelfCheck(False, f"Self-check FAILED: {counted}. {' '.join(wrong)}")
+    known = {NO_MISS: bool(_measured(exposed)), NO_FALSE: bool(_measured(unexposed)), CUT_OFF: not view.run.ended_early}
+    unknown = [why for why, so in known.items() if not so]
+    told = [counted, *_weak(view, exposed), *_unmeasured(view, rows), *unknown]
+    word = "not complete" if unknown else "passed"
+    return SelfCheck(None if unknown else True, f"Self-check {word}: {'; '.join(filter(None, told))}.")
+
+
+def _measured(cells: Iterable[Result]) -> list[Result]:
+    """Those that were asked to the end, or as far as something was decided."""
+    silent = Verdict.NO_ANSWER
+    return [cell for cell in cells if cell.verdict in DECIDED or (cell.verdict is silent and not cell.cut_short)]
+
+
+def _found(cells: Iterable[Result]) -> list[Result]:
+    return [cell for cell in cells if cell.verdict is Verdict.CONTAMINATED]
+
+
+def _counted(exposed: Sequence[Result], unexposed: Sequence[Result]) -> str:
+    """In how many cells of row tests rows were found: of those who have read the rows, and of the others."""
+    said: list[str] = []
+    for cells, who in ((_measured(exposed), HAS_READ), (_measured(unexposed), HAS_NOT)):
+        if cells:
+            cells_of = "" if said else " cells of row tests"
+            names = phrase(list(dict.fromkeys(cell.llm for cell in cells)))
+            said.append(f"in {names}, {who}, in {len(_found(cells))} of {len(cells)}{cells_of}")
+    return f"rows found {', '.join(said)}" if said else ""
+
+
+def _by_table(view: RunResults, cells: Iterable[Result]) -> dict[tuple[str, str], list[Result]]:
+    return grouped(cells, lambda cell: (cell.llm, view.label(cell)))
+
+
+def _found_together(view: RunResults) -> set[tuple[str, str]]:
+    """The LLMs and tables whose row tests together found rows."""
+    return {(one.llm, view.label(one)) for one in view.tables if one.verdict is Verdict.CONTAMINATED}
+
+
+def _missed(view: RunResults, exposed: Sequence[Result]) -> list[str]:
+    """That nothing was found of a table that was read, as far as it was asked to the end."""
+    places = _by_table(view, _measured(exposed))
+    ended = {place for place, cells in _by_table(view, exposed).items() if not any(cell.cut_short for cell in cells)}
+    missed = [place for place in places if place in ended and not _found(places[place])]
+    missed = [place for place in missed if place not in _found_together(view)]
+    if not missed:
+        return []
+    tables = phrase(list(dict.fromkeys(table for _, table in missed)))
+    return [f"The row tests have no power on {tables}: there not detected means nothing."]
+
+
+def _flagged(view: RunResults, unexposed: Sequence[Result]) -> list[str]:
+    """By which tests rows were found in a control that has read none, and what to do."""
+    together, said = _found_together(view), []
+    for place, cells in _by_table(view, unexposed).items():
+        tests = [cell.test for cell in _found(cells)]
+        if tests or place in together:
+            said.append(f"{phrase(tests) if tests else 'the row tests together'} on {place[1]}")
+    if not said:
+        return []
+    chance = f"chance does so to {view.run.alpha:.0%} of LLMs at most" if view.run.alpha else "chance may do so"
+    return [f"Found by {phrase(said)}: {chance}. If --seed 1 shows it again, believe no finding of these tests there."]
+
+
+def _weak(view: RunResults, exposed: Sequence[Result]) -> list[str]:
+    """The tests that miss what others find in a control that has read the rows."""
+    missed = [cell for cell in _measured(exposed) if cell.verdict is not Verdict.CONTAMINATED]
+    tests = grouped(missed, lambda cell: cell.test)
+    tables = {test: phrase(list(dict.fromkeys(map(view.label, cells)))) for test, cells in tests.items()}
+    return [f"{test} has no power on {table}" for test, table in tables.items()]
+
+
+def _unmeasured(view: RunResults, rows: Sequence[Result]) -> list[str]:
+    """The controls and tables of which no row test was measured, with the reason where the tests share one."""
+    said: list[str] = []
+    for (llm, table), cells in _by_table(view, rows).items():
+        if not _measured(cells):
+            reasons = {cell.reason or "" for cell in cells}
+            why = f" ({one})" if len(reasons) == 1 and (one := reasons.pop()) else ""
+            said.append(f"{llm} was not measured on {table}{why}")
+    return said
