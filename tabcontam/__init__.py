@@ -44,4 +44,5 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    """The public names, and no module that happens to be imported."""
+    return __all__

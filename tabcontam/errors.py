@@ -6,7 +6,9 @@ NothingSelected     a `-k` or `-m` that matches no test; exit code 5
 Skip                a cell that cannot be measured, with the reason; verdict `skipped`
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from enum import IntEnum
 
 
@@ -48,6 +50,41 @@ def one_line(error: Exception, longest: int = 300) -> str:
     return line if len(line) <= longest else f"{line[: longest - 1]}…"
 
 
+# The options of a run whose name in Python is not that of the command line with other dashes.
+LETTERS = {"tests": "-k", "marks": "-m", "stop_at_first": "-x"}
+SWITCHED_OFF = ("controls", "cache")  # `--no-controls` is `controls=False`
+SWITCHED_ON = ("send_rows", "until_decided", "retry_unanswered", "stop_at_first")
+_python = ContextVar("_python", default=False)
+
+
+@contextmanager
+def spoken_in_python() -> Iterator[None]:
+    """Errors that are made meanwhile name options as arguments of `tabcontam.run`: whoever reads them typed those."""
+    before = _python.set(True)
+    try:
+        yield
+    finally:
+        _python.reset(before)
+
+
+def option(word: str, *values: object) -> str:
+    """How the user writes an option, by its name in Python: `--send-rows` is `send_rows=True` there.
+
+    With values it is written with them: `--llm a --llm b` is `llm=['a', 'b']`.
+    """
+    if _python.get():
+        if not values and word in (*SWITCHED_ON, *SWITCHED_OFF):
+            return f"{word}={word in SWITCHED_ON}"
+        return f"{word}={list(values) if len(values) > 1 else values[0]!r}" if values else f"{word}="
+    name = f"--no-{word}" if word in SWITCHED_OFF else LETTERS.get(word, f"--{word.replace('_', '-')}")
+    return " ".join(f"{name} {value}" for value in values) or name
+
+
+def option_name(word: str) -> str:
+    """As `option`, where the line is about the option: `--reference` is `reference` in Python."""
+    return word if _python.get() else option(word)
+
+
 def near(name: str, known: Iterable[str], limit: int = 3) -> list[str]:
     """The known names that look like this one, the nearest first."""
     from rapidfuzz import process
@@ -61,3 +98,11 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
     found = near(name, names)
     advice = f"did you mean {' or '.join(found)}?" if found else f"known: {', '.join(names)}"
     return UsageError(f"unknown {kind} {name!r}; {advice}")
+
+
+def several(word: str, typed: str, known: Callable[[str], object]) -> UsageError | None:
+    """The error for names in one text with commas between, of which one is known by itself; else None."""
+    names = [name.strip() for name in typed.split(",")]
+    if len(names) < 2 or not all(names) or not any(map(known, names)):
+        return None
+    return UsageError(f"{typed!r} is several names; write {option(word, *names)}")

@@ -13,7 +13,7 @@ from tabcontam.cli.helps import (
     SERIALIZER_HELP,
 )
 from tabcontam.cli.parsing import Parser
-from tabcontam.cli.run_arguments import add_files, add_gate, add_output, add_run
+from tabcontam.cli.run_arguments import add_files, add_gate, add_open, add_output, add_run
 from tabcontam.cli.values import folder, level, path, positive
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
 from tabcontam.version import __version__
@@ -31,7 +31,7 @@ def parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     main_parser.add_argument("--version", action="version", version=f"tabcontam {__version__}")
-    commands = main_parser.add_subparsers(dest="command", required=True, metavar="COMMAND", parser_class=Parser)
+    commands = main_parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
     add_run(commands.add_parser("run", help="test LLMs on tables"))
     _add_list(commands.add_parser("list", help="what there is to name"))
     _add_replay(commands.add_parser("replay", help="judge recorded answers, no model asked"))
@@ -67,6 +67,14 @@ def _add_list(command: argparse.ArgumentParser) -> None:
         "providers of other packages."
     )
     command.add_argument("what", choices=LISTED, metavar="{" + ",".join(LISTED) + "}")
+    command.add_argument(
+        "patterns",
+        nargs="*",
+        default=[],
+        metavar="PATTERN",
+        help="show only what has this in its name, title or description (llama), or a name like this ('gpt-4*'); of "
+        "several, all must match",
+    )
     command.add_argument("-v", "--verbose", action="store_true", help="print everything that is known of each")
     command.add_argument("--json", action="store_true", help="print JSON")
 
@@ -116,6 +124,7 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         metavar="DIR|FILE",
         help="where the report goes (default: reports/<time>; with --format: standard output)",
     )
+    add_open(command)
     add_output(command)
 
 

@@ -21,7 +21,11 @@ from tabcontam.version import __version__
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     began = time.monotonic()
-    options = parser().parse_args(arguments, argparse.Namespace(began=began))
+    command_line = parser()
+    options = command_line.parse_args(arguments, argparse.Namespace(began=began))
+    if options.command is None:  # whoever types `tabcontam` wants to know what there is; a script forgot its command
+        command_line.print_help()
+        return Exit.USAGE
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
@@ -80,9 +84,9 @@ def _power(options: argparse.Namespace) -> int:
 
 
 def _list(options: argparse.Namespace) -> None:
-    from tabcontam.cli.listing import LISTED, as_text
+    from tabcontam.cli.listing import LISTED, as_text, matching
 
-    items = LISTED[options.what]()
+    items = matching(options.what, LISTED[options.what](), options.patterns)
     if options.json:
         print_json(items, default=sorted)
     else:

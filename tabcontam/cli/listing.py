@@ -1,11 +1,15 @@
 """`list datasets|llms|tests|serializers|prompts`: what there is to name, read from TOML and docstrings alone."""
 
 import inspect
+import re
 from collections.abc import Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from textwrap import indent
 from typing import TYPE_CHECKING, Any
+
+from tabcontam.errors import UsageError, near
 
 if TYPE_CHECKING:
     from tabcontam.subjects.catalogue import Entry
@@ -143,6 +147,44 @@ def datasets() -> list[Item]:
 def _with_source(about: str, source: str) -> str:
     """What a thing is, and the file that it is from, if that is the user's own."""
     return "; ".join(part for part in (about, source and f"from {source}") if part)
+
+
+def matching(what: str, items: Sequence[Item], patterns: Sequence[str]) -> list[Item]:
+    """The items that all patterns match: by a part of a name, by words of the rest, or by a glob of a whole name.
+
+    Case, blanks, `-` and `_` count for nothing. Raises `UsageError` where none is left, with the nearest names.
+    """
+    found = [item for item in items if all(_matches(item, pattern) for pattern in patterns)]
+    if not found:
+        names = {_plain(name): item["name"] for item in items for name in _names(item)}
+        wanted = "".join(map(_plain, patterns))
+        close = list(dict.fromkeys(names[name] for name in near(wanted, names, limit=12)))[:3]
+        advice = f"did you mean {' or '.join(close)}?" if close else f"list {what} alone shows them all"
+        raise UsageError(f"none of the {len(items)} {what} matches {' '.join(patterns)!r}; {advice}")
+    return found
+
+
+def _matches(item: Item, pattern: str) -> bool:
+    wanted = _plain(pattern)
+    if any(sign in pattern for sign in "*?["):
+        return any(fnmatchcase(_plain(name), wanted) for name in _names(item))
+    words = re.compile(rf"\b{re.escape(pattern)}", re.IGNORECASE)  # `llama` is no word of `ollama:`
+    texts = (item["about"], *item.get("marks", ()))
+    return any(wanted in _plain(name) for name in _names(item)) or any(map(words.search, texts))
+
+
+def _names(item: Item) -> list[str]:
+    """Every name of an item."""
+    card = item.get("card", {})
+    entry = item.get("entry", {})
+    others = [card.get("title"), *card.get("aliases", ()), entry.get("title"), *entry.get("aliases", ())]
+    identifiers = [entry.get(key) for key in ("openai", "gemini", "hf")] + list(entry.get("ollama", ()))
+    return [item["name"], *filter(None, [*others, *identifiers])]
+
+
+def _plain(text: str) -> str:
+    """A text without what does not count in it; of a glob, what is in brackets stays as it is."""
+    return re.sub(r"[\s_-]+(?![^\[]*\])", "", text.casefold())
 
 
 def as_text(items: Sequence[Item], verbose: bool) -> str:

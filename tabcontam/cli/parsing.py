@@ -3,13 +3,18 @@
 import argparse
 import os
 import sys
+from collections.abc import Collection
 from typing import Any, NoReturn
 
 from tabcontam.errors import Exit, near
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse with our exit code, and one line instead of the usage text."""
+    """argparse with our exit code, and one line instead of the usage text. An option is written out: `--verb` is none,
+    so that no option of a later version changes what a script does."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **{"allow_abbrev": False, **options})
 
     def _get_formatter(self) -> argparse.HelpFormatter:
         """As argparse's, which asks `shutil` how wide the terminal is: that takes longer to import than all of ours."""
@@ -24,6 +29,11 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:
         """As argparse's, but the command itself refuses what it does not know, and names its nearest option."""
         options, strange = super().parse_known_args(args, namespace)
+        last = next(iter(self._get_positional_actions()[-1:]), None)
+        if strange and last and last.nargs in ("*", "+") and not any(word.startswith("-") for word in strange):
+            more = [self._get_value(last, word) for word in strange]  # as in `list llms -v gpt`
+            setattr(options, last.dest, [*getattr(options, last.dest), *more])
+            return options, []
         if strange:
             word = strange[0].partition("=")[0]
             meant = self._meant(word)
@@ -33,11 +43,38 @@ class Parser(argparse.ArgumentParser):
     def _meant(self, word: str) -> str:
         """The option that a strange word comes near to, or whose value it is: a file after `run`."""
         if word.startswith("-"):
-            return next(iter(near(word, self._option_string_actions, limit=1)), "")
+            known = list(self._option_string_actions)
+            longer = [option for option in known if word.startswith("--") and option.startswith(word)]
+            return next(iter(longer or near(word, known, limit=1)), "")
         named = "--dataset" in self._option_string_actions and not self._get_positional_actions()
         return f"--dataset {word}" if named else ""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As argparse's, but what is none of the choices is told with the one that it comes near to."""
+        if action.choices is None or value in action.choices:
+            return
+        if isinstance(action, argparse._SubParsersAction):
+            self.error(_unknown_command(str(value), action.choices))
+        choices = list(map(str, action.choices))
+        if isinstance(action, argparse._AppendAction) and set(str(value).split(",")) <= set(choices):
+            each = " ".join(f"{action.option_strings[0]} {part}" for part in str(value).split(","))
+            raise argparse.ArgumentError(action, f"{value!r} is several; write {each}")
+        found = near(str(value), choices, limit=1)
+        meant = f"; did you mean {found[0]}?" if found else ""
+        raise argparse.ArgumentError(action, f"{value!r} is none of {', '.join(choices)}{meant}")
 
     def error(self, message: str) -> NoReturn:
         """One line, exit code 4."""
         print(f"tabcontam: {message}; see {self.prog} --help", file=sys.stderr)
         raise SystemExit(Exit.USAGE)
+
+
+def _unknown_command(word: str, commands: Collection[str]) -> str:
+    """The line for what is no command, with the nearest that is one; a file there is what `run` would be given."""
+    if found := near(word, commands, limit=1):
+        advice = f"did you mean {found[0]}?"
+    elif os.path.isfile(word):
+        advice = f"did you mean run --dataset {word}?"
+    else:
+        advice = f"known: {', '.join(commands)}"
+    return f"unknown command {word!r}; {advice}"

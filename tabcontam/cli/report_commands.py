@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tabcontam.cli.opening import open_page
 from tabcontam.cli.printing import command_line, print_results
 from tabcontam.errors import UsageError
 
@@ -29,12 +30,16 @@ def report(options: argparse.Namespace) -> None:
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
+        if options.open:
+            raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
         _write_format(load_all(options.runs, options.family_over), options.format, options.out)
         return
     out = options.out or new_folder(datetime.now())
     results = merge(options.runs, out, options.family_over)
     print_results(results, out, options)
     summarize(results)
+    if options.open:
+        open_page(out / "index.html")
 
 
 def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:

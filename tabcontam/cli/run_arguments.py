@@ -34,6 +34,7 @@ def add_run(run: argparse.ArgumentParser) -> None:
     _add_asking(run)
     where = run.add_argument_group("where the report goes")
     where.add_argument("--out", type=folder, metavar="DIR", help="the run's folder; the same command continues it")
+    add_open(where)
     add_output(where)
     gate = run.add_argument_group("what the exit code says")
     gate.add_argument(
@@ -172,6 +173,10 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
     )
+
+
+def add_open(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument("--open", action="store_true", help="open the report in the browser once it is written")
 
 
 def add_output(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:

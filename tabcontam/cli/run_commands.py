@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tabcontam.cli.opening import open_page
 from tabcontam.cli.printing import command_line, print_json, print_results, read_no_more
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, asked
 from tabcontam.errors import Exit, UsageError
@@ -34,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
     except BrokenPipeError:  # which must not become exit code 0
         read_no_more()
     ended = _ended(outcome)
+    if options.open:
+        open_page(outcome.folder / "index.html")
     if ended is not Exit.DONE or not options.gate:
         return ended
     return _judged(options, outcome.results, file=sys.stderr if options.json else sys.stdout)
@@ -108,6 +111,8 @@ def _check_gate(options: argparse.Namespace) -> None:
         raise UsageError(f"{'--fail-on' if options.fail_on else '--min-power'} is a condition of --gate; add --gate")
     if options.gate and options.dry_run:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
+    if options.open and options.dry_run:
+        raise UsageError("--dry-run writes no report; leave --open out")
 
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:

@@ -6,6 +6,7 @@ entry point is the provider, its object a function of what follows the colon and
 working.
 """
 
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from tabcontam.entry_points import described, offered, reported
-from tabcontam.errors import Unavailable, UsageError, near, unknown
+from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.catalogue import Entry, find_entry, load_catalogue, plain, successor
 from tabcontam.subjects.provider import Provider
@@ -72,6 +73,8 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
     provider, colon, model = spec.partition(":")
     if provider in providers and not model:
         raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
+    if error := _several(spec, providers):
+        raise error
     if not colon:
         return _named(spec, providers, today or datetime.now(UTC).date())
     if provider in providers:
@@ -80,6 +83,20 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
     if entry is not None and entry.ollama:  # `llama3:8b` is how Ollama writes a model
         raise UsageError(f"unknown provider {provider!r}; did you mean ollama:{spec}?")
     raise unknown("provider", provider, providers)
+
+
+def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
+    """The error for LLMs with commas between. The name of a model, or of its folder, may have a comma in it."""
+    head = spec.partition(",")[0]
+    provider, _, model = spec.partition(":")
+
+    def stands_alone(name: str) -> bool:
+        first, colon, _ = name.partition(":")
+        return find_entry(name) is not None or (bool(colon) and first in providers)
+
+    if provider not in providers:
+        return None if find_entry(spec) else several("llm", spec, stands_alone)
+    return None if os.path.exists(model) else several("llm", spec, lambda name: name != head and stands_alone(name))
 
 
 def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
@@ -103,7 +120,7 @@ def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:
 def _retired(entry: Entry, today: date) -> Unavailable:
     after = successor(entry, today).name
     return Unavailable(
-        f"{entry.title} was retired on {entry.retired}; its successor is {after}: write --llm {after} "
+        f"{entry.title} was retired on {entry.retired}; its successor is {after}: write {option('llm', after)} "
         f"(or {entry.served[0]} to ask for it all the same)"
     )
 

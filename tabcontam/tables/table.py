@@ -14,11 +14,12 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.errors import UsageError, one_line, option_name, several, unknown
 from tabcontam.tables.cards import SHORT, Card, Edition, Question, all_cards, find_card, mistaken_card, split_edition
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited, rows_of
+from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
@@ -156,14 +157,22 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None)
     card = None if edition_name is not None and path.is_file() else find_card(card_name)
     if card is not None:
         if target is not None or name is not None:
-            option = "--target" if target is not None else "--name"
-            raise UsageError(f"{option} applies to files alone; leave it out for the dataset {card.name!r}")
+            given = option_name("target" if target is not None else "name")
+            raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
         return _card_table(card, card.edition(edition_name))
     if not spec or (not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
-        raise unknown("dataset", card_name, all_cards())
+        raise several("dataset", spec, _is_known) or unknown("dataset", card_name, all_cards())
+    if not path.exists() and (error := several("dataset", spec, _is_known)):
+        raise error
     return _file_table(path, target, name)
+
+
+def _is_known(spec: str) -> bool:
+    """Whether this is a card, with an edition or without, or a file."""
+    there, card_name = Path(os.path.expanduser(spec)).exists(), split_edition(spec)[0]
+    return there or (not card_name.endswith(SUFFIX) and find_card(card_name) is not None)
 
 
 def _card_table(card: Card, edition: Edition) -> Table:

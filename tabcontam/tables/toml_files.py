@@ -9,7 +9,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.errors import UsageError, one_line, option, several, unknown
 from tabcontam.paths import shipped
 
 VARIABLE = "TABCONTAM_PATH"
@@ -26,9 +26,9 @@ class Kind(NamedTuple):
 
 
 KINDS = {
-    "datasets": Kind("dataset card", "--dataset", frozenset({"editions", "released"})),
-    "serializers": Kind("serializer", "--serializer", frozenset({"form", "value_separator", "feature_separator"})),
-    "prompts": Kind("prompt set", "--prompts", frozenset({"system", "classification"})),
+    "datasets": Kind("dataset card", "dataset", frozenset({"editions", "released"})),
+    "serializers": Kind("serializer", "serializer", frozenset({"form", "value_separator", "feature_separator"})),
+    "prompts": Kind("prompt set", "prompts", frozenset({"system", "classification"})),
 }
 
 
@@ -64,7 +64,7 @@ def named(kind: str, spec: str, known: Mapping[str, Item], load: Callable[[Path]
         return own(Path(spec).expanduser())
     found = with_own(kind, known, own)
     if spec not in found:
-        raise unknown(KINDS[kind].title, spec, found)
+        raise several(KINDS[kind].option, spec, found.__contains__) or unknown(KINDS[kind].title, spec, found)
     return found[spec]
 
 
@@ -89,7 +89,7 @@ def read_toml(path: Path, kind: str) -> dict[str, Any]:
     title = KINDS[kind].title
     raw = _parsed(path, title)
     if (found := _kind(raw)) not in (None, kind):
-        raise UsageError(f"{path} is no {title}; give it with {KINDS[str(found)].option}")
+        raise UsageError(f"{path} is no {title}; give it with {option(KINDS[str(found)].option)}")
     return raw
 
 

@@ -189,7 +189,6 @@ def test_list_tests_prints_every_docstring() -> None:
         (["run", "-r", "cz"], "-r: 'z' is none of cnuaspAN"),
         (["run", "--durations", "0"], "--durations"),
         (["tset"], "tset"),
-        ([], "COMMAND"),
     ],
 )
 def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str], message: str) -> None:

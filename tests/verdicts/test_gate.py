@@ -371,7 +371,7 @@ class TestCommand:
             (["--dry-run"], "--dry-run: "),
             (["--llm", "k"], "unknown LLM"),
             (["--dataset", "iris"], "unknown dataset"),
-            (["--fail-on", "nothing"], "invalid choice"),
+            (["--fail-on", "nothing"], "is none of"),
         ],
     )
     def test_what_a_past_run_cannot_take_is_one_line(
