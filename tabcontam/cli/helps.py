@@ -10,6 +10,9 @@ MARKS_HELP = (
     "the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
 )
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
+LLM_HELP = (
+    "a name or PROVIDER:MODEL, see list llms; #MY_KEY behind an address names the variable that holds the key for it"
+)
 REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
 FAMILY_OVER_HELP = (
     "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "

@@ -9,6 +9,7 @@ from tabcontam.cli.helps import (
     FAMILY_OVER_HELP,
     GATE_CODES,
     KNOWN_HELP,
+    LLM_HELP,
     MARKS_HELP,
     MIN_POWER_HELP,
     NAME_HELP,
@@ -83,7 +84,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     """
     what = run.add_argument_group("what is tested")
     what.add_argument(
-        "--llm", action="append", default=[], metavar="SPEC", help="a name or PROVIDER:MODEL; see list llms"
+        "--llm", action="append", default=[], metavar="SPEC", help=LLM_HELP
     )
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)

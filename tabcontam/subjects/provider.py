@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from tabcontam.evidence.base import Capability
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.catalogue import Entry
+from tabcontam.subjects.keys import KeyRing
 from tabcontam.tables.serializers import Serializer
 
 
@@ -20,6 +21,7 @@ class Settings:
     needs: frozenset[Capability] = frozenset()  # of the run's tests
     spec: str = ""  # how the user named the model, which is to be its `spec`
     seed: int = 0
+    keyring: KeyRing = field(default_factory=KeyRing, compare=False)  # whom the keys of the run's models go to
 
 
 @dataclass(frozen=True)
@@ -40,7 +42,8 @@ class Provider:
 
     `spellings` are how an LLM is written behind `--llm`, and what that is. `open` gives the model of what follows the
     colon and of the run's settings. `offer` says how it serves an entry of the catalogue; `details` what `list llms -v`
-    says besides. `address` is that of its maker, for which the price table has plain names.
+    says besides. `address` is that of its maker, for which the price table has plain names; the keys that the
+    environment variables `keys` hold, the first that is set, go to its host and to no other.
     """
 
     name: str
@@ -49,3 +52,4 @@ class Provider:
     offer: Callable[[Entry], Offer] = field(default=lambda entry: Offer())
     details: str = ""
     address: str = ""
+    keys: tuple[str, ...] = ()

@@ -19,8 +19,10 @@ from tabcontam.entry_points import described, offered, reported
 from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.catalogue import Entry, find_entry, load_catalogue, plain, successor
+from tabcontam.subjects.keys import Host, host_of
 from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.provider import Settings as Settings
+from tabcontam.subjects.served import ServedModel
 
 GROUP = "tabcontam.providers"
 # The providers of this package, a line each. An entry point of another package names what opens its LLMs alone.
@@ -52,8 +54,31 @@ class Found:
         return f"{self.provider.name}:{self.model}" + (f" ({self.note})" if self.note else "")
 
     def open(self, settings: Settings) -> Model:
-        """The LLM. Raises `UsageError`."""
-        return self.provider.open(self.model, replace(settings, spec=self.spec))
+        """The LLM. Raises `UsageError`, also where its key would go to two hosts of the run."""
+        model = self.provider.open(self.model, replace(settings, spec=self.spec))
+        if isinstance(model, ServedModel):
+            settings.keyring.claim(model, key_owners())
+        return model
+
+
+def key_owners() -> Mapping[str, tuple[Host, ...]]:
+    """The environment variables that belong to a provider, each with the hosts that its key may go to."""
+    owners: dict[str, tuple[Host, ...]] = {}
+    for provider in filter(lambda provider: provider.address, BUILT_IN.values()):
+        for variable in provider.keys:
+            owners[variable] = (*owners.get(variable, ()), host_of(provider.address))
+    return owners
+
+
+def names_a_place(spec: str) -> bool:
+    """Whether an LLM is written with an address or with the variable of its key, which only a user's own word may set.
+
+    It is about the writing alone: what is written by provider and name, or by a name of the catalogue, has neither.
+    """
+    provider, colon, rest = spec.partition(":")
+    if not colon or provider in ("hf", "control", "simulated"):
+        return False
+    return "://" in rest or "#" in rest
 
 
 def resolve(spec: str) -> Found:

@@ -1,15 +1,14 @@
 """What the LLMs behind an address share: the key, which goes to that address alone and into no message."""
 
-import os
 import re
 from collections.abc import Iterable, Mapping
 
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Usage
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.keys import HOW_TO_NAME, NO_KEY, OTHER_KEY, Host, host_of, stated
 from tabcontam.subjects.openai.address import is_loopback
 
-OTHER_KEY = "TABCONTAM_API_KEY"  # for a server that is not the maker's own
 PLACEHOLDER = "no-key"  # the SDKs do not start without one
 SHORTEST_SECRET = 8  # a shorter key is a dummy such as "EMPTY", and may be a word of any text
 SHORTEST_PREFIX = 12  # of a key that a server repeats in part; less of it is the same for many keys
@@ -18,9 +17,10 @@ MASKED = re.compile(r"[\w-]*\*{3,}[\w-]*")  # a key as a server masks it, with s
 
 
 class ServedModel(Model):
-    """An LLM behind an address. Only the maker's own address sees a key of `keys`, and there it is needed.
+    """An LLM behind an address. Only the maker's own host sees a key of `keys`, and there it is needed.
 
     `provider` is the name before the colon; `maker` and `service` are how messages call the maker and its server.
+    `variable` is the environment variable that the user named for the key, `none` for no key, or "" for the usual one.
     """
 
     provider: str
@@ -29,13 +29,15 @@ class ServedModel(Model):
     keys: tuple[str, ...]
     _secret = ""
 
-    def __init__(self, spec: str, model: str, address: str, own: str) -> None:
+    def __init__(self, spec: str, model: str, address: str, own: str, variable: str = "") -> None:
         self.spec = spec
         self.model = model
         self.address = address
         self.local = is_loopback(address)
-        self._own = address == own
-        self._variables = self.keys if self._own else (OTHER_KEY,)
+        self._own = self.host == host_of(own)
+        usual = self.keys if self._own else (OTHER_KEY,)
+        self._named = variable not in ("", NO_KEY)
+        self._variables = () if variable == NO_KEY else (variable,) if variable else usual
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -43,24 +45,43 @@ class ServedModel(Model):
         return {"provider": self.provider, "address": self.address, "model": self.model}
 
     @property
+    def host(self) -> Host:
+        """Whom the key goes to."""
+        return host_of(self.address)
+
+    @property
+    def key_variable(self) -> str:
+        """The environment variable that holds the key; the first that could, where none does, and "" for no key."""
+        return next((name for name in self._variables if stated(name)), next(iter(self._variables), ""))
+
+    @property
+    def names_variable(self) -> bool:
+        """Whether the user named the variable for this host."""
+        return self._named
+
+    @property
     def _who(self) -> str:
         return self.maker if self._own else f"the server at {self.address}"
 
-    @property
-    def _variable(self) -> str:
-        """The environment variable that holds the key; the first that could, where none does."""
-        return next((name for name in self._variables if _stated(name)), self._variables[0])
-
     def _has_key(self) -> bool:
-        return bool(_stated(self._variable))
+        return bool(stated(self.key_variable))
+
+    def _wants_key(self) -> str:
+        """The line for a server that wants a key and was sent none."""
+        if not self.key_variable:
+            return f"{self._who} wants a key, and #{NO_KEY} says to send none; {HOW_TO_NAME}"
+        other = f", or {HOW_TO_NAME}" if self.key_variable == OTHER_KEY else ""
+        return f"{self._who} wants a key; set the environment variable {self.key_variable}{other}"
 
     def _key(self) -> str:
         """The key for this address, and no other. Raises `UsageError` for what is no key, or where one is needed."""
-        key = _stated(self._variable)
+        key = stated(self.key_variable)
+        if not key and self._named:
+            raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
         if not key and self._own:
             raise UsageError(f"no key for {self.service}; set the environment variable {' or '.join(self._variables)}")
         if not (key.isascii() and key.isprintable() and " " not in key):
-            raise UsageError(f"{self._variable} holds characters that no key has; set it to the key alone")
+            raise UsageError(f"{self.key_variable} holds characters that no key has; set it to the key alone")
         self._secret = key if len(key) >= SHORTEST_SECRET else ""
         return key or PLACEHOLDER
 
@@ -85,7 +106,3 @@ def charged(usages: Iterable[Usage | None]) -> Usage | None:
     """What the requests for one reply cost together, as far as the server says."""
     stated = [usage for usage in usages if usage]
     return Usage(sum(usage.prompt for usage in stated), sum(usage.written for usage in stated)) if stated else None
-
-
-def _stated(variable: str) -> str:
-    return os.environ.get(variable, "").strip()

@@ -154,11 +154,11 @@ class AnthropicModel(ServedModel):
 
     def _hopeless(self, whom: Concern, problem: Problem) -> str:
         """The line for a server that would answer no other request either: who, what, and what to do about it."""
-        who, key = self._who, self._variable
+        who, key = self._who, self.key_variable
         what = {
             Concern.KEY: f"{who} refused the key in {key}; check the key and what it may be used for"
             if self._has_key()
-            else f"{who} wants a key; set the environment variable {key}",
+            else self._wants_key(),
             Concern.REGION: f"{who} does not serve the place that this computer asks from; ask from another",
             Concern.QUOTA: f"{who} grants no more on the credit or spend limit of {key}; raise it, and run this again",
             Concern.MODEL: f"{who} does not offer {self.model}, or no longer does; name another model",
@@ -213,4 +213,5 @@ PROVIDER = Provider(
     {"anthropic:NAME": "Anthropic's Claude models; the key is in ANTHROPIC_API_KEY"},
     lambda model, settings: AnthropicModel(model, max_connections=settings.connections, spec=settings.spec),
     address=ANTHROPIC,
+    keys=AnthropicModel.keys,
 )

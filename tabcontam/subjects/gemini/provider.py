@@ -298,7 +298,7 @@ class GeminiModel(ServedModel):
         what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
         if what is None:
             return None
-        what = what.format(variable=self._variable, model=self.model.removeprefix("models/"))
+        what = what.format(variable=self.key_variable, model=self.model.removeprefix("models/"))
         return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
     def _failed(self, error: Exception, usages: Sequence[Usage | None]) -> Reply:
@@ -355,4 +355,5 @@ PROVIDER = Provider(
     lambda model, settings: GeminiModel(model, max_connections=settings.connections, spec=settings.spec),
     lambda entry: Offer(entry.gemini or ""),
     address=GOOGLE,
+    keys=GeminiModel.keys,
 )

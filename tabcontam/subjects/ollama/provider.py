@@ -7,10 +7,11 @@ from http.client import HTTPConnection, HTTPException
 from urllib.parse import urlsplit
 
 from tabcontam.subjects.catalogue import Entry
+from tabcontam.subjects.keys import NO_KEY, split_variable
 from tabcontam.subjects.openai.address import is_loopback
-from tabcontam.subjects.openai.provider import open_server
+from tabcontam.subjects.openai.provider import OpenAIModel, open_server
 from tabcontam.subjects.openai.replies import at, read_listing
-from tabcontam.subjects.provider import Offer, Provider
+from tabcontam.subjects.provider import Offer, Provider, Settings
 
 PORT = 11434
 SECONDS = 1.0  # to see whether one runs on this machine
@@ -72,10 +73,18 @@ def _offer(entry: Entry) -> Offer:
     return Offer(ways=(f"{'' if present is not None else 'start Ollama and '}run ollama pull {entry.ollama[0]}",))
 
 
+def _open(model: str, settings: Settings) -> OpenAIModel:
+    """The LLM of this name. An Ollama on this machine wants no key, and is sent none."""
+    name, variable = split_variable(model)
+    url = address()
+    # Ollama scores no given text, and would have to load the model to say so.
+    settings = replace(settings, needs=frozenset())
+    return open_server(name, url, settings, variable or (NO_KEY if is_loopback(url) else ""))
+
+
 PROVIDER = Provider(
     "ollama",
     {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
-    # Ollama scores no given text, and would have to load the model to say so.
-    lambda model, settings: open_server(model, address(), replace(settings, needs=frozenset())),
+    _open,
     _offer,
 )

@@ -6,6 +6,7 @@ from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError
 
+KEY_BELONGS = "put a key into an environment variable, and add the variable's name behind the address: #MY_KEY"
 OPENAI = "https://api.openai.com/v1"
 
 # Strict, so that no two readers of a URL can disagree about its host.
@@ -33,9 +34,9 @@ def parse_address(rest: str) -> tuple[str, str | None]:
 def checked(url: str) -> str:
     """The address, if it is one. A differential in reading it could send a key to another host."""
     if "@" in url:
-        raise UsageError("an address holds no user name or password; put the key into TABCONTAM_API_KEY")
+        raise UsageError(f"an address holds no user name or password; {KEY_BELONGS}")
     if "?" in url or "#" in url:
-        raise UsageError("an address holds no ? or #; put a key into TABCONTAM_API_KEY")
+        raise UsageError(f"an address holds no ? and no # but before a variable's name; {KEY_BELONGS}")
     if not URL.fullmatch(url) or not _port_exists(url):
         raise UsageError(f"bad address {url[:100]!r}; type http://host:port/v1")
     return url

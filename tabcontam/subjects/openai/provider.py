@@ -15,6 +15,7 @@ from tabcontam.errors import unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
+from tabcontam.subjects.keys import split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
@@ -47,6 +48,7 @@ COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babba
 class OpenAIModel(ServedModel):
     """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
+    `variable` is the environment variable that the user named for the key; "" for the usual one.
     With `SCORE` in `needs` it is asked to score texts, and the first one shows whether its server does.
     """
 
@@ -63,12 +65,13 @@ class OpenAIModel(ServedModel):
         max_connections: int | None = 8,
         spec: str = "",
         needs: frozenset[Capability] = frozenset(),
+        variable: str = "",
     ) -> None:
         if form not in FORMS:
             raise unknown("form", form, FORMS)
         address = OPENAI if base_url is None else checked(base_url).rstrip("/")
         at = "" if base_url is None else f"@{base_url}"
-        super().__init__(spec or f"openai:{model}{at}", model, address, OPENAI)
+        super().__init__(spec or f"openai:{model}{at}", model, address, OPENAI, variable)
         self._max_connections = max_connections
         self._finding_out = asyncio.Lock()
         self._faults = 0
@@ -204,11 +207,11 @@ class OpenAIModel(ServedModel):
         return Reply("", State.FAILED, self._line(f"{too_long}{problem.line}"))
 
     def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
-        who, key = self._who, self._variable
+        who, key = self._who, self.key_variable
         what = {
             Concern.KEY: f"{who} refused the key in {key}; check what it is allowed to"
             if self._has_key()
-            else f"{who} wants a key; set the environment variable {key}",
+            else self._wants_key(),
             Concern.REGION: f"{who} does not answer from this region; ask another server",
             Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit behind {key}, and run this again",
             Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or --form",
@@ -303,8 +306,8 @@ class OpenAIModel(ServedModel):
         return f"{self._who} does not list its models; it answered {problem.line}"
 
 
-def open_server(name: str, address: str | None, settings: Settings) -> OpenAIModel:
-    """The LLM of this name behind an address, or at OpenAI."""
+def open_server(name: str, address: str | None, settings: Settings, variable: str = "") -> OpenAIModel:
+    """The LLM of this name behind an address, or at OpenAI, with the key in the variable, or in the usual one."""
     return OpenAIModel(
         name,
         address,
@@ -312,7 +315,13 @@ def open_server(name: str, address: str | None, settings: Settings) -> OpenAIMod
         settings.connections,
         settings.spec,
         settings.needs,
+        variable,
     )
+
+
+def _open(rest: str, settings: Settings) -> OpenAIModel:
+    named, variable = split_variable(rest)
+    return open_server(*parse_address(named), settings, variable)
 
 
 PROVIDER = Provider(
@@ -320,10 +329,12 @@ PROVIDER = Provider(
     {
         "openai:NAME": "OpenAI's own models; the key is in OPENAI_API_KEY",
         "openai:NAME@http://HOST:PORT/v1": (
-            "any OpenAI-compatible server; its key, if it wants one, in TABCONTAM_API_KEY"
+            "any OpenAI-compatible server; its key, if it wants one, in TABCONTAM_API_KEY, or in a variable named "
+            "behind the address: …/v1#MY_KEY"
         ),
     },
-    lambda model, settings: open_server(*parse_address(model), settings),
+    _open,
     lambda entry: Offer(entry.openai or ""),
     address=OPENAI,
+    keys=OpenAIModel.keys,
 )

@@ -1,0 +1,110 @@
+"""Which key goes to which server: a key belongs to one scheme, host and port, and to no other in a run."""
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import ip_address
+from typing import Protocol
+from urllib.parse import urlsplit
+
+from tabcontam.errors import UsageError
+
+OTHER_KEY = "TABCONTAM_API_KEY"  # for the one server of a run that has no variable of its own
+NO_KEY = "none"  # written in a variable's place: no key goes there
+HOW_TO_NAME = "add #NAME_OF_A_VARIABLE behind its address"
+# In capitals, as variables of this kind are, and so that no key is taken for one: keys hold small letters or dashes.
+VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
+PORTS = {"http": 80, "https": 443}
+
+
+@dataclass(frozen=True)
+class Host:
+    """Whom a key is told: another scheme, name or port is somebody else."""
+
+    scheme: str
+    name: str
+    port: int
+
+    def __str__(self) -> str:
+        shown = f"[{self.name}]" if ":" in self.name else self.name
+        return f"{self.scheme}://{shown}" + ("" if self.port == PORTS.get(self.scheme) else f":{self.port}")
+
+
+def host_of(address: str) -> Host:
+    """The host of an address that is one, however it is spelled: in capitals, with its usual port, with a last dot."""
+    parts = urlsplit(address)
+    name = (parts.hostname or "").rstrip(".")
+    with suppress(ValueError):  # a name is itself
+        name = ip_address(name).compressed
+    return Host(parts.scheme.lower(), name, parts.port or PORTS.get(parts.scheme.lower(), 0))
+
+
+def split_variable(rest: str) -> tuple[str, str]:
+    """What follows `PROVIDER:`, and the variable that it names behind a #: `NAME@https://host/v1#MY_KEY`.
+
+    "" where it names none. Raises `UsageError`, which repeats nothing that could be a key.
+    """
+    before, mark, variable = rest.rpartition("#")
+    if not mark or not (VARIABLE.fullmatch(variable) or variable == NO_KEY):
+        address = re.search(r"@https?://.*#", rest, re.IGNORECASE | re.DOTALL)
+        if address:
+            raise UsageError(
+                "what follows # behind an address is the name of the environment variable that holds the key, in "
+                f"capitals, for example #MY_KEY, or #{NO_KEY}; never the key itself"
+            )
+        return rest, ""
+    return before, variable
+
+
+def stated(variable: str) -> str:
+    """What an environment variable holds, without spaces around it; "" where there is none."""
+    return os.environ.get(variable, "").strip() if variable else ""
+
+
+class KeyHolder(Protocol):
+    """A model that sends a key to `host`: the variable that holds it, and whether the user named it for this host."""
+
+    @property
+    def host(self) -> Host:
+        """Where it goes."""
+        ...
+
+    @property
+    def key_variable(self) -> str:
+        """The variable; "" where no key is sent."""
+        ...
+
+    @property
+    def names_variable(self) -> bool:
+        """Whether it was named for this host."""
+        ...
+
+
+class KeyRing:
+    """The keys of one run, each with the host that it goes to. It is told of every model before anything is sent."""
+
+    def __init__(self) -> None:
+        self._hosts: dict[str, Host] = {}
+
+    def claim(self, model: KeyHolder, usual: Mapping[str, Collection[Host]]) -> None:
+        """Take down whom a model's key goes to. `usual` has the hosts of the variables that belong to a provider.
+
+        Raises `UsageError` in one line for a key that would go to two hosts, or to another than its provider's.
+        """
+        variable, host = model.key_variable, model.host
+        if not variable or not (model.names_variable or stated(variable)):
+            return
+        owners = usual.get(variable, (host,))
+        if model.names_variable and host not in owners:
+            raise UsageError(
+                f"{variable} goes to {' and '.join(map(str, owners))} alone, not to {host}; put the key for {host} "
+                "into a variable of its own, and its name behind the #"
+            )
+        before = self._hosts.setdefault(variable, host)
+        if before != host:
+            raise UsageError(
+                f"{variable} would go to two servers, {before} and {host}, and a key goes to one alone; {HOW_TO_NAME}: "
+                f"@{host}/v1#NAME_OF_A_VARIABLE, or #{NO_KEY} where no key is wanted"
+            )
