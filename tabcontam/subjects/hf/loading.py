@@ -1,20 +1,30 @@
-"""From a name or folder to a model in memory: safetensors only, no code of a repository, one line for what lacks."""
+"""From a name or folder to a model in memory: no code of a repository or of a file is run, one line for what lacks.
+
+Weights are read from safetensors. Where there are only transformers' older `pytorch_model.bin`, which are pickles, they
+are read by torch's `weights_only` reader, which knows tensors and plain containers and calls nothing else.
+"""
 
 import hashlib
 import re
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from pickle import UnpicklingError
 from typing import Any
 
 from tabcontam.errors import UsageError
 
 PACKAGES = ("torch", "transformers")
 INSTALL = 'pip install "tabcontam[hf]"'
-# What determines the answers, and all that is fetched: no pickles, no second copies of the weights.
+# What determines the answers, and all that is fetched: no second copies of the weights.
 FILES = ("*.safetensors", "*.safetensors.index.json", "*.json", "*.jinja", "*.model", "*.tiktoken", "*.txt")
 COPIES = ("*/*", "consolidated*", "*.fp16.*", "*.bf16.*")
-PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
+BIN = (
+    "pytorch_model.bin",
+    "pytorch_model-*.bin",
+)  # the only pickles that are fetched or read, and only without FILES' weights
+SAFE_TORCH = "2.6"  # before it, the weights_only reader could be made to run code (CVE-2025-32434)
+OTHERS = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
 REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
@@ -38,18 +48,27 @@ class Loaded:
 def load(name: str) -> Loaded:
     """The model `name`, on the fastest device there is. Raises `UsageError`."""
     try:
-        import torch  # noqa: F401  to see that it loads
+        import torch
         import transformers
     except ImportError as error:
         raise UsageError(f"hf: needs torch and transformers ({error}); type: {INSTALL}") from error
     transformers.utils.logging.set_verbosity_error()  # its advice is about code that the user does not see
     transformers.utils.logging.disable_progress_bar()
     folder = _folder(name)
-    _check(folder, name)
+    safe = _check(folder, name)
+    if not safe and torch.__version__ < SAFE_TORCH:  # a TorchVersion, which compares by its numbers
+        raise UsageError(
+            f"hf:{name} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade"
+        )
     try:
-        return _loaded(folder)
+        return _loaded(folder, safe)
     except ImportError as error:  # a tokenizer's or quantization's own library
         raise UsageError(f"hf:{name} needs another package: {_first_line(error)}") from error
+    except UnpicklingError as error:
+        raise UsageError(
+            f"hf:{name} holds a .bin with more in it than weights, or a broken one; none of its code ran; "
+            "name a model with safetensors weights"
+        ) from error
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise UsageError(_unloadable(name, error)) from error
 
@@ -70,7 +89,10 @@ def _fetched(name: str) -> Path:
     from huggingface_hub.errors import GatedRepoError, LocalEntryNotFoundError, RepositoryNotFoundError
 
     try:
-        return Path(snapshot_download(name, allow_patterns=list(FILES), ignore_patterns=list(COPIES)))
+        folder = Path(snapshot_download(name, allow_patterns=list(FILES), ignore_patterns=list(COPIES)))
+        if not any(folder.glob("*.safetensors")):
+            snapshot_download(name, revision=_commit(folder), allow_patterns=list(BIN), ignore_patterns=list(COPIES))
+        return folder
     except GatedRepoError as error:
         terms = f"https://huggingface.co/{name}"
         raise UsageError(f"hf:{name} is gated; accept its terms at {terms}, then type: hf auth login") from error
@@ -88,19 +110,26 @@ def _fetched(name: str) -> Path:
         raise UsageError(f"cannot fetch hf:{name}: {_first_line(error)}") from error
 
 
-def _check(folder: Path, name: str) -> None:
+def _check(folder: Path, name: str) -> bool:
+    """Whether the weights are safetensors; else they are a `.bin`. Raises `UsageError` where there are none."""
     if not (folder / "config.json").is_file():
         raise UsageError(f"hf:{name} holds no config.json; name a model that transformers saved (save_pretrained)")
     if any(folder.glob("*.safetensors")):
-        return
-    pickles = sorted(path.name for pattern in PICKLES for path in folder.glob(pattern))
-    found = f" but {pickles[0]}, which is never read because it can run code" if pickles else ""
+        return True
+    if _pickled(folder):
+        return False
+    others = sorted(path.name for pattern in OTHERS for path in folder.glob(pattern))
+    found = f" and no pytorch_model.bin, but {others[0]}, which is never read" if others else ""
     raise UsageError(
         f"hf:{name} holds no safetensors weights{found}; name a model that was saved with save_pretrained(FOLDER)"
     )
 
 
-def _loaded(folder: Path) -> Loaded:
+def _pickled(folder: Path) -> list[Path]:
+    return sorted(path for pattern in BIN for path in folder.glob(pattern))
+
+
+def _loaded(folder: Path, safe: bool) -> Loaded:
     from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
 
     safely = {"trust_remote_code": False, "local_files_only": True}
@@ -112,11 +141,14 @@ def _loaded(folder: Path) -> Loaded:
     device = _best_device()
     # accelerate can spread a model over several GPUs
     placed = {"device_map": "auto"} if device == "cuda" and find_spec("accelerate") else {}
-    model = kind.from_pretrained(folder, config=config, dtype="auto", use_safetensors=True, **placed, **safely)
+    model = kind.from_pretrained(
+        folder, config=config, dtype="auto", use_safetensors=safe, weights_only=True, **placed, **safely
+    )
     model = model if placed else model.to(device)
     # The same weights answer differently in another number format or on another device.
     arithmetic = f"dtype={str(model.dtype).removeprefix('torch.')} device={model.device.type}"
-    return Loaded(model.eval(), tokenizer, f"{_version(folder)} {arithmetic}", seq2seq)
+    read = "" if safe else f" weights={_pickled(folder)[0].name}, of which torch's weights_only reader ran no code"
+    return Loaded(model.eval(), tokenizer, f"{_version(folder, safe)} {arithmetic}{read}", seq2seq)
 
 
 def _best_device() -> str:
@@ -128,16 +160,20 @@ def _best_device() -> str:
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
-def _version(folder: Path) -> str:
+def _version(folder: Path, safe: bool) -> str:
     """The hub's commit, which names the folder in its cache; else a digest of all that determines the answers."""
-    if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name):
-        return folder.name
+    if commit := _commit(folder):
+        return commit
     digest = hashlib.sha256()
-    for path in sorted({path for pattern in FILES for path in folder.glob(pattern)}):
+    for path in sorted({path for pattern in (*FILES, *(() if safe else BIN)) for path in folder.glob(pattern)}):
         with path.open("rb") as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
         digest.update(f"{path.name} {content}\n".encode("utf-8", "surrogateescape"))
     return f"sha256:{digest.hexdigest()[:32]}"
+
+
+def _commit(folder: Path) -> str | None:
+    return folder.name if folder.parent.name == "snapshots" and COMMIT.fullmatch(folder.name) else None
 
 
 def _unloadable(name: str, error: Exception) -> str:

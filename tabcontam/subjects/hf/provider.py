@@ -1,6 +1,6 @@
 """`hf:` an LLM on this machine, through transformers: a name on the Hugging Face hub, or a folder.
 
-Causal and sequence-to-sequence models alike. No code from a repository is ever run, and no pickle is read.
+Causal and sequence-to-sequence models alike. No code from a repository or from its weights is ever run.
 """
 
 import asyncio

@@ -1,12 +1,17 @@
 """Models in this process: batches change nothing, nothing is lost from a text, and no code of a repository is run."""
 
 import asyncio
+import json
 import math
+import os
+import pickle
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from fnmatch import fnmatch
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -633,18 +638,119 @@ def test_of_nothing_there_are_no_scores(llama: Path) -> None:
 # What cannot be loaded
 
 
-def test_a_pickle_is_refused(tmp_path: Path) -> None:
-    model = tiny.causal()
-    model.config.save_pretrained(tmp_path)
-    tiny.tokenizer(ROWS).save_pretrained(tmp_path)
-    torch.save(model.state_dict(), tmp_path / "pytorch_model.bin")
-    with pytest.raises(UsageError, match=r"but pytorch_model\.bin, which is never read because it can run code"):
-        opened(tmp_path)
+class Hostile:
+    """What makes a pickle run a command when it is read."""
+
+    def __init__(self, canary: Path) -> None:
+        self.canary = canary
+
+    def __reduce__(self) -> tuple[Any, tuple[str]]:
+        return os.system, (f"touch {self.canary}",)
+
+
+def pickled(folder: Path, weights: Any, name: str = "pytorch_model.bin", model: Any = None) -> Path:
+    """A folder that offers its weights only as a pickle."""
+    (model or tiny.causal()).config.save_pretrained(folder)
+    tiny.tokenizer(ROWS).save_pretrained(folder)
+    torch.save(weights, folder / name)
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["causal", "encoder_decoder"])
+def test_weights_in_a_bin_answer_as_those_in_safetensors(kind: str, tmp_path: Path) -> None:
+    model = getattr(tiny, kind)()
+    safe = tiny.saved(model, tiny.tokenizer(ROWS), tmp_path / "safe")
+    weights = {name: tensor.contiguous() for name, tensor in model.state_dict().items()}
+    folder = pickled(tmp_path / "bin", weights, model=model)
+    one, other = opened(folder), opened(safe)
+    assert replies(one, [request("x")]) == replies(other, [request("x")])
+    assert one.version.endswith("weights=pytorch_model.bin, of which torch's weights_only reader ran no code")
+    assert "weights" not in other.version
+
+
+def test_weights_in_several_bins_are_read(tmp_path: Path) -> None:
+    weights = dict(tiny.causal().state_dict())
+    names = list(weights)
+    parts = {"pytorch_model-00001-of-00002.bin": names[::2], "pytorch_model-00002-of-00002.bin": names[1::2]}
+    for file, own in parts.items():
+        pickled(tmp_path, {name: weights[name] for name in own}, file)
+    index = {"metadata": {}, "weight_map": {name: file for file, own in parts.items() for name in own}}
+    (tmp_path / "pytorch_model.bin.index.json").write_text(json.dumps(index))
+    (whole,) = replies(opened(pickled(tmp_path / "whole", weights)), [request("x")])
+    assert replies(opened(tmp_path), [request("x")]) == [whole]
+
+
+def test_other_weights_in_a_bin_are_another_version(tmp_path: Path) -> None:
+    one, other = (opened(pickled(tmp_path / str(seed), tiny.causal(seed).state_dict())) for seed in (1, 2))
+    assert one.version != other.version
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_a_bin_that_would_run_a_command_is_refused_in_one_line(legacy: bool, tmp_path: Path) -> None:
+    canary = tmp_path / "ran"
+    folder = pickled(tmp_path / "model", {})
+    hostile = {**tiny.causal().state_dict(), "x": Hostile(canary)}
+    torch.save(hostile, folder / "pytorch_model.bin", _use_new_zipfile_serialization=not legacy)
+    with pytest.raises(UsageError, match=r"more in it than weights.*none of its code ran") as error:
+        opened(folder)
+    assert "\n" not in str(error.value)
+    assert not canary.exists()
+    pickle.loads(pickle.dumps(Hostile(canary)))
+    assert canary.exists()  # it was no dud
+
+
+def test_a_hostile_bin_beside_safetensors_is_not_opened(tmp_path: Path) -> None:
+    folder = tiny.saved(tiny.causal(), tiny.tokenizer(ROWS), tmp_path / "model")
+    torch.save(Hostile(tmp_path / "ran"), folder / "pytorch_model.bin")
+    torch.save(Hostile(tmp_path / "ran"), folder / "training_args.bin")
+    assert replies(opened(folder), [request("x")])[0].state is not State.FAILED
+    assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("name", ["training_args.bin", "model.ckpt"])
+def test_no_other_pickle_is_read(name: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=rf"no pytorch_model\.bin, but {name}, which is never read"):
+        opened(pickled(tmp_path, tiny.causal().state_dict(), name))
+
+
+def test_of_a_repository_bins_are_fetched_only_where_it_has_no_safetensors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import huggingface_hub
+
+    offered = tmp_path / "offered"
+    pickled(offered, tiny.causal().state_dict())
+    torch.save({}, offered / "training_args.bin")
+
+    def download(name: str, *, allow_patterns: list[str], ignore_patterns: list[str], revision: str = "") -> str:
+        folder = tmp_path / "fetched" / name.replace("/", "--") / "snapshots" / ("c" * 40)
+        assert revision in ("", folder.name)  # the second fetch is of the same commit
+        folder.mkdir(parents=True, exist_ok=True)
+        for path in offered.iterdir():
+            if any(fnmatch(path.name, pattern) for pattern in allow_patterns):
+                shutil.copy(path, folder)
+        return str(folder)
+
+    monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
+    model = HFModel("some/old")
+    asyncio.run(model.connect())
+    assert model.version.startswith(f"{'c' * 40} dtype=float32 device=cpu weights=pytorch_model.bin")
+    tiny.causal().save_pretrained(offered)
+    model = HFModel("some/new")
+    asyncio.run(model.connect())
+    assert model.version == f"{'c' * 40} dtype=float32 device=cpu"
+    fetched = {path.name for path in (tmp_path / "fetched").rglob("*.bin")}
+    assert fetched == {"pytorch_model.bin"}
+    assert not list((tmp_path / "fetched" / "some--new").rglob("*.bin"))
+
+
+def test_an_older_torch_reads_no_bin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "__version__", type(torch.__version__)("2.5.1"))
+    with pytest.raises(UsageError, match=r"\.bin, which needs torch 2\.6; type: pip install"):
+        opened(pickled(tmp_path, {}))
 
 
 def test_code_of_a_repository_is_refused(llama: Path, tmp_path: Path) -> None:
-    import shutil
-
     folder = tmp_path / "own"
     shutil.copytree(llama, folder)
     config = '{"model_type": "own", "auto_map": {"AutoConfig": "own.Config", "AutoModelForCausalLM": "own.Model"}}'
