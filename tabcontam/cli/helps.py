@@ -1,7 +1,10 @@
 """What the help of the command line says where several commands say it, and its longer texts."""
 
-DATASET = "NAME|NAME@EDITION|FILE"
-DATASET_HELP = "a name of list datasets, a table (CSV, TSV, Parquet), or a dataset card of your own (TOML)"
+DATASET = "NAME|NAME@EDITION|FILE[#TABLE]"
+DATASET_HELP = (
+    "a name of list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also packed), or a dataset card of your "
+    "own (TOML)"
+)
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
 PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"
 EXPRESSION_HELP = "run only the tests whose id matches EXPR, as in pytest"

@@ -21,6 +21,7 @@ from tabcontam.evidence.prompts import load_prompt_set
 from tabcontam.pytest_plugin.marks import RUN, STOPS, Asking, Condition
 from tabcontam.runs.folder import last_lines
 from tabcontam.tables.cards import find_card, split_edition
+from tabcontam.tables.files import named_file
 from tabcontam.tables.serializers import load_serializer
 from tabcontam.verdicts.gate import Conclusion
 from tabcontam.verdicts.rules import MIN_POWER
@@ -145,9 +146,9 @@ class Gate:
         """A FILE, a card, a serializer or a prompt set is looked for from pytest's root folder, too."""
         file, edition = split_edition(name)
         for base, behind in ((name, ""), (file, f"@{edition}")):
-            path = self.config.rootpath / base
-            if path.suffix and path.is_file():
-                return f"{path}{behind}"
+            found = named_file(str(self.config.rootpath / base))
+            if found is not None and found.path.suffix:
+                return f"{found.spec}{behind}"
         return name
 
     def _folder(self, asking: Asking, datasets: Sequence[str]) -> Path:
@@ -214,8 +215,11 @@ def _is_whole(results: Results) -> bool:
 def _source(dataset: str) -> str:
     """The user's own file that says what a dataset is: its card, or the FILE itself. Raises `UsageError`."""
     base, edition = split_edition(dataset)
-    card = None if edition is not None and Path(dataset).is_file() else find_card(base)
-    return card.source if card else dataset
+    file = named_file(dataset)
+    card = None if edition is not None and file is not None else find_card(base)
+    if card is not None:
+        return card.source
+    return dataset if file is None else str(file.path)
 
 
 def _state(path: Path) -> object:

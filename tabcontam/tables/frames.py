@@ -6,7 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.text_files import Rows, rows_of
+from tabcontam.tables.cells import Rows, rows_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown
 from tabcontam.tables.cards import SHORT, Card, Edition, Question, all_cards, find_card, mistaken_card, split_edition
+from tabcontam.tables.cells import Rows, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.text_files import Rows, check_file, is_number, missing_marks, read_delimited, rows_of
+from tabcontam.tables.files import Named, check_file, named_file
+from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
 
-Cell = str | None  # None: missing. An empty CSV field is missing; an empty string can only come from Parquet.
+Cell = str | None  # None: missing. An empty field of a text is missing; of a typed file it is an empty string.
 
 MOST_CATEGORIES = 30
 NAMELESS = frozenset({"target", "class", "label", "y", "category", "cluster", "group", "output"})  # of any column
@@ -144,34 +146,41 @@ class Table:
         return varied > 1 and combinations == len(set(zip(*features, strict=True)))
 
 
-def load_table(spec: str, *, target: str | None = None, name: str | None = None) -> Table:
-    """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`) or a FILE's path (CSV,
-    TSV, Parquet).
+def load_table(spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT) -> Table:
+    """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a FILE's path:
+    what is in it behind a `#` where it holds several tables.
 
-    `target` and `name` are for a FILE alone. Raises `UsageError` for an unknown dataset, edition or target, for a
-    card's file that is nowhere or has the wrong hash, for a card that cannot be read or does not fit its file, and for
-    a FILE that holds no table.
+    `target`, `name` and `form` (how a text is read) are for a FILE alone. Raises `UsageError` for an unknown dataset,
+    edition or target, for a card's file that is nowhere or has the wrong hash, for a card that cannot be read or does
+    not fit its file, and for a FILE that holds no table.
     """
     path = Path(os.path.expanduser(spec))
     card_name, edition_name = split_edition(spec)
-    card = None if edition_name is not None and path.is_file() else find_card(card_name)
+    file = named_file(spec)
+    card = None if edition_name is not None and file is not None else find_card(card_name)
     if card is not None:
-        if target is not None or name is not None:
-            given = option_name("target" if target is not None else "name")
+        if given := _given(target, name, form):
             raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
         return _card_table(card, card.edition(edition_name))
-    if not spec or (not path.exists() and not path.suffix and len(path.parts) <= 1):
+    if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
         raise several("dataset", spec, _is_known) or unknown("dataset", card_name, all_cards())
-    if not path.exists() and (error := several("dataset", spec, _is_known)):
+    if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
         raise error
-    return _file_table(path, target, name)
+    return _file_table(file or Named(path), target, name, form)
+
+
+def _given(target: str | None, name: str | None, form: TextFormat) -> str | None:
+    """The first option for a FILE that was given."""
+    if target is not None or name is not None:
+        return option_name("target" if target is not None else "name")
+    return next(iter(form.given.values()), None)
 
 
 def _is_known(spec: str) -> bool:
     """Whether this is a card, with an edition or without, or a file."""
-    there, card_name = Path(os.path.expanduser(spec)).exists(), split_edition(spec)[0]
+    there, card_name = named_file(spec) is not None, split_edition(spec)[0]
     return there or (not card_name.endswith(SUFFIX) and find_card(card_name) is not None)
 
 
@@ -242,14 +251,13 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
         raise ValueError(f"the question has no answer for the target {min(map(str, unanswered))!r}")
 
 
-def _file_table(path: Path, target: str | None, name: str | None) -> Table:
-    from tabcontam.tables.parquet_files import MAGIC, read_parquet
+def _file_table(named: Named, target: str | None, name: str | None, form: TextFormat) -> Table:
+    from tabcontam.tables.readers.kinds import read_file
 
-    content = check_file(path)
-    is_parquet = content.startswith(MAGIC) or path.suffix.lower() in (".parquet", ".pq")
-    columns, rows = (read_parquet if is_parquet else read_delimited)(content, path.name)
-    title = (name or "").strip() or path.stem
-    return _own_table(path.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+    content = check_file(named.path)
+    columns, rows = read_file(File(content, named.path.name, named.part, form, named.path))
+    title = (name or "").strip() or named.title
+    return _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:

@@ -1,6 +1,5 @@
 """What a name means among the results of a run: which LLMs, and which tables."""
 
-import os.path
 from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
@@ -8,7 +7,7 @@ from pathlib import Path
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import SHORT, find_card, split_edition
-from tabcontam.tables.text_files import check_file
+from tabcontam.tables.files import check_file, named_file
 from tabcontam.verdicts.cells import TableName
 from tabcontam.verdicts.results import RunResults
 
@@ -49,7 +48,7 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     """
     labels = {cell.table: view.label(cell) for cell in view.cells}
     base, edition = split_edition(name)
-    card = find_card(base)
+    card, file = find_card(base), named_file(name)
     found = [
         place for place, label in labels.items() if name in (label, place.dataset, f"{place.dataset}@{place.edition}")
     ]
@@ -57,14 +56,13 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
         places = [place for place in labels if place.dataset == card.name]
         found = [place for place in places if edition in (None, card.named(place.edition or ""))]
     if not found:
-        found = [place for place in labels if place.dataset == Path(name).name]
+        found = [place for place in labels if place.dataset == (file.name if file else Path(name).name)]
     if not found:
         raise unknown("dataset of these results", name, dict.fromkeys(labels.values()))
-    path = os.path.expanduser(name)
     if card is not None and card.source:
         now, changed = [card.stated(edition) for edition in card.editions], "the table that was tested: its card"
-    elif card is None and os.path.isfile(path):
-        now, changed = [sha256(check_file(Path(path))).hexdigest()[:SHORT]], "the file that was tested: it"
+    elif card is None and file is not None:
+        now, changed = [sha256(check_file(file.path)).hexdigest()[:SHORT]], "the file that was tested: it"
     else:
         return found
     found = [place for place in found if place.edition in now]

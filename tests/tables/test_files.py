@@ -14,8 +14,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tabcontam.errors import UsageError
+from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.readers.base import File
+from tabcontam.tables.readers.kinds import read_file
 from tabcontam.tables.table import load_table
-from tabcontam.tables.text_files import column_names, read_delimited
 
 DATA = Path(os.environ.get("TABCONTAM_DATA") or "/nonexistent")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="TABCONTAM_DATA names no folder of dataset files")
@@ -46,8 +48,8 @@ def written(tmp_path: Path, content: bytes | str, name: str = "my.csv") -> str:
     return str(path)
 
 
-def cells(content: str) -> tuple[tuple[str, ...], tuple[tuple[str | None, ...], ...]]:
-    return read_delimited(content.encode(), "my.csv")
+def cells(content: str) -> Contents:
+    return read_file(File(content.encode(), "my.csv"))
 
 
 # Published files
@@ -234,7 +236,7 @@ RUSSIAN = "имя,возраст,город\nИван,12,Москва\nМари�
     + [("id,name,note\n1,à la,25°C\n2,“b” €5,l’œil\n", "cp1252"), (JAPANESE, "shift_jis")],  # noqa: RUF001
 )
 def test_a_file_is_read_in_its_encoding(text: str, encoding: str) -> None:
-    columns, rows = read_delimited(text.encode(encoding), "my.csv")
+    columns, rows = read_file(File(text.encode(encoding), "my.csv"))
     assert ",".join(columns) == text.splitlines()[0]
     assert [",".join(map(str, row)) for row in rows] == text.splitlines()[1:]
 
@@ -242,7 +244,7 @@ def test_a_file_is_read_in_its_encoding(text: str, encoding: str) -> None:
 def test_one_foreign_letter_in_a_long_table_is_enough() -> None:
     lines = [f"{index},plain" for index in range(5000)]
     content = ("id,name\n" + "\n".join([*lines, "5000,Müller\n"])).encode("cp1252")
-    assert read_delimited(content, "my.csv")[1][-1] == ("5000", "Müller")
+    assert read_file(File(content, "my.csv"))[1][-1] == ("5000", "Müller")
 
 
 # What a FILE's table says of itself
@@ -322,7 +324,7 @@ def test_without_pyarrow_the_error_says_what_to_install(tmp_path: Path, monkeypa
         (b'a,b\n1,"x\ny"\n3,4,5\n6,7\n', "my.csv, line 4: 3 fields"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0", "is a binary file"),
         (bytes(range(256)) * 20, "is a binary file"),
-        (b'{"a": 1, "b": 2}\n', "is JSON"),
+        (b'{"a": 1, "b": 2}\n', "holds JSON that is no table"),
         (b"<!DOCTYPE html>\n<html></html>\n", "is a web page"),
     ],
 )

@@ -1,18 +1,16 @@
-"""A table file without a card: encoding, delimiter, quoting and header found out; every cell the file's own string."""
+"""A table written as text: encoding, delimiter, quoting and header found out; every cell the file's own string."""
 
 import codecs
 import csv
-import math
 import re
-from collections.abc import Iterable, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 
 from tabcontam.errors import UsageError
-from tabcontam.tables.dialects import SAMPLE_RECORDS, find_dialects, usual_width
+from tabcontam.tables.cells import MARKS, Contents, column_names, is_number, rows_of
+from tabcontam.tables.readers.base import File, TextFormat
+from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
+from tabcontam.tables.readers.quotes import open_quote
 
-Rows = tuple[tuple[str | None, ...], ...]
-
-MARKS = frozenset({"?", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None"})
 SAMPLE_BYTES = 64 * 1024  # what an unknown encoding is decided on
 
 _DIGITS = re.compile(r"\d+")
@@ -31,43 +29,52 @@ _BYTE_ORDER_MARKS = (
 )
 
 
-def read_delimited(content: bytes, name: str) -> tuple[tuple[str, ...], Rows]:
+def read_delimited(file: File) -> Contents:
     """Column names and rows of a delimited text file; an empty field is None.
 
     Raises `UsageError` where the bytes are no text, hold no table, or rows differ in their number of fields.
     """
-    text = decoded(content, name)
+    text = decoded(file.content, file.name, file.form.encoding)
     if not text.strip():
-        raise UsageError(f"{name} is empty; give a table with a header line and rows")
-    _check_kind(text, name)
-    records = _records(text, name)
-    if has_header(records):
+        raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
+    return with_names(_records(text, file.name, file.form), file.form)
+
+
+def with_names(records: Sequence[Sequence[str]], form: TextFormat) -> Contents:
+    """The first record as names of the columns where it holds them, or where the user says so."""
+    if has_header(records) if form.header is None else form.header:
         names, body = column_names(records[0]), records[1:]
     else:
         names, body = column_names([""] * len(records[0])), records
     return names, rows_of(body)
 
 
-def rows_of(records: Iterable[Sequence[str]]) -> Rows:
-    """Rows of these fields; an empty one is a missing cell. Equal cells are one text: so they are compared fast."""
-    cells: dict[str, str | None] = {"": None}
-    return tuple(tuple(map(cells.setdefault, record, record)) for record in records)
-
-
-def decoded(content: bytes, name: str) -> str:
-    """The text of the bytes; raises `UsageError` for what is no text. UTF-8 unless the bytes say otherwise."""
-    encoding = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
-    encoding = encoding or _utf_16_without_mark(content) or "utf-8"
-    try:
-        text = content.decode(encoding)
-    except UnicodeDecodeError:
-        text = _guessed(content)
+def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
+    """The text of the bytes; raises `UsageError` for what is no text. UTF-8 unless the bytes, or the user, say so."""
+    marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
+    if encoding is not None:
+        text = _in_encoding(content, name, encoding)
+    else:
+        try:
+            text = content.decode(marked or _utf_16_without_mark(content) or "utf-8")
+        except UnicodeDecodeError:
+            text = _guessed(content)
     # Text has tabs and line ends, and hardly any other control character.
     sample = text[:SAMPLE_BYTES]
     controls = sum(character < " " and character not in "\t\n\r\f" for character in sample)
     if "\0" in text or controls > len(sample) // 100:
-        raise UsageError(f"{name} is a binary file; give a table as CSV, TSV or Parquet (unpack archives first)")
+        raise UsageError(f"{name} is a binary file of a kind that is not read; save the table as CSV, TSV or Parquet")
     return text
+
+
+def _in_encoding(content: bytes, name: str, encoding: str) -> str:
+    try:
+        return content.decode(encoding).removeprefix("\ufeff")
+    except UnicodeError as error:
+        where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
+        raise UsageError(
+            f"{name} is not written in {encoding}: {where} cannot be read; try another --encoding"
+        ) from None
 
 
 def has_header(records: Sequence[Sequence[str]]) -> bool:
@@ -87,57 +94,6 @@ def has_header(records: Sequence[Sequence[str]]) -> bool:
             votes += _vote(cell, others)
             repeated = repeated or cell in others
     return votes > 0 if votes else not repeated
-
-
-def column_names(header: Sequence[str]) -> tuple[str, ...]:
-    """A name for each column: `column 3` for an empty one, `price (2)` for the second `price`."""
-    names: list[str] = []
-    taken = {name.strip() for name in header}
-    seen: set[str] = set()
-    for position, cell in enumerate(header, start=1):
-        name = cell.strip() or f"column {position}"
-        number = 2
-        unique = name
-        while unique in seen or (unique != cell.strip() and unique in taken):
-            unique, number = f"{name} ({number})", number + 1
-        seen.add(unique)
-        names.append(unique)
-    return tuple(names)
-
-
-def missing_marks(columns: Sequence[Sequence[str | None]]) -> frozenset[str]:
-    """The usual marks of a missing value that occur: the words of `MARKS`, blank cells, and a dash among numbers."""
-    marks: set[str] = set()
-    for cells in columns:
-        values = {cell for cell in cells if cell is not None}
-        marks |= {value for value in values if value in MARKS or not value.strip()}
-        if "-" in values and len(values) > 1 and all(map(is_number, values - marks - {"-"})):
-            marks.add("-")
-    return frozenset(marks)
-
-
-def is_number(cell: str) -> bool:
-    """Whether a cell is a finite number as files write one."""
-    try:
-        return math.isfinite(float(cell)) and "_" not in cell  # Python reads 1_000, a table does not
-    except ValueError:
-        return False
-
-
-def check_file(path: Path) -> bytes:
-    """The bytes of the file; raises `UsageError` for one that is not there, empty or unreadable."""
-    if path.is_dir():
-        raise UsageError(f"{path} is a folder; name a CSV, TSV or Parquet file in it")
-    try:
-        content = path.read_bytes()
-    except FileNotFoundError:
-        raise UsageError(f"no such file: {path}; check the path, or see `tabcontam list datasets`") from None
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise UsageError(f"{path} cannot be read: {reason}") from error
-    if not content:
-        raise UsageError(f"{path.name} is empty; give a table with a header line and rows")
-    return content
 
 
 def _utf_16_without_mark(content: bytes) -> str | None:
@@ -181,32 +137,60 @@ def _gives_latin_words(content: bytes, encoding: str) -> bool:
     return _BROKEN_WORD.search(text) is None and plain >= sum(map(len, words)) / 4
 
 
-def _check_kind(text: str, name: str) -> None:
-    start = text.lstrip()[:15].lower()
-    if start.startswith(("<!doctype html", "<html", "<?xml")):
-        raise UsageError(f"{name} is a web page or XML, not a table; download the file itself as CSV")
-    if start.startswith(('{"', "{\n", "[{", "[\n")):
-        raise UsageError(f"{name} is JSON; save the table as CSV, TSV or Parquet")
-
-
-def _records(text: str, name: str) -> list[list[str]]:
+def _records(text: str, name: str, form: TextFormat) -> list[list[str]]:
     """The file's records, all of one width, split by the best dialect that splits them so."""
     problem = ""
-    for dialect in find_dialects(text):
+    for dialect in find_dialects(text, form.delimiter):
+        quoted = _quote_problem(text, name, dialect) if dialect.quoting == "none" else None
+        if quoted is not None and quoted[0]:
+            raise UsageError(quoted[1])
         try:
             numbered = list(dialect.records(text))
         except csv.Error as error:
-            problem = problem or f"{name} cannot be read as a table: {error}"
+            problem = problem or _broken(text, name, dialect, error)
             continue
         width = usual_width(record for _, record in numbered)
         odd = [(line, len(record)) for line, record in numbered if len(record) != width]
         if not odd:
             return [record for _, record in numbered]
         line, fields = odd[0]
-        wrong = f"{fields} fields where other lines have {width}; mend or remove the line"
-        problem = problem or f"{name}, line {line}: {wrong}"
-    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike); give a table with two or more"
-    raise UsageError(problem or f"{name} {alone}")
+        wrong = f"{_fields(fields)} where other lines have {width}; mend or remove the line"
+        problem = problem or (quoted[1] if quoted is not None else f"{name}, line {line}: {wrong}")
+    raise UsageError(problem or _one_column(name, form.delimiter))
+
+
+def _fields(count: int) -> str:
+    return "1 field" if count == 1 else f"{count} fields"
+
+
+def _one_column(name: str, delimiter: str | None) -> str:
+    if delimiter is not None:
+        return f"{name} has one column where {delimiter!r} is the delimiter; give another --delimiter, or none"
+    alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
+    return f"{name} {alone}; give a table with two or more, or its --delimiter"
+
+
+def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
+    """Whether a file that is even only if its quotes are text has one that is never closed, and a line that says where.
+
+    Between tabs and bars quotes may be text; between commas and semicolons one that is left open is a fault.
+    """
+    readings = ("doubled", "escaped") if '\\"' in text else ("doubled",)
+    found = [open_quote(text, dialect.with_quoting(quoting)) for quoting in readings]
+    if None in found:
+        return None
+    line, never = found[0] or (0, False)
+    fault = never and all(quote and quote[1] for quote in found) and dialect.delimiter in ",;"
+    return fault, _left_open(name, line)
+
+
+def _left_open(name: str, line: int) -> str:
+    return f"{name}, line {line}: a quote opens there that is not closed; close it, or remove it"
+
+
+def _broken(text: str, name: str, dialect: Dialect, error: csv.Error) -> str:
+    quote = open_quote(text, dialect)
+    return f"{name} cannot be read as a table: {error}" if quote is None else _left_open(name, quote[0])
 
 
 def _is_missing(cell: str) -> bool:

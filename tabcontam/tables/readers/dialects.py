@@ -5,7 +5,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 DELIMITERS = ("\t", ";", "|", ",")  # the rarer inside cells first: it wins where two would do
@@ -19,6 +19,10 @@ class Dialect:
     delimiter: str
     quoting: str = "doubled"  # or "escaped" (a backslash before a quote), or "none"
     skip_initial_space: bool = False
+
+    def with_quoting(self, quoting: str) -> "Dialect":
+        """The same with other quotes."""
+        return replace(self, quoting=quoting)
 
     def records(self, text: str) -> Iterator[tuple[int, list[str]]]:
         """Each record that is not blank, with its last line; raises `csv.Error` where quotes do not fit."""
@@ -39,8 +43,10 @@ class Dialect:
                 yield reader.line_num, record
 
 
-def find_dialects(text: str) -> list[Dialect]:
-    """The dialects that split the sample's lines into columns, best first."""
+def find_dialects(text: str, delimiter: str | None = None) -> list[Dialect]:
+    """The dialects that split the sample's lines into columns, best first; those of one delimiter where it is given."""
+    if delimiter is not None:
+        return [dialect for _, dialect in _judged(delimiter, text, stated=True)]
     found = list(filter(None, (_judged(delimiter, text) for delimiter in DELIMITERS)))
     best = max(found, key=lambda judged: judged[0][0], default=[])
     if not best or best[0][0][0] < 1:
@@ -58,19 +64,22 @@ def usual_width(records: Iterable[Sequence[str]]) -> int:
     return max(widths, key=lambda width: (widths[width], width)) if widths else 0
 
 
-def _judged(delimiter: str, text: str) -> list[tuple[tuple[float, int], Dialect]]:
-    """The dialects of a delimiter that split the sample, each with its score, the best first."""
+def _judged(delimiter: str, text: str, *, stated: bool = False) -> list[tuple[tuple[float, int], Dialect]]:
+    """The dialects of a delimiter that split the sample, each with its score, the best first.
+
+    One that the user has `stated` need not look like one.
+    """
     judged = []
     for quoting in ("doubled", "escaped", "none") if '\\"' in text else ("doubled", "none"):
         for skip in (False,) if delimiter == " " else (False, True):
             dialect = Dialect(delimiter, quoting, skip)
-            if delimiter in text and (score := _score(dialect, text)) is not None:
+            if delimiter in text and (score := _score(dialect, text, stated)) is not None:
                 judged.append((score, dialect))
     judged.sort(key=lambda item: item[0][0], reverse=True)  # stable: standard quoting first where equal
     return judged
 
 
-def _score(dialect: Dialect, text: str) -> tuple[float, int] | None:
+def _score(dialect: Dialect, text: str, stated: bool) -> tuple[float, int] | None:
     """The share of the sample's records that are as wide as most, and that width; None where it is not split."""
     try:
         records = [record for _, record in islice(dialect.records(text), SAMPLE_RECORDS)]
@@ -83,7 +92,7 @@ def _score(dialect: Dialect, text: str) -> tuple[float, int] | None:
     written = any(cell for record in records for cell in record[1:])
     if spaced and written and not dialect.skip_initial_space and dialect.delimiter != " ":
         return None  # the blank after each delimiter belongs to the delimiter
-    if dialect.delimiter == "," and _decimal_commas(records):
+    if dialect.delimiter == "," and not stated and _decimal_commas(records):
         return None
     return sum(len(record) == width for record in records) / len(records), width
 

@@ -1,0 +1,61 @@
+"""A FILE as it is named: its path, and what of it is meant behind `#`; its bytes, and what its table is called."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.kinds import stem
+
+KINDS = "a CSV, JSON, Excel or Parquet file"  # to name a few
+
+
+@dataclass(frozen=True)
+class Named:
+    """A file of the user's, and the part of it that is meant: a table, a sheet, a member; None where none is named."""
+
+    path: Path
+    part: str | None = None
+
+    @property
+    def spec(self) -> str:
+        """How it is named."""
+        return str(self.path) if self.part is None else f"{self.path}#{self.part}"
+
+    @property
+    def name(self) -> str:
+        """What results call the table."""
+        return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
+
+    @property
+    def title(self) -> str:
+        """What prompts call it, unless the user says: the file without its endings, or the part."""
+        if self.part is None:
+            return stem(self.path.name)
+        return stem(self.part.rpartition("#")[2].rpartition("/")[2])
+
+
+def named_file(spec: str) -> Named | None:
+    """The file that is named so, if there is one: a `#` may be part of its path."""
+    spec = os.path.expanduser(spec)
+    ends = [len(spec), *(place for place in range(len(spec) - 1, 0, -1) if spec[place] == "#")]
+    for end in ends:
+        if os.path.isfile(spec[:end]):
+            return Named(Path(spec[:end]), spec[end + 1 :] or None)
+    return None
+
+
+def check_file(path: Path) -> bytes:
+    """The bytes of the file; raises `UsageError` for one that is not there, empty or unreadable."""
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; name {KINDS} in it")
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise UsageError(f"no such file: {path}; check the path, or see `tabcontam list datasets`") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise UsageError(f"{path} cannot be read: {reason}") from error
+    if not content:
+        raise UsageError(f"{path.name} is empty; give a table with a header line and rows")
+    return content

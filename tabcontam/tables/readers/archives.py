@@ -1,0 +1,121 @@
+"""What is packed: gzip, bzip2, xz, and ZIP. Nothing is ever written to disk, and no more than a limit is read."""
+
+import io
+from collections.abc import Callable
+from dataclasses import replace
+from typing import IO, TYPE_CHECKING
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.tables.readers.base import LARGEST, NAMED, File, chosen, listed
+
+if TYPE_CHECKING:
+    from zipfile import ZipFile, ZipInfo
+
+ZIP = b"PK\x03\x04"
+EMPTY_ZIP = b"PK\x05\x06"
+PACKED = {b"\x1f\x8b": ("gzip", ".gz"), b"BZh": ("bzip2", ".bz2"), b"\xfd7zXZ\x00": ("xz", ".xz")}
+SHORT = {".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}  # endings of two kinds in one
+OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and their like
+TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of what describes tables, beside them
+ABOUT = ("readme", "license", "licence", "index")
+
+
+def unpacked(file: File) -> File | None:
+    """The one file that a packed one holds; None for what is not packed. Raises `UsageError`."""
+    if file.content.startswith((ZIP, EMPTY_ZIP)):
+        return _of_zip(file)
+    for magic, (kind, ending) in PACKED.items():
+        if file.content.startswith(magic):
+            return _decompressed(file, kind, ending)
+    return None
+
+
+def without_packing(name: str) -> str:
+    """The name of what is packed: `my.csv` for `my.csv.gz`."""
+    for ending in (".gz", ".bz2", ".xz"):
+        if name.lower().endswith(ending):
+            return name[: -len(ending)]
+    for short, long in SHORT.items():
+        if name.lower().endswith(short):
+            return name[: -len(short)] + long
+    return name
+
+
+def limited(file: IO[bytes], name: str) -> bytes:
+    """What a packed file holds. Raises `UsageError` where that is more than anybody's table: it may have no end."""
+    content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
+        raise UsageError(f"{name} unpacks to more than {LARGEST // 1024**2} MiB; unpack it, and give a part of it")
+    return content
+
+
+def _decompressed(file: File, kind: str, ending: str) -> File:
+    import bz2
+    import gzip
+    import lzma
+    import zlib
+
+    openers: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
+    try:
+        with openers[ending](io.BytesIO(file.content)) as opened:
+            content = limited(opened, file.name)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None
+    name = without_packing(file.name)
+    return replace(file, content=content, name=name, path=file.path if name == file.name else None)
+
+
+def _of_zip(file: File) -> File | None:
+    import zipfile
+    import zlib
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
+            if any(name.lower() in OFFICE for name in archive.namelist()):
+                return None
+            member, part = _member(file, archive)
+            if member.flag_bits & 1:
+                raise UsageError(f"{file.name} is locked with a password; unpack it, and give the file in it")
+            with archive.open(member) as opened:
+                content = limited(opened, f"{file.name}#{member.filename}")
+    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError, zlib.error) as error:
+        raise UsageError(f"{file.name} is not a whole ZIP archive: {one_line(error)}") from None
+    except MemoryError:
+        raise UsageError(f"{file.name} unpacks to more than fits into memory; give a part of it") from None
+    return replace(file, content=content, name=member.filename.rpartition("/")[2], part=part, path=None)
+
+
+def _member(file: File, archive: "ZipFile") -> tuple["ZipInfo", str | None]:
+    """The member that is meant, and what is named of it behind another `#`."""
+    members = {info.filename: info for info in archive.infolist() if not info.is_dir() and not _hidden(info.filename)}
+    if file.part is not None:
+        ends = [place for place, sign in enumerate(file.part) if sign == "#"] + [len(file.part)]
+        for end in reversed(ends):
+            if file.part[:end] in members:
+                return members[file.part[:end]], file.part[end + 1 :] or None
+        if len(members) > 1:
+            chosen(file, "file", list(members))
+        return _only(file, members), file.part
+    return _only(file, members), None
+
+
+def _only(file: File, members: "dict[str, ZipInfo]") -> "ZipInfo":
+    tables = [name for name in members if not _describes(name)] or list(members)
+    if len(tables) > 1:
+        shown = listed(sorted(tables)[:NAMED] if len(tables) > NAMED else tables)
+        raise UsageError(
+            f"{file.name} holds {len(tables)} files: {shown}; name one behind a #, as in {file.name}#{tables[0]}"
+        )
+    if not tables:
+        raise UsageError(f"{file.name} holds no file; give a ZIP archive with a table in it")
+    return members[tables[0]]
+
+
+def _hidden(name: str) -> bool:
+    """Whether a member is what an operating system puts beside the user's."""
+    return name.startswith("__MACOSX/") or name.rpartition("/")[2].startswith(".")
+
+
+def _describes(name: str) -> bool:
+    plain = name.rpartition("/")[2].lower()
+    return plain.endswith(TEXTS) or plain.partition(".")[0] in ABOUT

@@ -1,0 +1,90 @@
+"""Parquet, Feather, Arrow and ORC files as text: each value written the way Python prints it, null as None."""
+
+import io
+from datetime import date, time
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.readers.base import File, missing_extra
+
+PARQUET = b"PAR1"
+FEATHER = (b"ARROW1", b"FEA1")
+STREAM = b"\xff\xff\xff\xff"  # of an Arrow stream, as the library `datasets` keeps one
+EXTRA = "parquet"
+_PANDAS_INDEX = "__index_level_"  # a column that pandas keeps beside the table
+
+
+def is_orc(content: bytes) -> bool:
+    """Whether the bytes begin and end as those of an ORC file do."""
+    return content.startswith(b"ORC") and b"ORC" in content[-4:]
+
+
+def read_parquet(file: File) -> Contents:
+    """Column names and rows; raises `UsageError` for a missing pyarrow or a file that is no Parquet."""
+    return _read(file, "a Parquet file", "Parquet")
+
+
+def read_feather(file: File) -> Contents:
+    """The same of Feather and Arrow files, and Arrow streams."""
+    return _read(file, "a Feather file", "Feather or Arrow")
+
+
+def read_orc(file: File) -> Contents:
+    """The same of an ORC file."""
+    return _read(file, "an ORC file", "ORC")
+
+
+def _read(file: File, kind: str, title: str) -> Contents:
+    try:
+        import pyarrow
+    except ImportError:
+        raise missing_extra(file.name, kind, "pyarrow", EXTRA) from None
+    try:
+        table = _table(file.content, title)
+        kept = [index for index, column in enumerate(table.column_names) if not column.startswith(_PANDAS_INDEX)]
+        columns = [_texts(table.column(index)) for index in kept]
+    except (pyarrow.ArrowException, OSError, ValueError, MemoryError) as error:
+        raise UsageError(f"{file.name} is not a readable {title} file: {one_line(error)}") from error
+    return column_names([table.column_names[index] for index in kept]), tuple(zip(*columns, strict=True))
+
+
+def _table(content: bytes, title: str) -> Any:
+    source = io.BytesIO(content)
+    if title == "Parquet":
+        import pyarrow.parquet
+
+        return pyarrow.parquet.read_table(source)
+    if title == "ORC":
+        import pyarrow.orc
+
+        return pyarrow.orc.read_table(source)
+    if content.startswith(STREAM):
+        import pyarrow.ipc
+
+        return pyarrow.ipc.open_stream(source).read_all()
+    import pyarrow.feather
+
+    return pyarrow.feather.read_table(source)
+
+
+def _texts(column: Any) -> list[str | None]:
+    write = _single if str(column.type) in ("float", "halffloat") else _written
+    return [None if value is None else write(value) for value in column.to_pylist()]
+
+
+def _single(value: float) -> str:
+    """A 32-bit or 16-bit float by its own shortest digits: 0.1, not 0.10000000149011612."""
+    import numpy
+
+    return str(numpy.float32(value))
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    if isinstance(value, date | time):
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    return repr(value) if isinstance(value, float) else str(value)

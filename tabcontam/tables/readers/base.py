@@ -1,0 +1,98 @@
+"""What each reader gets and gives: the bytes of a file and what the user said of it; columns and rows."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabcontam.errors import UsageError, near, option_name
+from tabcontam.tables.cells import Contents
+
+LARGEST = 512 * 1024 * 1024  # bytes that a packed file may hold, or that are fetched
+MOST_CELLS = 50_000_000  # that are read of a file which can name more than it holds
+NAMED = 8  # parts of a file that an error names
+
+
+@dataclass(frozen=True)
+class TextFormat:
+    """What the user says of a table written as text; what is None is found out.
+
+    A `delimiter` is one character (a space means any run of blanks), an `encoding` one that Python knows; `header` is
+    whether the first record names the columns.
+    """
+
+    delimiter: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+
+    @property
+    def given(self) -> dict[str, str]:
+        """The options that were given: the name of the field, and how the user writes it."""
+        return {field: option_name(field) for field, value in vars(self).items() if value is not None}
+
+
+FOUND_OUT = TextFormat()
+
+
+@dataclass(frozen=True)
+class File:
+    """The bytes of a file; `name` stands in messages, and its ending says what kind it may be.
+
+    `part` is what the user named behind `#`: a table, a sheet, a member. `path` is where the file lies, if it does.
+    """
+
+    content: bytes
+    name: str
+    part: str | None = None
+    form: TextFormat = FOUND_OUT
+    path: Path | None = None
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file: what it is called, how it is known, and how it is read.
+
+    `holds` is what it may hold several of, each to be named behind `#`; empty where it is one table. `takes` are the
+    fields of `TextFormat` that mean something for it.
+    """
+
+    title: str
+    endings: tuple[str, ...]
+    known: Callable[[bytes], bool]
+    read: Callable[[File], Contents]
+    holds: str = ""
+    takes: frozenset[str] = frozenset()
+
+
+def chosen(file: File, kind: str, names: Sequence[str]) -> str:
+    """The part that the user named, or the only one. Raises `UsageError`, which names those that there are."""
+    if file.part is not None:
+        if file.part in names:
+            return file.part
+        like = near(file.part, names)
+        known = f"did you mean {' or '.join(map(repr, like))}?" if like else f"it has {listed(names)}"
+        raise UsageError(f"{file.name} has no {kind} {file.part!r}; {known}")
+    if not names:
+        raise UsageError(f"{file.name} has no {kind}; give a file with a table in it")
+    if len(names) > 1:
+        raise UsageError(
+            f"{file.name} has {len(names)} {kind}s: {listed(names)}; name one behind a #, as in "
+            f"{file.name}#{names[0]}".replace("\n", " ")
+        )
+    return names[0]
+
+
+def listed(names: Iterable[str]) -> str:
+    """Some names in one line, each in quotes, since they may hold anything."""
+    every = [repr(name) for name in names]
+    more = [f"and {len(every) - NAMED} more"] if len(every) > NAMED else []
+    return ", ".join([*every[:NAMED], *more])
+
+
+def too_many_cells(name: str) -> UsageError:
+    """For what would fill the memory."""
+    return UsageError(f"{name} has more than {MOST_CELLS:,} cells; give a part of it")
+
+
+def missing_extra(name: str, kind: str, package: str, extra: str) -> UsageError:
+    """For a kind whose reader is not installed."""
+    return UsageError(f'{name} is {kind}, which needs {package}; type: pip install "tabcontam[{extra}]"')

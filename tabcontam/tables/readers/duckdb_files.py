@@ -1,0 +1,88 @@
+"""A table of a DuckDB database, each value as DuckDB writes it: read-only, from a copy, with no other file in reach."""
+
+import atexit
+import gc
+import tempfile
+from pathlib import Path
+from threading import Timer
+from typing import TYPE_CHECKING
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.readers.base import MOST_CELLS, File, chosen, missing_extra, too_many_cells
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+MAGIC = b"DUCK"
+PLACE = 8  # of the magic bytes
+SECONDS = 60.0  # that a view may take
+MEMORY = "2GB"
+# The file may come from anybody, and its views say what they like.
+CONFINED = {
+    "enable_external_access": "false",
+    "autoinstall_known_extensions": "false",
+    "autoload_known_extensions": "false",
+    "allow_community_extensions": "false",
+    "lock_configuration": "true",
+    "memory_limit": MEMORY,
+}
+TABLES = """
+    SELECT schema_name, table_name FROM duckdb_tables() WHERE NOT internal
+    UNION ALL SELECT schema_name, view_name FROM duckdb_views() WHERE NOT internal
+"""
+
+
+def is_duckdb(content: bytes) -> bool:
+    """Whether the bytes are those of a DuckDB database."""
+    return content[PLACE : PLACE + len(MAGIC)] == MAGIC
+
+
+def read_duckdb(file: File) -> Contents:
+    """Column names and rows of a table or view; raises `UsageError` for a missing duckdb or a file it cannot read.
+
+    Texts are as they are, other values as DuckDB writes them, NULL is None. A table of another schema than `main` is
+    named `SCHEMA.TABLE`.
+    """
+    try:
+        import duckdb
+    except ImportError:
+        raise missing_extra(file.name, "a DuckDB database", "duckdb", "duckdb") from None
+    atexit.register(gc.unfreeze)  # duckdb's types complain on standard error if the end of the process spares them
+    if file.path is not None and (log := Path(f"{file.path}.wal")).is_file() and log.stat().st_size:
+        raise UsageError(
+            f"{file.name} has changes that are not in the file yet; close what writes to it, or type: "
+            f"duckdb {file.name} CHECKPOINT"
+        )
+    with tempfile.TemporaryDirectory(prefix="tabcontam-") as folder:
+        copy = Path(folder) / "table.duckdb"
+        copy.write_bytes(file.content)
+        try:
+            with duckdb.connect(str(copy), read_only=True, config=dict(CONFINED)) as connection:
+                return _contents(file, connection)
+        except duckdb.Error as error:
+            what = one_line(error).replace(str(copy), file.name)
+            raise UsageError(f"{file.name} is not a readable DuckDB database: {what}") from None
+
+
+def _contents(file: File, connection: "DuckDBPyConnection") -> Contents:
+    found = {table if schema == "main" else f"{schema}.{table}": (schema, table)
+             for schema, table in connection.execute(TABLES).fetchall()}  # fmt: skip
+    schema, table = found[chosen(file, "table", list(found))]
+    where = f"{_quoted(schema)}.{_quoted(table)}"
+    clock = Timer(SECONDS, connection.interrupt)
+    clock.start()
+    try:
+        cells = connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {where}")  # noqa: S608 (names are quoted)
+        columns = [name for name, *_ in cells.description]
+        most = MOST_CELLS // max(1, len(columns))
+        rows = tuple(cells.fetchmany(most + 1))
+    finally:
+        clock.cancel()
+    if len(rows) > most:
+        raise too_many_cells(file.name)
+    return column_names(columns), rows
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'

@@ -1,0 +1,125 @@
+"""A sheet of a workbook of Excel or LibreOffice: texts as they are, numbers in their shortest digits, dates as in ISO.
+
+A cell holds a value and a format; the value counts: 0.5 for what is shown as 50 %, 7 for what is shown as 007.
+"""
+
+import io
+import re
+import zipfile
+import zlib
+from datetime import date, datetime, time, timedelta
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.tables.cells import Contents, shortest
+from tabcontam.tables.readers.archives import ZIP, limited
+from tabcontam.tables.readers.base import LARGEST, MOST_CELLS, File, chosen, missing_extra, too_many_cells
+from tabcontam.tables.readers.delimited import with_names
+
+if TYPE_CHECKING:
+    from python_calamine import CalamineWorkbook
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the workbooks before 2007, and of locked ones since
+LOCKED = "EncryptedPackage".encode("utf-16-le")
+_PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
+
+
+def is_workbook(content: bytes) -> bool:
+    """Whether the bytes are those of a workbook, or of another document of an office."""
+    if not content.startswith(ZIP):
+        return content.startswith(OLE)
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            names = {name.lower() for name in archive.namelist()}
+    except (zipfile.BadZipFile, OSError, ValueError):
+        return b"[Content_Types].xml" in content[:2000]
+    return "[content_types].xml" in names or ("mimetype" in names and "content.xml" in names)
+
+
+def read_workbook(file: File) -> Contents:
+    """Column names and rows of a sheet; an empty cell is None, and so is one whose formula failed.
+
+    Rows and columns without any cell above and beside the table are left out. Raises `UsageError` for a missing
+    python-calamine, a workbook that is locked or broken, and a sheet without a table.
+    """
+    try:
+        import python_calamine as calamine
+    except ImportError:
+        raise missing_extra(file.name, "a workbook", "python-calamine", "excel") from None
+    if file.content.startswith(OLE) and LOCKED in file.content:
+        raise _locked(file.name)
+    try:
+        _check_size(file)
+        with calamine.CalamineWorkbook.from_filelike(io.BytesIO(file.content)) as workbook:
+            records = _records(file, workbook)
+    except calamine.PasswordError:
+        raise _locked(file.name) from None
+    except (calamine.CalamineError, calamine.ZipError, calamine.XmlError, zipfile.BadZipFile, zlib.error, OSError,
+            EOFError, ValueError, NotImplementedError, RuntimeError) as error:  # fmt: skip
+        raise UsageError(f"{file.name} is not a readable workbook: {one_line(error)}") from None
+    records = [record for record in records if any(record)]
+    if not records:
+        raise UsageError(f"{file.name} has no cell; give a sheet with a header line and rows")
+    return with_names(records, file.form)
+
+
+def _locked(name: str) -> UsageError:
+    return UsageError(f"{name} is locked with a password; save it without one")
+
+
+def _check_size(file: File) -> None:
+    """Raises `UsageError` for a workbook that unpacks to more than a limit, or whose cells stand too far apart.
+
+    The reader lays a sheet out whole, from its first cell to its last: one cell in the last corner would take all
+    memory that there is, and end the process.
+    """
+    if not file.content.startswith(ZIP):
+        return
+    left = LARGEST
+    with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
+        for info in archive.infolist():
+            if info.flag_bits & 1:
+                raise _locked(file.name)
+            with archive.open(info) as opened:
+                content = limited(opened, file.name)
+            left -= len(content)
+            if left < 0:
+                raise too_many_cells(file.name)
+            if info.filename.lower().startswith("xl/worksheets/"):
+                places = [(_column(place[1]), int(place[2])) for place in _PLACE.finditer(content)]
+                columns, rows = ({place[axis] for place in places} for axis in (0, 1))
+                if places and (max(columns) - min(columns) + 1) * (max(rows) - min(rows) + 1) > MOST_CELLS:
+                    raise too_many_cells(file.name)
+
+
+def _column(letters: bytes) -> int:
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def _records(file: File, workbook: "CalamineWorkbook") -> list[list[str]]:
+    import python_calamine as calamine
+
+    sheets = [sheet.name for sheet in workbook.sheets_metadata if sheet.typ == calamine.SheetTypeEnum.WorkSheet]
+    full = []
+    if file.part is None and len(sheets) > 1:  # a new workbook has empty ones
+        full = [name for name in sheets if workbook.get_sheet_by_name(name).height]
+    sheet = workbook.get_sheet_by_name(chosen(file, "sheet", full or sheets))
+    return [[_written(cell) for cell in row] for row in sheet.to_python(skip_empty_area=True)]
+
+
+def _written(cell: Any) -> str:
+    if isinstance(cell, str):
+        return cell
+    if isinstance(cell, bool):
+        return "TRUE" if cell else "FALSE"
+    if isinstance(cell, float):
+        return shortest(cell)
+    if isinstance(cell, datetime | date | time):
+        return cell.isoformat()
+    if isinstance(cell, timedelta):
+        seconds = cell.total_seconds()
+        return f"{int(seconds // 3600)}:{int(seconds // 60 % 60):02}:{int(seconds % 60):02}"
+    return str(cell)

@@ -1,0 +1,168 @@
+"""Tables in JSON, a row an object or an array, in one value or a line each: numbers keep the text they have there."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.readers.base import File, chosen
+from tabcontam.tables.readers.delimited import decoded
+
+LAYOUT = "give an array of objects, one a row, or an object a line"
+Record = Mapping[str, Any]
+
+
+class Literal(str):
+    """A number, or a word of JSON, as it is written there: `1.50`, `1e3`, `NaN`."""
+
+    __slots__ = ()
+
+
+def begins_json(text: str) -> bool:
+    """Whether a text begins as JSON does, and no table written as text."""
+    return text.lstrip("\ufeff \t\r\n")[:2].rstrip(" \t") in ('{"', "{\n", "{\r", "[{", "[[", "[\n", "[\r", "{}", "[]")
+
+
+def read_json(file: File) -> Contents:
+    """Column names and rows; null, and a key that an object lacks, is None. Raises `UsageError` for no table.
+
+    What is nested in a cell stands there as JSON.
+    """
+    text = decoded(file.content, file.name, file.form.encoding)
+    if not text.strip():
+        raise UsageError(f"{file.name} is empty; {LAYOUT}")
+    try:
+        if (lines := _by_line(text, file.name)) is not None:
+            return _of_part(file, lines)
+        return _of_part(file, _parsed(text))
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{file.name}, line {error.lineno} is not JSON: {error.msg}; {LAYOUT}") from None
+    except RecursionError:
+        raise UsageError(f"{file.name} is nested too deep for a table; {LAYOUT}") from None
+    except ValueError as error:
+        raise UsageError(f"{file.name}: {one_line(error)}") from None
+
+
+def _parsed(text: str) -> Any:
+    return json.loads(
+        text, parse_float=Literal, parse_int=Literal, parse_constant=Literal, object_pairs_hook=_without_twice
+    )
+
+
+def _without_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        keys = [key for key, _ in pairs]
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise ValueError(f"an object has the key {twice!r} twice; rename one")
+    return found
+
+
+def _by_line(text: str, name: str) -> list[Any] | None:
+    """The values of a file with one a line; None where the first line is not a whole one, or the only one."""
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if len(lines) < 2:
+        return None
+    try:
+        _parsed(lines[0][1])
+    except json.JSONDecodeError:
+        return None
+    found = []
+    for number, line in lines:
+        try:
+            found.append(_parsed(line))
+        except json.JSONDecodeError as error:
+            raise UsageError(f"{name}, line {number} is not JSON: {error.msg}; {LAYOUT}") from None
+        except ValueError as error:
+            raise UsageError(f"{name}, line {number}: {one_line(error)}") from None
+    return found
+
+
+def _of_part(file: File, value: Any) -> Contents:
+    """The table that a value is, or that stands under the key which the user named."""
+    if file.part is None and (contents := _table(file.name, value)) is not None:
+        return contents
+    tables = {key: part for key, part in value.items() if _is_table(part)} if isinstance(value, dict) else {}
+    if file.part is None and not tables:
+        raise UsageError(f"{file.name} holds JSON that is no table; {LAYOUT}")
+    return _of_rows(file.name, tables[chosen(file, "table", list(tables))])
+
+
+def _is_table(value: Any) -> bool:
+    """Whether a value is an array of objects or of arrays, which is a table wherever it stands."""
+    every = isinstance(value, list) and bool(value)
+    return every and (all(isinstance(row, dict) for row in value) or all(isinstance(row, list) for row in value))
+
+
+def _table(name: str, value: Any) -> Contents | None:
+    if _is_table(value):
+        return _of_rows(name, value)
+    if not isinstance(value, dict) or not value:
+        return None
+    columns, data = value.get("columns"), value.get("data")
+    if isinstance(columns, list) and isinstance(data, list) and _is_table([columns, *data]):  # as pandas splits one
+        return _of_arrays(name, [columns, *data], header=True)
+    if all(isinstance(column, list) for column in value.values()):
+        if any(isinstance(cell, list | dict) for column in value.values() for cell in column):
+            return None
+        return _of_columns(name, value)
+    if all(isinstance(column, dict) for column in value.values()):  # as pandas writes one: {column: {row: cell}}
+        rows = list(dict.fromkeys(row for column in value.values() for row in column))
+        return _of_columns(name, {key: [column.get(row) for row in rows] for key, column in value.items()})
+    return None
+
+
+def _of_rows(name: str, rows: Sequence[Any]) -> Contents:
+    return _of_objects(rows) if isinstance(rows[0], dict) else _of_arrays(name, rows)
+
+
+def _of_objects(rows: Sequence[Record]) -> Contents:
+    """A column for each key, in the order in which they first occur."""
+    keys = list(dict.fromkeys(key for row in rows for key in row))
+    return column_names(keys), tuple(tuple(_cell(row.get(key)) for key in keys) for row in rows)
+
+
+def _of_columns(name: str, columns: Mapping[str, Sequence[Any]]) -> Contents:
+    if len({len(column) for column in columns.values()}) > 1:
+        raise UsageError(f"{name} has columns of different lengths; {LAYOUT}")
+    cells = [[_cell(value) for value in column] for column in columns.values()]
+    return column_names(list(columns)), tuple(zip(*cells, strict=True))
+
+
+def _of_arrays(name: str, rows: Sequence[Sequence[Any]], *, header: bool | None = None) -> Contents:
+    """A row for each array; the first names the columns if it holds texts alone, and others do not."""
+    widths = {len(row) for row in rows}
+    if len(widths) > 1:
+        row = next(number for number, row in enumerate(rows, 1) if len(row) != len(rows[0]))
+        raise UsageError(f"{name}: array {row} has {len(rows[row - 1])} values where the first has {len(rows[0])}")
+    cells = [tuple(map(_cell, row)) for row in rows]
+    if header or (header is None and _names(rows)):
+        return column_names([cell or "" for cell in cells[0]]), tuple(cells[1:])
+    return column_names([""] * len(rows[0])), tuple(cells)
+
+
+def _names(rows: Sequence[Sequence[Any]]) -> bool:
+    def are_texts(row: Sequence[Any]) -> bool:
+        return all(type(value) is str and value for value in row)
+
+    return are_texts(rows[0]) and len(set(rows[0])) == len(rows[0]) and not all(map(are_texts, rows[1:]))
+
+
+def _cell(value: Any) -> str | None:
+    if value is None or type(value) is str:
+        return value
+    return str(value) if isinstance(value, Literal) else "".join(_written(value))
+
+
+def _written(value: Any) -> Iterator[str]:
+    """A value as JSON, whose numbers keep their text."""
+    if isinstance(value, dict):
+        parts = [f"{json.dumps(key, ensure_ascii=False)}: {''.join(_written(each))}" for key, each in value.items()]
+        yield f"{{{', '.join(parts)}}}"
+    elif isinstance(value, list):
+        yield f"[{', '.join(''.join(_written(each)) for each in value)}]"
+    elif isinstance(value, Literal):
+        yield value
+    else:
+        yield json.dumps(value, ensure_ascii=False)

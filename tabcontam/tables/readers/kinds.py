@@ -1,0 +1,107 @@
+"""Which reader a file gets: by its first bytes, then by the ending of its name; what says nothing is delimited text."""
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.cells import Contents
+from tabcontam.tables.readers import arff_files, arrow_files, duckdb_files, excel, json_files, sqlite_files
+from tabcontam.tables.readers.archives import ZIP, unpacked, without_packing
+from tabcontam.tables.readers.base import File, Kind
+from tabcontam.tables.readers.delimited import decoded, read_delimited
+from tabcontam.tables.readers.unsupported import check_supported
+
+LAYERS = 3  # of packing, one in another
+START = 4096  # bytes that tell one kind of text from another
+TEXTUAL = frozenset({"delimiter", "encoding", "header"})
+
+PARQUET = Kind(
+    "a Parquet file", (".parquet", ".pq"), lambda content: content.startswith(arrow_files.PARQUET),
+    arrow_files.read_parquet,
+)  # fmt: skip
+FEATHER = Kind(
+    "a Feather file",
+    (".feather", ".arrow", ".arrows", ".ipc"),
+    lambda content: content.startswith((*arrow_files.FEATHER, arrow_files.STREAM)),
+    arrow_files.read_feather,
+)
+ORC = Kind("an ORC file", (".orc",), arrow_files.is_orc, arrow_files.read_orc)
+SQLITE = Kind(
+    "an SQLite database",
+    (".sqlite", ".sqlite3", ".db3"),
+    lambda content: content.startswith(sqlite_files.MAGIC),
+    sqlite_files.read_sqlite,
+    holds="table",
+)
+DUCKDB = Kind("a DuckDB database", (".duckdb", ".ddb"), duckdb_files.is_duckdb, duckdb_files.read_duckdb, holds="table")
+WORKBOOK = Kind(
+    "a workbook",
+    (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"),
+    excel.is_workbook,
+    excel.read_workbook,
+    holds="sheet",
+    takes=frozenset({"header"}),
+)
+BINARY = (PARQUET, FEATHER, ORC, SQLITE, DUCKDB, WORKBOOK)
+JSON = Kind(
+    "JSON", (".json", ".jsonl", ".ndjson"), lambda content: False, json_files.read_json, holds="table",
+    takes=frozenset({"encoding"}),
+)  # fmt: skip
+ARFF = Kind("an ARFF file", (".arff",), lambda content: False, arff_files.read_arff, takes=frozenset({"encoding"}))
+TEXT = Kind("text", (), lambda content: True, read_delimited, takes=TEXTUAL)
+ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
+           *(ending for kind in (*BINARY, JSON, ARFF) for ending in kind.endings))  # fmt: skip
+
+
+def read_file(file: File) -> Contents:
+    """The names of the columns and the rows; raises `UsageError`, in one line, for what is no table."""
+    for _ in range(LAYERS):
+        if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpacked(file)) is None:
+            break
+        file = inner
+        _check_empty(file)
+    kind = _kind(file)
+    for field, option in file.form.given.items():
+        if field not in kind.takes:
+            raise UsageError(f"{file.name} is {kind.title}, for which {option} means nothing; leave it out")
+    if file.part is not None and not kind.holds:
+        raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
+    return kind.read(file)
+
+
+def stem(name: str) -> str:
+    """The name of a file without what its endings say: `my` for `my.csv.gz`, `my.table` for `my.table.csv`."""
+    bare = without_packing(name)
+    plain, dot, _ = bare.rpartition(".")
+    return plain if dot and plain else bare
+
+
+def _check_empty(file: File) -> None:
+    if not file.content:
+        raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
+
+
+def _kind(file: File) -> Kind:
+    for kind in BINARY:
+        if kind.known(file.content):
+            return kind
+    name = file.name.lower()
+    for kind in BINARY:
+        if name.endswith(kind.endings) and not (kind is WORKBOOK and _is_text(file.content)):
+            return kind
+    check_supported(file)
+    return _kind_of_text(file)
+
+
+def _is_text(content: bytes) -> bool:
+    """Whether bytes that look like no workbook may be text: many programs give that the ending of one."""
+    return b"\0" not in content[:START] and not content.startswith(ZIP)
+
+
+def _kind_of_text(file: File) -> Kind:
+    name = file.name.lower()
+    start = decoded(file.content, file.name, file.form.encoding)[:START]
+    if name.endswith(ARFF.endings) or arff_files.begins_arff(start):
+        return ARFF
+    if name.endswith(JSON.endings) or json_files.begins_json(start):
+        return JSON
+    if start.lstrip("\ufeff \t\r\n")[:15].lower().startswith(("<!doctype html", "<html", "<?xml")):
+        raise UsageError(f"{file.name} is a web page or XML, not a table; download the file itself as CSV")
+    return TEXT

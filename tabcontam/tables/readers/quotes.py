@@ -1,0 +1,65 @@
+"""Where a quote is left open: the line that a reader of a text table has to look at."""
+
+import csv
+import io
+from itertools import islice
+
+from tabcontam.tables.readers.dialects import Dialect
+
+
+def open_quote(text: str, dialect: Dialect) -> tuple[int, bool] | None:
+    """The line of the quote at which a reading of the text ends, and whether none closes it; None if it does not end.
+
+    A quote that is closed ends a reading where its field goes on behind it: it was meant for another one's end.
+    """
+    read = 0  # lines of the records before
+    try:
+        for line, _ in dialect.records(text):
+            read = line
+    except csv.Error:
+        return _Scan(dialect).of(text, read)
+    return None
+
+
+class _Scan:
+    """The characters of the record that cannot be read, one after the other."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self.dialect = dialect
+        self.opened = 0  # the line of the last quote that opens a field
+        self.inside = False
+        self.length = 0  # of the quoted field
+        self.starts = True  # whether a field starts here
+
+    def of(self, text: str, read: int) -> tuple[int, bool] | None:
+        """As `open_quote` says, behind so many lines."""
+        for number, line in enumerate(islice(io.StringIO(text, newline=""), read, None), read + 1):
+            place = 0
+            while place < len(line):
+                pair = line[place : place + 2]
+                if self.inside and self._goes_on(pair):
+                    return self.opened, False
+                if self.length > csv.field_size_limit():
+                    return self.opened, True
+                place += self._step(pair, number)
+        return (self.opened, True) if self.inside else None
+
+    def _goes_on(self, pair: str) -> bool:
+        """Whether a quote ends a field that does not end there."""
+        doubled = self.dialect.quoting == "doubled" and pair == '""'
+        return pair[0] == '"' and not doubled and pair[1:] not in ("", self.dialect.delimiter, "\n", "\r")
+
+    def _step(self, pair: str, number: int) -> int:
+        """How many characters are one sign, and what comes behind it."""
+        sign, dialect = pair[0], self.dialect
+        if self.inside:
+            self.length += 1
+            if (dialect.quoting == "doubled" and pair == '""') or (dialect.quoting == "escaped" and sign == "\\"):
+                return 2
+            self.inside = sign != '"'
+            return 1
+        if sign == '"' and self.starts:
+            self.inside, self.opened, self.length = True, number, 0
+        blank = self.starts and sign == " " and dialect.skip_initial_space
+        self.starts = sign in (dialect.delimiter, "\n", "\r") or blank
+        return 2 if dialect.quoting == "escaped" and sign == "\\" else 1

@@ -1,0 +1,81 @@
+"""A table of an SQLite database: read from a copy of its bytes in memory, so that no file is touched."""
+
+import time
+from contextlib import closing
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.tables.cells import Contents, column_names
+from tabcontam.tables.readers.base import MOST_CELLS, File, chosen, too_many_cells
+
+if TYPE_CHECKING:
+    from sqlite3 import Connection
+
+MAGIC = b"SQLite format 3\0"
+JOURNALED = slice(18, 20)  # the bytes of the header that are 2 where changes go to a file beside it
+SECONDS = 60.0  # that a view may take
+STEPS = 100_000  # of SQLite's machine between two looks at the clock
+
+
+def read_sqlite(file: File) -> Contents:
+    """Column names and rows of a table or view, in the order of its row ids; raises `UsageError`.
+
+    Texts are as they are, numbers as SQLite writes them, NULL is None.
+    """
+    import sqlite3
+
+    _check_whole(file)
+    header = bytearray(file.content)
+    header[JOURNALED] = b"\1\1"  # a database in memory has no file beside it
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.text_factory = lambda text: text.decode("utf-8", "backslashreplace")
+        try:
+            connection.deserialize(bytes(header))
+            return _contents(file, connection)
+        except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+            raise UsageError(f"{file.name} is not a readable SQLite database: {one_line(error)}") from None
+
+
+def _check_whole(file: File) -> None:
+    """Raises `UsageError` where a part of the database lies beside it, or it was cut off."""
+    page, pages = int.from_bytes(file.content[16:18], "big"), int.from_bytes(file.content[28:32], "big")
+    size = (65536 if page == 1 else page) * pages
+    if len(file.content) < size:
+        raise UsageError(f"{file.name} is cut off: it has {len(file.content):,} bytes of {size:,}; copy it again")
+    beside = None if file.path is None else Path(f"{file.path}-wal")
+    if beside is not None and beside.is_file() and beside.stat().st_size:
+        raise UsageError(
+            f"{file.name} has changes that are not in the file yet; close what writes to it, or type: "
+            f"sqlite3 {file.name} 'PRAGMA wal_checkpoint(TRUNCATE)'"
+        )
+
+
+def _contents(file: File, connection: "Connection") -> Contents:
+    connection.execute("PRAGMA trusted_schema = OFF")  # its views may call no function that does more than compute
+    connection.execute("PRAGMA query_only = ON")
+    deadline = time.monotonic() + SECONDS
+    connection.set_progress_handler(lambda: time.monotonic() > deadline, STEPS)
+    listed = connection.execute("SELECT name, type FROM sqlite_schema WHERE type IN ('table', 'view') ORDER BY rowid")
+    kinds = {name: kind for name, kind in listed if not name.startswith("sqlite_")}
+    table = chosen(file, "table", list(kinds))
+    where = _quoted(table)
+    columns = [name for name, *_ in connection.execute(f"SELECT * FROM {where} LIMIT 0").description]  # noqa: S608
+    names = [f"{where}.{_quoted(column)}" for column in columns]  # quoted alone, what is no name would be a text
+    cells = ", ".join(f"CASE typeof({name}) WHEN 'blob' THEN {name} ELSE CAST({name} AS TEXT) END" for name in names)
+    as_stored = "NOT INDEXED" if kinds[table] == "table" else ""  # an index would give the rows in its own order
+    found = connection.execute(f"SELECT {cells} FROM {where} {as_stored}")  # noqa: S608 (names are quoted)
+    most = MOST_CELLS // max(1, len(columns))
+    rows = tuple(tuple(map(_cell, row)) for row in islice(found, most + 1))
+    if len(rows) > most:
+        raise too_many_cells(file.name)
+    return column_names(columns), rows
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _cell(value: str | bytes | None) -> str | None:
+    return value.decode("utf-8", "backslashreplace") if isinstance(value, bytes) else value
