@@ -21,9 +21,10 @@ from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.baseline import Baseline, judge_new
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.document import as_document, read_results
-from tabcontam.verdicts.gate import Judgement, judge
+from tabcontam.verdicts.gate import Judgement
 from tabcontam.verdicts.names import llms_named, places_named
 from tabcontam.verdicts.ranks import Rank
 from tabcontam.verdicts.results import RunResults
@@ -100,13 +101,16 @@ class Results:
         dataset: str | Sequence[str] = (),
         fail_on: str | Sequence[str] = (),
         min_power: float | None = None,
+        baseline: "str | Path | Results | None" = None,
     ) -> Judgement:
         """May an experiment go on? As `python -m tabcontam gate` says; `gate.judge` has the rules.
 
+        With a `baseline`, an earlier run or its folder, what was contaminated there fails no more: it is known.
         Raises `UsageError` for a name that the results do not have and for a condition that there is not.
         """
-        return judge(
+        return judge_new(
             self.run_results,
+            None if baseline is None else _baseline(baseline),
             llms=_several(llm),
             datasets=_several(dataset),
             fail_on=_several(fail_on),
@@ -203,6 +207,11 @@ def run(
     if outcome.failure:
         raise UsageError(f"no LLM could be reached: {outcome.failure}")
     return Results(outcome.folder, outcome.results)
+
+
+def _baseline(given: str | Path | Results) -> Baseline:
+    past = given if isinstance(given, Results) else load_results(given)
+    return Baseline(str(past.folder), past.run_results)
 
 
 def load_results(folder: str | Path) -> Results:

@@ -30,6 +30,10 @@ MIN_POWER_HELP = (
     "fifth); otherwise they cannot tell. With --until-decided a table is let go as soon as that is so (default there: "
     "{default})"
 )
+BASELINE_HELP = (
+    "fail on what is new alone: what was contaminated in this earlier run, for the same LLM and table, is known and "
+    "fails no more"
+)
 NAME_HELP = "the name of a FILE in prompts (default: the file's name without its ending)"
 EXAMPLES = """\
 examples:
@@ -42,7 +46,8 @@ examples:
 """
 GATE_CODES = """\
 exit codes:
-  0  clean: no test found that the LLM had seen rows of the table, and at least one test would have found it
+  0  clean: no test found that the LLM had seen rows of the table, and at least one test would have found it;
+     with --baseline also known: contaminated, but it was so in the baseline
   1  contaminated; with --fail-on knowledge also if the dataset is known, with --fail-on undecided if they cannot tell
   2  you interrupted the run
   3  an error in tabcontam itself

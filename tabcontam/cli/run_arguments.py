@@ -3,6 +3,7 @@
 import argparse
 
 from tabcontam.cli.helps import (
+    BASELINE_HELP,
     DATASET,
     DATASET_HELP,
     EXPRESSION_HELP,
@@ -215,3 +216,4 @@ def _add_conditions(group: "argparse._ArgumentGroup | argparse.ArgumentParser") 
         metavar="P",
         help=MIN_POWER_HELP.format(default=MIN_POWER),
     )
+    group.add_argument("--baseline", type=path, metavar="RUN_DIR", help=BASELINE_HELP)

@@ -14,8 +14,11 @@ from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, MIN_POWER, RULES
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tabcontam.asking.progress import Progress
     from tabcontam.runs.run import Outcome, Run, RunOrder
+    from tabcontam.verdicts.baseline import Baseline
     from tabcontam.verdicts.results import RunResults
 
 
@@ -24,6 +27,7 @@ def run(options: argparse.Namespace) -> int:
     if options.dry_run:
         _print_plan(options)
         return Exit.DONE
+    baseline = _baseline(options, options.out)
     outcome = _executed(options)
     results = outcome.results
     if not options.json:  # the last line says what time passed, with that of writing the report in it
@@ -39,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         open_page(outcome.folder / "index.html")
     if ended is not Exit.DONE or not options.gate:
         return ended
-    return _judged(options, outcome.results, file=sys.stderr if options.json else sys.stdout)
+    return _judged(options, outcome.results, baseline, file=sys.stderr if options.json else sys.stdout)
 
 
 def gate(options: argparse.Namespace) -> int:
@@ -49,17 +53,18 @@ def gate(options: argparse.Namespace) -> int:
 
         if given := asked(options):
             raise UsageError(f"{', '.join(given)}: a past run is not asked again; leave RUN_DIR out to make a new one")
-        past = load(options.folder)
+        past, baseline = load(options.folder), _baseline(options, options.folder)
         summarize(past)
-        return _judged(options, past, options.llm, options.dataset)
+        return _judged(options, past, baseline, options.llm, options.dataset)
     if not options.llm or not options.dataset:
         raise UsageError("the gate needs the folder of a run, or --llm and --dataset to make one; see gate --help")
     if options.dry_run:
         raise UsageError("--dry-run asks nothing, so that the gate cannot tell; type run --dry-run to see the plan")
+    baseline = _baseline(options, options.out)
     outcome = _executed(options)
     print(f"report: {outcome.folder / 'index.html'}", file=sys.stderr)
     ended = _ended(outcome)
-    return ended if ended is not Exit.DONE else _judged(options, outcome.results)
+    return ended if ended is not Exit.DONE else _judged(options, outcome.results, baseline)
 
 
 def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
@@ -107,8 +112,9 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
 def _check_gate(options: argparse.Namespace) -> None:
     """Raises `UsageError` for conditions without a gate, and for a gate without a run."""
     alone = options.min_power is not None and not options.until_decided
-    if not options.gate and (options.fail_on or alone):
-        raise UsageError(f"{'--fail-on' if options.fail_on else '--min-power'} is a condition of --gate; add --gate")
+    conditions = {"--fail-on": bool(options.fail_on), "--baseline": options.baseline is not None, "--min-power": alone}
+    if not options.gate and (given := [name for name, typed in conditions.items() if typed]):
+        raise UsageError(f"{given[0]} is a condition of --gate; add --gate")
     if options.gate and options.dry_run:
         raise UsageError("--dry-run asks nothing, so that --gate cannot tell; leave one of them out")
     if options.open and options.dry_run:
@@ -152,18 +158,38 @@ def _ended(outcome: "Outcome") -> Exit:
     return Exit.DONE
 
 
+def _baseline(options: argparse.Namespace, folder: "Path | None") -> "Baseline | None":
+    """The run behind --baseline, read before anything is asked. Raises `UsageError`, also for the run itself."""
+    if options.baseline is None:
+        return None
+    from tabcontam.runs.folder import load
+    from tabcontam.verdicts.baseline import Baseline
+
+    if folder is not None and folder.resolve() == options.baseline.resolve():
+        raise UsageError(f"--baseline: {options.baseline} is the run itself; name the folder of an earlier one")
+    return Baseline(str(options.baseline), load(options.baseline))
+
+
 def _judged(
     options: argparse.Namespace,
     results: "RunResults",
+    baseline: "Baseline | None",
     llms: Sequence[str] = (),
     datasets: Sequence[str] = (),
     file: TextIO | None = None,
 ) -> int:
     """Say what the gate decides, and exit as it does."""
     from tabcontam.report.github import annotate
-    from tabcontam.verdicts.gate import judge
+    from tabcontam.verdicts.baseline import judge_new
 
-    judgement = judge(results, llms=llms, datasets=datasets, fail_on=options.fail_on, min_power=options.min_power)
+    judgement = judge_new(
+        results,
+        baseline,
+        llms=llms,
+        datasets=datasets,
+        fail_on=options.fail_on,
+        min_power=options.min_power,
+    )
     try:
         annotate(judgement)
         if options.command == "gate" and options.json:

@@ -19,7 +19,7 @@ SUMMARY = "GITHUB_STEP_SUMMARY"
 LIMIT = 1024 * 1024  # bytes of a step's summary; GitHub drops a longer one as a whole
 CUT = "\n\nCut here: GitHub shows no more than 1 MiB. The whole report is in the run's folder.\n"
 SHOWN = 10  # annotations of each level that GitHub keeps of a step
-LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning"}
+LEVELS = {Conclusion.CONTAMINATED: "error", Conclusion.CANNOT_TELL: "warning", Conclusion.KNOWN: "notice"}
 
 
 def summarize(view: RunResults, environ: Mapping[str, str] = os.environ) -> None:
@@ -44,7 +44,8 @@ def capped(summary: bytes, room: int) -> bytes:
 
 
 def annotations(judgement: Judgement) -> list[str]:
-    """The gate's findings as workflow commands: an error for each contaminated table, a warning for an untold one.
+    """The gate's findings as workflow commands: an error for each contaminated table, a warning for an untold one,
+    and a notice where it was contaminated in the baseline as well.
 
     GitHub keeps ten of a level: where there are more, the tenth says how many.
     """

@@ -49,11 +49,13 @@ class Conclusion(StrEnum):
 
     CONTAMINATED = "contaminated"
     CANNOT_TELL = "cannot tell"
+    KNOWN = "known"  # contaminated, and so it was in the baseline
     CLEAN = "clean"
 
 
 EXIT = {
     Conclusion.CLEAN: Exit.DONE,
+    Conclusion.KNOWN: Exit.DONE,
     Conclusion.CONTAMINATED: Exit.CONTAMINATED,
     Conclusion.CANNOT_TELL: Exit.CANNOT_TELL,
 }
@@ -76,27 +78,30 @@ class Finding:
 class Judgement:
     """What the gate says of all of them together, in one line, and of each.
 
-    `undecided_fails` says that it is to stop an experiment, too, where it cannot tell.
+    `undecided_fails` says that it is to stop an experiment, too, where it cannot tell. `baseline` is the folder of the
+    run whose findings are known, or empty.
     """
 
     conclusion: Conclusion
     reason: str
     findings: tuple[Finding, ...]
     undecided_fails: bool = False
+    baseline: str = ""
 
     def __str__(self) -> str:
         return f"{self.conclusion}: {self.reason}"
 
     @property
     def exit_code(self) -> Exit:
-        """0 clean, 1 contaminated, 6 cannot tell, or 1 for that as well."""
+        """0 clean or known, 1 contaminated, 6 cannot tell, or 1 for that as well."""
         fails = self.undecided_fails and self.conclusion is Conclusion.CANNOT_TELL
         return Exit.CONTAMINATED if fails else EXIT[self.conclusion]
 
     def document(self) -> dict[str, Any]:
         """What `gate --json` prints."""
         findings = [asdict(finding) for finding in self.findings]
-        return {"conclusion": self.conclusion, "reason": self.reason, "findings": findings}
+        compared = {"baseline": self.baseline} if self.baseline else {}
+        return {"conclusion": self.conclusion, "reason": self.reason, **compared, "findings": findings}
 
 
 @dataclass(frozen=True)
@@ -116,12 +121,17 @@ class Ruling:
     control: str
 
 
-def rulings(view: RunResults) -> dict[Tested, Ruling]:
-    """The gate's decision on each LLM and table but controls that joined; none on recorded answers."""
+def rulings(
+    view: RunResults, llms: Sequence[str] = (), datasets: Sequence[str] = (), *, knowledge: bool = False
+) -> dict[Tested, Ruling]:
+    """The gate's decision on each LLM and table, chosen as by `judge`; none on recorded answers.
+
+    With `knowledge` tests of knowledge count as well.
+    """
     if view.run.recorded:
         return {}
-    gate = _Gate(view, knowledge=False, min_power=None)
-    return {(llm, place): gate.ruling(llm, place) for llm, place in _subjects(view, (), ())}
+    gate = _Gate(view, knowledge, min_power=None)
+    return {(llm, place): gate.ruling(llm, place) for llm, place in _subjects(view, llms, datasets)}
 
 
 def judge(
@@ -148,7 +158,7 @@ def judge(
     check_whole(view)
     gate = _Gate(view, "knowledge" in fail_on, min_power)
     findings = tuple(gate.finding(llm, place) for llm, place in _subjects(view, llms, datasets))
-    return _together(findings, "undecided" in fail_on)
+    return together(findings, "undecided" in fail_on)
 
 
 def _subjects(view: RunResults, llms: Sequence[str], datasets: Sequence[str]) -> list[Tested]:
@@ -165,7 +175,7 @@ def _tables_of(cells: Sequence[Result]) -> Iterable[TableName]:
     return dict.fromkeys(cell.table for cell in cells)
 
 
-def _together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
+def together(findings: tuple[Finding, ...], undecided_fails: bool) -> Judgement:
     """The worst decide; one line names some of them and counts the others."""
     numbers = {word: sum(finding.conclusion is word for finding in findings) for word in Conclusion}
     worst = next((word for word, number in numbers.items() if number), Conclusion.CANNOT_TELL)

@@ -1,0 +1,65 @@
+"""The gate against a baseline, an earlier run: what was contaminated there is known, and only what is new fails.
+
+The same LLM, by its name, on the same edition, written and worded the same way: a table that was not tested in the
+baseline is new, and so is one of which rows are found now, where only tests of knowledge had found the dataset. Where
+the gate could not tell before, what is found now is new. What it cannot tell now stays so.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from tabcontam.verdicts.gate import Conclusion, Finding, Judgement, Ruling, judge, rulings, together
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.whole import check_whole
+from tabcontam.verdicts.wording import visible
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """An earlier run whose findings are known: the name of its folder, and its results."""
+
+    folder: str
+    results: RunResults
+
+    @property
+    def name(self) -> str:
+        """The folder, as a line can show it."""
+        return visible(self.folder, line=True)
+
+
+def judge_new(
+    view: RunResults,
+    baseline: Baseline | None,
+    *,
+    llms: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    fail_on: Sequence[str] = (),
+    min_power: float | None = None,
+) -> Judgement:
+    """The gate's decision as `judge` makes it, but what is contaminated in the baseline as well is known.
+
+    Raises `UsageError` as `judge` does, and for a baseline that is not a run's results.
+    """
+    now = judge(view, llms=llms, datasets=datasets, fail_on=fail_on, min_power=min_power)
+    if baseline is None:
+        return now
+    check_whole(baseline.results)
+    by_rows = rulings(view, llms, datasets)
+    named = baseline.results.llms  # also controls, which are tested where they are named
+    before = {knowledge: rulings(baseline.results, named, knowledge=knowledge) for knowledge in (False, True)}
+    findings = tuple(
+        _compared(finding, before[ruling.conclusion is not Conclusion.CONTAMINATED].get(tested), baseline)
+        for finding, (tested, ruling) in zip(now.findings, by_rows.items(), strict=True)
+    )
+    return replace(together(findings, "undecided" in fail_on), baseline=baseline.name)
+
+
+def _compared(finding: Finding, before: Ruling | None, baseline: Baseline) -> Finding:
+    """A finding with what the baseline says of the same."""
+    if finding.conclusion is not Conclusion.CONTAMINATED:
+        return finding
+    if before is not None and before.conclusion is Conclusion.CONTAMINATED:
+        known = f"{finding.reason}; contaminated in {baseline.name} as well"
+        return replace(finding, conclusion=Conclusion.KNOWN, reason=known)
+    was = "it was not tested" if before is None else f"the gate said {before.conclusion} of it"
+    return replace(finding, reason=f"{finding.reason}; new: in {baseline.name} {was}")
