@@ -113,7 +113,14 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         "Make one report of several runs, and compare the cells that two of them have in common. With --format: write "
         "the tables or figures for a paper, a script or another page."
     )
-    command.add_argument("runs", type=path, nargs="+", metavar="RUN_DIR")
+    command.add_argument(
+        "runs",
+        type=path,
+        nargs="*",
+        default=[],
+        metavar="RUN_DIR",
+        help="the folders of past runs (default, on a terminal alone: the newest under reports/)",
+    )
     command.add_argument(
         "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
     )

@@ -4,6 +4,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING
 
+from tabcontam.cli.last import last_run
 from tabcontam.cli.opening import open_page
 from tabcontam.cli.printing import command_line, print_results
 from tabcontam.errors import UsageError
@@ -27,6 +28,11 @@ def report(options: argparse.Namespace) -> None:
     from tabcontam.report.github import summarize
     from tabcontam.runs.folder import load_all, merge, new_folder
 
+    if not options.runs:
+        last = last_run("report")
+        if last is None:
+            raise UsageError("report needs the folder of a run, its --out, or several; see report --help")
+        options.runs = [last]
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")

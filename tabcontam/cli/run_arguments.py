@@ -60,7 +60,8 @@ def add_gate(command: argparse.ArgumentParser) -> None:
         type=path,
         nargs="?",
         metavar="RUN_DIR",
-        help="the folder of a past run; --llm and --dataset choose from what it tested",
+        help="the folder of a past run; --llm and --dataset choose from what it tested (default, on a terminal alone "
+        "and with nothing named: the newest under reports/)",
     )
     _add_conditions(command)
     command.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each LLM and table, too")

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO
 
+from tabcontam.cli.last import last_run
 from tabcontam.cli.opening import open_page
 from tabcontam.cli.printing import command_line, print_json, print_results, read_no_more
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS, asked
@@ -47,6 +48,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def gate(options: argparse.Namespace) -> int:
+    named = options.llm or options.dataset
+    if options.folder is None and not named and (last := last_run("gate")) is not None:
+        options.folder = last
     if options.folder is not None:
         from tabcontam.report.github import summarize
         from tabcontam.runs.folder import load

@@ -48,13 +48,14 @@ from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
+REPORTS = Path("reports")  # where runs go that were given no folder
 LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 Part = TypeVar("Part")
 
 
 def new_folder(moment: datetime) -> Path:
     """Where a run goes that was given no folder: `reports/<time>`, by the clock on the wall; no other run's."""
-    first = folder = Path("reports") / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
+    first = folder = REPORTS / moment.astimezone().strftime("%Y-%m-%dT%H-%M-%S")
     number = 1
     while folder.exists():
         number += 1
