@@ -18,7 +18,7 @@ from tabcontam.cli.values import folder, level, path, positive
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
 from tabcontam.version import __version__
 
-FORMATS = ("markdown", "latex", "csv", "svg", "pdf")
+FORMATS = ("markdown", "latex", "csv", "svg", "pdf", "bibtex", "conda", "model-card", "dataset-card")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 
 
@@ -123,6 +123,17 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
+    )
+    command.add_argument(
+        "--methods",
+        action="store_true",
+        help="with --format markdown or latex: the paragraphs for a paper's methods section alone, filled in",
+    )
+    command.add_argument(
+        "--width",
+        choices=("one", "two"),
+        help="how many columns of a page of two a figure or a LaTeX table takes: one (3.35 inches) or two (7 inches) "
+        "(default: two)",
     )
     command.add_argument("--family-over", choices=FAMILY_OVER, help=FAMILY_OVER_HELP.format(default="that of the runs"))
     command.add_argument(

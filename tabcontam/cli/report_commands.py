@@ -10,8 +10,6 @@ from tabcontam.cli.printing import command_line, print_results
 from tabcontam.errors import UsageError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tabcontam.verdicts.recorded import RuleDifference
     from tabcontam.verdicts.results import RunResults
 
@@ -38,8 +36,11 @@ def report(options: argparse.Namespace) -> None:
             raise UsageError("--json prints results.json; leave it or --format out")
         if options.open:
             raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
-        _write_format(load_all(options.runs, options.family_over), options.format, options.out)
+        _write_format(options, load_all(options.runs, options.family_over))
         return
+    if options.methods or options.width:
+        named = "--methods" if options.methods else "--width"
+        raise UsageError(f"{named} says how one document is written; add --format, as --format latex")
     out = options.out or new_folder(datetime.now())
     results = merge(options.runs, out, options.family_over)
     print_results(results, out, options)
@@ -48,23 +49,26 @@ def report(options: argparse.Namespace) -> None:
         open_page(out / "index.html")
 
 
-def _write_format(results: "RunResults", form: str, out: "Path | None") -> None:
+def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
     """One document, on standard output or in a file that is replaced as a whole. Raises `UsageError`."""
     from tabcontam.paths import replace_file
-    from tabcontam.report.formats import render_form
+    from tabcontam.report.formats import check_shape, render_form
 
+    form, out = options.format, options.out
+    shape = check_shape(form, options.methods, options.width)
     if out is None:
         if form == "pdf" and sys.stdout.isatty():
             raise UsageError("a PDF is nothing for a terminal; add --out FILE")
+        document = render_form(results, form, shape)
         sys.stdout.flush()
-        sys.stdout.buffer.write(render_form(results, form))
+        sys.stdout.buffer.write(document)
         sys.stdout.buffer.flush()
         return
     file = out.resolve()  # a link stays a link
     if file.exists() and not file.is_file():
         raise UsageError(f"--out: {out} is no file; with --format it is the file to write, or none for standard output")
     try:
-        replace_file(file, render_form(results, form))
+        replace_file(file, render_form(results, form, shape))
     except OSError as error:
         raise UsageError(f"cannot write {out}: {error.strerror or error}") from error
 

@@ -1,31 +1,66 @@
 """The forms of a report beside the page, which `report --format` writes."""
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from importlib import import_module
 
+from tabcontam.errors import UsageError
 from tabcontam.verdicts.results import RunResults
 
+METHODS: Mapping[str, str] = {"markdown": "methods_text:markdown_methods", "latex": "methods_text:latex_methods"}
+# Each form and what writes it, which imports its own library alone.
+TEXTS: Mapping[str, str] = {
+    "markdown": "markdown:render_markdown",
+    "csv": "csv_text:render_csv",
+    "bibtex": "citations:render_bibtex",
+    "conda": "conda:render_conda",
+    "model-card": "hub_cards:render_model_card",
+    "dataset-card": "hub_cards:render_dataset_card",
+}
+WHOLE = ("csv", "bibtex")  # forms that show no squares
+WIDE = ("latex", "svg", "pdf")  # forms that are as wide as one column of a page of two, or as both
 
-def render_form(view: RunResults, form: str) -> bytes:
-    """The results as "markdown", "latex", "csv", "svg" or "pdf"; each form imports its own library alone.
 
-    Of recorded answers a heatmap has one cell a square; CSV has them all.
+@dataclass(frozen=True)
+class Shape:
+    """How a form is written: `methods`: the methods paragraphs alone; `columns` of a page of two that it takes."""
+
+    methods: bool = False
+    columns: int = 2
+
+
+def render_form(view: RunResults, form: str, shape: Shape = Shape()) -> bytes:
+    """The results as one of `cli.arguments.FORMATS`; each form imports its own library alone.
+
+    Of recorded answers a heatmap has one cell a square; CSV has them all. Raises `UsageError`.
     """
     from tabcontam.replay.squares import one_cell_a_square
 
-    if form == "csv":
-        from tabcontam.report.csv_text import render_csv
-
-        return render_csv(view).encode("utf-8", "backslashreplace")
-    if view.run.recorded:
+    if view.run.recorded and form not in WHOLE:
         view = replace(view, cells=one_cell_a_square(view.cells))
-    if form == "markdown":
-        from tabcontam.report.markdown import render_markdown
-
-        return render_markdown(view).encode("utf-8", "backslashreplace")
+    if shape.methods:
+        return _text(METHODS[form])(view).encode("utf-8", "backslashreplace")
+    if form in TEXTS:
+        return _text(TEXTS[form])(view).encode("utf-8", "backslashreplace")
     if form == "latex":
         from tabcontam.report.latex import render_latex
 
-        return render_latex(view).encode("ascii")
+        return render_latex(view, shape.columns).encode("ascii")
     from tabcontam.report.figures import render_figure
 
-    return render_figure(view, form)
+    return render_figure(view, form, shape.columns)
+
+
+def check_shape(form: str, methods: bool, width: str | None) -> Shape:
+    """How a form is written. Raises `UsageError` where it has no methods paragraphs, or no width."""
+    if methods and form not in METHODS:
+        raise UsageError(f"--methods goes with --format {' or '.join(METHODS)}")
+    if width and (methods or form not in WIDE):
+        raise UsageError(f"--width goes with --format {', '.join(WIDE[:-1])} or {WIDE[-1]}, without --methods")
+    return Shape(methods, 1 if width == "one" else 2)
+
+
+def _text(named: str) -> Callable[[RunResults], str]:
+    module, name = named.split(":")
+    written: Callable[[RunResults], str] = getattr(import_module(f"tabcontam.report.{module}"), name)
+    return written

@@ -69,7 +69,7 @@ def _word(word: str) -> str:
     return code(word.removesuffix(stop)) + stop if stop != word else word
 
 
-def _table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
+def table(header: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> Iterator[str]:
     """A table; the last `right` columns are flush right."""
     ruler = ["---"] * (len(header) - right) + ["--:"] * right
     for row in (header, ruler, *rows):
@@ -123,15 +123,15 @@ def _tables(view: RunResults) -> Iterator[str]:
     header = ("LLM", "Table", "Verdict", "Why", "q", "Recalled bits", "Detectable share")
     rows = [
         (
-            code(table.llm) + (" (control)" if table.llm in view.joined else ""),
-            code(view.label(table)),
-            f"**{table.outcome}**" if table.verdict is Verdict.CONTAMINATED else table.outcome,
-            prose(table.why),
-            *(rounded(key, table.numbers[key]) if key in table.numbers else "" for key in NUMBERS),
+            code(one.llm) + (" (control)" if one.llm in view.joined else ""),
+            code(view.label(one)),
+            f"**{one.outcome}**" if one.verdict is Verdict.CONTAMINATED else one.outcome,
+            prose(one.why),
+            *(rounded(key, one.numbers[key]) if key in one.numbers else "" for key in NUMBERS),
         )
-        for table in view.tables_in_order
+        for one in view.tables_in_order
     ]
-    yield from _table(header, rows, right=len(NUMBERS))
+    yield from table(header, rows, right=len(NUMBERS))
 
 
 def _heatmap(view: RunResults) -> Iterator[str]:
@@ -143,7 +143,7 @@ def _heatmap(view: RunResults) -> Iterator[str]:
     for block in view.blocks:
         yield from _paragraphs(f"### {_llm(view, block)}")
         header = ("Kind", "Test", *(code(column.label) for column in block.columns))
-        yield from _table(header, _rows(view, block))
+        yield from table(header, _rows(view, block))
 
 
 def _rows(view: RunResults, block: Block) -> Iterator[tuple[str, ...]]:
@@ -175,7 +175,7 @@ def _ranking(view: RunResults) -> Iterator[str]:
     columns = shown(view)
     header = ("LLM", *(column.words.capitalize() for column in columns))
     rows = [(code(rank.llm), *(_measure(rank, column.name) for column in columns)) for rank in view.ranks_in_order]
-    yield from _table(header, rows, right=len(columns))
+    yield from table(header, rows, right=len(columns))
     for sentence in correlation_sentences(view):
         yield f"- {prose(sentence)}"
     yield ""
@@ -206,7 +206,7 @@ def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
     columns = zip(header, *(_change(one, view.run.recorded) for one in telling), strict=True)
     if telling:
         names, *rows = zip(*(column for column in columns if any(column[1:])), strict=True)
-        yield from _table(names, rows)
+        yield from table(names, rows)
 
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:

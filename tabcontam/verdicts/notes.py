@@ -19,6 +19,7 @@ class NoteKind(StrEnum):
     REFERENCE = "reference"  # an LLM whose answers count for nothing
     TURNS = "turns"  # tables that were asked until they were decided
     FACTS = "facts"  # that stand elsewhere, and look like rows
+    REDACTED = "redacted"  # what of a run is left out of its published form
     SEEDS = "seeds"  # merged runs differ in them
     VERSIONS = "versions"
     EDITIONS = "editions"

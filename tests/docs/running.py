@@ -144,7 +144,7 @@ class Place:
 
 def _inside(arguments: Sequence[str], given: dict[str, str]) -> tuple[int, str]:
     """A command in this process, where the imports are paid for."""
-    said = io.StringIO()
+    said = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")  # as a pipe, which takes bytes too
     with pytest.MonkeyPatch.context() as patched, contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
         for name, value in given.items():
             patched.setenv(name, value)
@@ -152,7 +152,8 @@ def _inside(arguments: Sequence[str], given: dict[str, str]) -> tuple[int, str]:
             code = main(list(arguments))
         except SystemExit as stopped:
             code = int(stopped.code or 0)
-    return code, said.getvalue()
+    said.seek(0)
+    return code, said.read()
 
 
 def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:

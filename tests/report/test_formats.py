@@ -36,7 +36,9 @@ def files(folder: Path) -> set[str]:
 def test_every_form_that_the_command_line_names_is_another() -> None:
     pytest.importorskip("matplotlib")
     begin = {form: render_form(typed(results(["m"], ["iris"])), form)[:5] for form in FORMATS}
-    assert begin == {"markdown": b"# Wha", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"}
+    assert begin == {"markdown": b"# Wha", "latex": b"% Mad", "csv": b"llm,d", "svg": b"<?xml", "pdf": b"%PDF-"} | {
+        "bibtex": b"@misc", "conda": b"Evalu", "model-card": b"<!-- ", "dataset-card": b"<!-- ",
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -96,6 +98,26 @@ def test_results_json_is_no_format(folder: Path, capsys: pytest.CaptureFixture[s
     assert capsys.readouterr().err == "tabcontam: --json prints results.json; leave it or --format out\n"
 
 
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (("--format", "csv", "--methods"), "--methods goes with --format markdown or latex"),
+        (("--format", "csv", "--width", "one"), "--width goes with --format latex, svg or pdf, without --methods"),
+        (("--format", "latex", "--methods", "--width", "one"), "--width goes with --format latex, svg or pdf, "),
+        (("--methods",), "--methods says how one document is written; add --format, as --format latex"),
+        (("--width", "one"), "--width says how one document is written; add --format, as --format latex"),
+    ],
+)
+def test_a_form_that_has_no_methods_or_width_says_so(
+    arguments: tuple[str, ...], line: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["report", str(folder), *arguments]) == 4
+    out, error = capsys.readouterr()
+    assert (out, len(error.splitlines())) == ("", 1)
+    assert error.startswith(f"tabcontam: {line}")
+    assert files(folder.parent) == {"run", "run/results.json"}
+
+
 class Terminal(io.TextIOWrapper):
     """A standard output that says it is a terminal."""
 
@@ -108,7 +130,7 @@ def test_a_pdf_is_nothing_for_a_terminal(
     terminal: bool, folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     written = io.BytesIO()
-    monkeypatch.setattr("tabcontam.report.formats.render_form", lambda view, form: b"%PDF \xff")
+    monkeypatch.setattr("tabcontam.report.formats.render_form", lambda view, form, shape: b"%PDF \xff")
     monkeypatch.setattr(sys, "stdout", (Terminal if terminal else io.TextIOWrapper)(written))
     assert main(["report", str(folder), "--format", "pdf"]) == (4 if terminal else 0)
     assert written.getvalue() == (b"" if terminal else b"%PDF \xff")

@@ -10,7 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tabcontam.report import latex
+from tabcontam.report.citations import render_bibtex
 from tabcontam.report.latex import PACKAGES, ROWS, escaped
+from tabcontam.report.methods_text import latex_methods
+from tabcontam.verdicts.document import typed
 from tests.report.rendered import render_latex
 from tests.report.synthetic import HOSTILE, cell, document, results, table, weighed
 
@@ -27,7 +31,8 @@ KNOWN = {
     "endgroup", "setlength", "tabcolsep", "cdot", "pm", "times", "rightarrow", "leq", "geq", "hookleftarrow", "char",
     "heavyrulewidth", "linewidth", "raggedright", "arraybackslash", "textbackslash", "textasciicircum",
     "textasciitilde", "textless", "textgreater", "textbar", "ldots", "textendash", "textemdash", "textquoteleft",
-    "textquoteright", "textquotedblleft", "textquotedblright",
+    "textquoteright", "textquotedblleft", "textquotedblright", "centering", "small", "caption", "label", "resizebox",
+    "ifdim", "width", "else", "fi", "clearpage", "texttt", "cite",
 }  # fmt: skip
 
 
@@ -37,6 +42,11 @@ def evil() -> dict[str, Any]:
     cells = [cell(EVIL, f"{number}{EVIL}", EVIL, verdict, **texts) for number, verdict in enumerate(verdicts)]
     tables = [table(f"{number}{EVIL}", EVIL, verdict, reason=EVIL) for number, verdict in enumerate(verdicts[:-1])]
     return document(cells, tables, version=f"{EVIL}\n\\gone")
+
+
+def tall() -> dict[str, Any]:
+    """More tables than LaTeX keeps waiting."""
+    return results([f"m{number}" for number in range(60)], ["iris"])
 
 
 def code(source: str) -> str:
@@ -106,7 +116,18 @@ def test_a_comment_ends_with_its_line() -> None:
 
 def test_a_small_probability_has_its_power_of_ten() -> None:
     of = document([], [table("a", "iris", "contaminated")])
-    assert r"\(2.4 \cdot 10^{-40}\) & 424.6 & 12\%" in render_latex(of)
+    assert r"$<10^{-6}$ & 424.6 & 12\% & the row tests together: p = $1.2\times10^{-40}$ \\" in render_latex(of)
+    of = document([], [table("a", "iris", "contaminated", q_value=3.2e-4)])
+    assert r"$3.2\times10^{-4}$ & 424.6" in render_latex(of)
+
+
+def test_tables_are_floats_with_captions_and_labels_as_wide_as_asked_for() -> None:
+    view = typed(results(["a", "b"], ["iris"]))
+    wide, narrow = latex.render_latex(view), latex.render_latex(view, 1)
+    labels = re.findall(r"\\label\{([^}]*)\}", wide)
+    assert labels == [f"tab:tabcontam-{name}" for name in ("ranking", "verdicts", "heatmap-1-1", "heatmap-2-1")]
+    assert wide.count(r"\caption{") == wide.count(r"\begin{table*}[htbp]") == wide.count(r"\toprule") == 4
+    assert narrow == wide.replace("table*", "table")
 
 
 def test_the_ranking_has_its_intervals_and_majorities() -> None:
@@ -114,7 +135,7 @@ def test_the_ranking_has_its_intervals_and_majorities() -> None:
     of["ranking"][0] |= {"score_interval": [0.31, 0.78], "zero_shot_majority": 0.6}
     source = render_latex(of)
     assert r"a & 0.50 {\footnotesize {[}0.31, 0.78{]}} & 0.52 & 0.61 {\footnotesize m 0.60} & -- \\" in source
-    assert "m: the accuracy of always saying the largest class.\n" in source
+    assert "m: the accuracy of always saying the largest class.}\n" in source
 
 
 def test_the_heatmap_has_symbols_colours_and_a_bold_line_below_knowledge() -> None:
@@ -137,8 +158,9 @@ def test_the_heatmap_has_symbols_colours_and_a_bold_line_below_knowledge() -> No
 
 def test_long_and_wide_tables_go_on_in_further_ones() -> None:
     source = render_latex(results([f"m{number}" for number in range(ROWS + 1)], ["iris"]))
-    assert source.count("% == ranking, with 95% intervals") == 2
-    assert "intervals (continued)" in source
+    assert source.count("% == ranking") == 2
+    assert r"\caption{Ranking (continued).}" in source
+    assert r"\label{tab:tabcontam-ranking-2}" in source
     wide = render_latex(results(["a"], [f"d{number}" for number in range(30)]))
     assert wide.count("% == heatmap of a\n") == 3
     check_source(source)
@@ -147,11 +169,26 @@ def test_long_and_wide_tables_go_on_in_further_ones() -> None:
 
 @pytest.mark.slow
 @pytest.mark.skipif("TABCONTAM_TEX" not in os.environ, reason="TABCONTAM_TEX names no TeX engine")
-@pytest.mark.parametrize("of", [results(["a", "control:exposed"], ["iris", "wine"]), evil()])
-def test_it_compiles(of: dict[str, Any], tmp_path: Path) -> None:
-    (tmp_path / "report.tex").write_text(render_latex(of))
-    paper = rf"\documentclass{{article}}{PACKAGES}\begin{{document}}\input{{report}}\end{{document}}"
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("of", [results(["a", "control:exposed"], ["iris", "wine"]), evil(), tall()])
+def test_it_compiles_with_its_methods_and_references(of: dict[str, Any], columns: int, tmp_path: Path) -> None:
+    view = typed(of)
+    (tmp_path / "report.tex").write_text(latex.render_latex(view, columns))
+    (tmp_path / "methods.tex").write_text(latex_methods(view))
+    (tmp_path / "works.bib").write_text(render_bibtex(view))
+    body = r"\input{methods}\input{report}\bibliographystyle{plain}\bibliography{works}"
+    paper = rf"\documentclass[twocolumn]{{article}}{PACKAGES}\begin{{document}}{body}\end{{document}}"
     (tmp_path / "paper.tex").write_text(paper)
-    command = [os.environ["TABCONTAM_TEX"], "-draftmode", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False)
+    engine = [os.environ["TABCONTAM_TEX"], "-draftmode", "-halt-on-error", "-interaction=nonstopmode", "paper.tex"]
+    said = [run(engine, tmp_path), run(["bibtex", "paper"], tmp_path), run(engine, tmp_path), run(engine, tmp_path)]
+    assert "Warning" not in said[1]
+    assert "undefined references" not in said[3]
+    assert "Citation" not in said[3]
+    assert "Too many" not in said[3]
+
+
+def run(command: list[str], folder: Path) -> str:
+    """What a program says that ends well."""
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
     assert done.returncode == 0, done.stdout[-2000:]
+    return done.stdout

@@ -25,18 +25,20 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-def render_figure(view: RunResults, format: str) -> bytes:  # noqa: A002 - the word of the command line
-    """The results as one picture for "svg", as pages for "pdf"; each is as wide as the text of a page, 7 inches.
+def render_figure(view: RunResults, format: str, columns: int = 2) -> bytes:  # noqa: A002 - the command line's word
+    """The results as one picture for "svg", as pages for "pdf"; none is wider than the text of a page of two columns, 7
+    inches, or than one of these columns, 3.35 inches.
 
     SVG: the heatmap. PDF: the heatmap, on as many pages as it needs, the ranking, contamination against accuracy.
     Raises `UsageError` without matplotlib.
     """
     written = BytesIO()
     with _matplotlib():
-        from tabcontam.report.figures.heatmap import PAGE, heatmap
+        from tabcontam.report.figures.heatmap import COLUMN, PAGE, WIDTH, heatmap
 
+        room = COLUMN if columns == 1 else WIDTH
         if format == "svg":
-            (figure,) = heatmap(view)
+            (figure,) = heatmap(view, room=room)
             figure.savefig(written, format="svg", metadata={"Date": None, "Title": TITLE})
             return written.getvalue()
 
@@ -45,7 +47,7 @@ def render_figure(view: RunResults, format: str) -> bytes:  # noqa: A002 - the w
         from tabcontam.report.figures.ranking import against_accuracy, ranking
 
         with PdfPages(written, metadata={"CreationDate": None, "Title": TITLE}) as pages:
-            for page in (*heatmap(view, PAGE), *ranking(view), *against_accuracy(view)):
+            for page in (*heatmap(view, PAGE, room), *ranking(view, room), *against_accuracy(view, room)):
                 pages.savefig(page)
         return written.getvalue()
 

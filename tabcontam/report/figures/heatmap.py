@@ -1,13 +1,14 @@
 """The heatmap as a figure, in the manner of figures 1 and 2 of Ronval et al. 2024.
 
-All lengths are inches, sizes of letters and widths of lines points. Blocks that do not fit beside each other stand in
-further bands, below one another.
+All lengths are inches, sizes of letters and widths of lines points. A block is an LLM, a column a table; where that is
+narrower, as with many LLMs and one table, a block is a table and a column an LLM. Blocks that do not fit beside each
+other stand in further bands, below one another. A figure is as wide as what it shows, and no wider than asked for.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import lru_cache
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from math import inf
 from typing import Any
 
@@ -25,10 +26,12 @@ from tabcontam.verdicts.results import Block, Column, RunResults
 from tabcontam.verdicts.wording import visible
 
 WIDTH, PAGE = 7.0, 9.4  # what a page has room for
+COLUMN = 3.35  # of a page of two columns
 SMALLEST, LARGEST = 0.11, 0.2  # of a square
 POINTS = 72  # an inch
 SIZE, HEADING = 6.5, 7.5  # of letters
 LONGEST = {"llm": 26, "dataset": 26, "test": 28}  # letters
+CLEARLY = 0.85  # of the width of blocks that are LLMs
 EDGE, GAP, HEAD, LINE = 0.05, 0.1, 0.2, 0.045  # of the page, between blocks, above them, between the kinds of tests
 
 INK, QUIET, PALE = "#1b1f24", "#57606a", "#98a2ad"
@@ -61,54 +64,75 @@ class Part:
 
     def width(self, square: float) -> float:
         """With the name above it."""
-        return max(len(self.columns) * square, length(self.title, HEADING, "bold"))
+        return max(len(self.columns) * square, _heading(self.title))
+
+
+def _heading(title: str) -> float:
+    return length(title, HEADING, "bold")
 
 
 Band = tuple[Part, ...]
 
 
-def heatmap(view: RunResults, height: float = inf) -> list[Figure]:
-    """The heatmap on pages of at most this height, which are one where it is infinite."""
-    square = _square(view)
-    bands = _bands(view, square)
-    each = _band_height(view, square)
-    room = len(bands) if height == inf else int((height - _legend_height(view)) // each)
-    starts = range(0, len(bands), max(room, 1)) if bands else (0,)
-    return [_page(view, bands[start : start + max(room, 1)], square) for start in starts]
+@dataclass(frozen=True)
+class Layout:
+    """What a heatmap shows, and where: `room` is the width that it has, `square` that of a cell."""
+
+    view: RunResults
+    room: float
+    square: float
+    bands: tuple[Band, ...]
+
+    @cached_property
+    def width(self) -> float:
+        """What the bands take, the room at most, and one explanation at least."""
+        ends = [_left(self.view) + sum(part.width(self.square) + GAP for part in band) for band in self.bands]
+        least = EDGE + max(_explained(words) for _, words in _legend(self.view))
+        return min(max([*ends, least]), self.room)
 
 
-def _page(view: RunResults, bands: Sequence[Band], square: float) -> Figure:
-    each = _band_height(view, square) if bands else 0.3
-    total = max(len(bands), 1) * each + _legend_height(view)
-    figure = Figure(figsize=(WIDTH, total))
+def heatmap(view: RunResults, height: float = inf, room: float = WIDTH) -> list[Figure]:
+    """The heatmap on pages of at most this height, which are one where it is infinite; none is wider than `room`."""
+    square = _square(view, room)
+    whole = Layout(view, room, square, tuple(_bands(view, square, room)))
+    each, bands = _band_height(whole), whole.bands
+    fitting = len(bands) if height == inf else int((height - _legend_height(whole)) // each)
+    starts = range(0, len(bands), max(fitting, 1)) if bands else (0,)
+    return [_page(replace(whole, bands=bands[start : start + max(fitting, 1)]), whole.width) for start in starts]
+
+
+def _page(layout: Layout, width: float) -> Figure:
+    bands, each = layout.bands, _band_height(layout) if layout.bands else 0.3
+    total = max(len(bands), 1) * each + _legend_height(layout)
+    figure = Figure(figsize=(width, total))
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set_axis_off()
     ink = Ink(axes)
     for number, band in enumerate(bands):
-        _draw_band(view, ink, band, number * each, square)
+        _draw_band(layout.view, ink, band, number * each, layout.square)
     if not bands:
         ink.text(EDGE, 0.15, "No cell was run.")
-    _draw_legend(view, ink, total - _legend_height(view))
+    _draw_legend(layout, ink, total - _legend_height(layout))
     ink.dry()
-    axes.set_xlim(0, WIDTH)
+    axes.set_xlim(0, width)
     axes.set_ylim(total, 0)  # downwards, as the rows are counted
     return figure
 
 
-def _square(view: RunResults) -> float:
+def _square(view: RunResults, room: float) -> float:
     """The largest square with which there are as few bands as with the smallest."""
-    fewest = len(_bands(view, SMALLEST))
+    fewest = len(_bands(view, SMALLEST, room))
     sizes = [number / 200 for number in range(round(LARGEST * 200), round(SMALLEST * 200), -1)]
-    return next((size for size in sizes if len(_bands(view, size)) == fewest), SMALLEST)
+    return next((size for size in sizes if len(_bands(view, size, room)) == fewest), SMALLEST)
 
 
-def _bands(view: RunResults, square: float) -> list[Band]:
-    """The bands, filled one after the other, none wider than the page."""
+def _bands(view: RunResults, square: float, room: float) -> list[Band]:
+    """The bands, filled one after the other, none wider than the room."""
     bands: list[list[Part]] = []
     edge = inf
-    for part in _parts(view, square):
+    for part in _parts(view, square, room):
         width = part.width(square) + GAP
-        if edge + width > WIDTH:
+        if edge + width > room:
             bands.append([])
             edge = _left(view)
         bands[-1].append(part)
@@ -116,14 +140,32 @@ def _bands(view: RunResults, square: float) -> list[Band]:
     return [tuple(band) for band in bands]
 
 
-def _parts(view: RunResults, square: float) -> list[Part]:
-    most = int((WIDTH - _left(view) - GAP) / square)
+def _parts(view: RunResults, square: float, room: float) -> list[Part]:
+    free = room - _left(view) - GAP
+    most = max(int(free / square), 1)
     parts = []
-    for block, title in zip(view.blocks, names(view, view.blocks), strict=True):
-        for start in range(0, len(block.columns), most):
-            more = f" ({start // most + 1})" if len(block.columns) > most else ""
-            parts.append(Part(title + more, block.columns[start : start + most]))
+    for title, columns in _blocks(view):
+        for start in range(0, len(columns), most):
+            more = f" ({start // most + 1})" if len(columns) > most else ""
+            sizes = (size for size in range(len(title), 0, -1) if _heading(cut(title, size) + more) <= free)
+            fitting = next(sizes, 1)
+            parts.append(Part(cut(title, fitting) + more, columns[start : start + most]))
     return parts
+
+
+def _blocks(view: RunResults) -> list[tuple[str, tuple[Column, ...]]]:
+    """The columns of each LLM below its name, as in the paper; or those of each table below the table's, if that is
+    clearly narrower."""
+    of_llms: list[tuple[str, tuple[Column, ...]]] = []
+    by_table: dict[str, list[Column]] = {}
+    for title, block in zip(names(view, view.blocks), view.blocks, strict=True):
+        columns = [replace(column, label=cut(column.label, LONGEST["dataset"])) for column in block.columns]
+        of_llms.append((title, tuple(columns)))
+        for column in columns:
+            by_table.setdefault(column.label, []).append(replace(column, label=title))
+    of_tables = [(label, tuple(columns)) for label, columns in by_table.items()]
+    wide, other = (sum(Part(*one).width(LARGEST) for one in blocks) for blocks in (of_llms, of_tables))
+    return of_tables if other < CLEARLY * wide else of_llms
 
 
 def names(view: RunResults, blocks: Iterable[Block]) -> list[str]:
@@ -159,7 +201,7 @@ def _test_names(view: RunResults) -> dict[str, str]:
 
 def _left(view: RunResults) -> float:
     """Where the first block begins, behind the tests' names."""
-    return EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
+    return 2 * EDGE + max((length(name, SIZE) for name in _test_names(view).values()), default=0.0) + 0.07
 
 
 def _rows(view: RunResults, square: float) -> tuple[dict[str, float], dict[str, float], float]:
@@ -176,10 +218,10 @@ def _rows(view: RunResults, square: float) -> tuple[dict[str, float], dict[str, 
     return tests, kinds, place
 
 
-def _band_height(view: RunResults, square: float) -> float:
-    labels = {cut(column.label, LONGEST["dataset"]) for block in view.blocks for column in block.columns}
-    longest = max((length(label, SIZE) for label in labels), default=0.0)
-    return HEAD + _rows(view, square)[2] + longest + 0.15
+def _band_height(layout: Layout) -> float:
+    columns = [column for band in layout.bands for part in band for column in part.columns]
+    longest = max((length(column.label, SIZE) for column in columns), default=0.0)
+    return HEAD + _rows(layout.view, layout.square)[2] + longest + 0.15
 
 
 def _draw_band(view: RunResults, ink: "Ink", band: Band, top: float, square: float) -> None:
@@ -204,8 +246,7 @@ def _draw_part(view: RunResults, ink: "Ink", part: Part, left: float, top: float
     tests, _, bottom = _rows(view, square)
     for number, column in enumerate(part.columns):
         x = left + number * square
-        label = cut(column.label, LONGEST["dataset"])
-        ink.text(x + square / 2, top + bottom + 0.05, label, ha="center", va="top", rotation=90)
+        ink.text(x + square / 2, top + bottom + 0.05, column.label, ha="center", va="top", rotation=90)
         for test, cell in column.cells.items():
             ink.cell(x, top + tests[test], square, cell.outcome, cell.score)
             for mark in published(view, cell):
@@ -228,24 +269,29 @@ def _legend(view: RunResults) -> list[tuple[str, str]]:
     return [*entries, ("found", "published: found"), ("not found", f"published: not found ({', '.join(sides)})")]
 
 
-def _legend_places(view: RunResults) -> list[tuple[float, int, str, str]]:
+def _explained(words: str) -> float:
+    """How much room an explanation takes, with its sign."""
+    return 0.2 + length(words, SIZE) + 0.14
+
+
+def _legend_places(layout: Layout) -> list[tuple[float, int, str, str]]:
     """From where, and in which line, each explanation stands."""
     places, edge, line = [], EDGE, 0
-    for look, words in _legend(view):
-        width = 0.2 + length(words, SIZE) + 0.14
-        if edge + width > WIDTH and edge > EDGE:
+    for look, words in _legend(layout.view):
+        width = _explained(words)
+        if edge + width > layout.width + 1e-9 and edge > EDGE:
             edge, line = EDGE, line + 1
         places.append((edge, line, look, words))
         edge += width
     return places
 
 
-def _legend_height(view: RunResults) -> float:
-    return 0.2 * (_legend_places(view)[-1][1] + 1) + 0.08
+def _legend_height(layout: Layout) -> float:
+    return 0.2 * (_legend_places(layout)[-1][1] + 1) + 0.08
 
 
-def _draw_legend(view: RunResults, ink: "Ink", top: float) -> None:
-    for x, line, look, words in _legend_places(view):
+def _draw_legend(layout: Layout, ink: "Ink", top: float) -> None:
+    for x, line, look, words in _legend_places(layout):
         y = top + 0.04 + 0.2 * line
         if look in ("found", "not found"):
             ink.published(x + 0.09, y + 0.07, 0.2, look)

@@ -6,7 +6,7 @@ from typing import Literal
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from tabcontam.report.figures.heatmap import FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, names
+from tabcontam.report.figures.heatmap import COLUMN, EDGE, FOUND, GREY, INK, LONGEST, QUIET, WIDTH, cut, length, names
 from tabcontam.report.ranking import MEMBERSHIP, TITLES, measured, with_both
 from tabcontam.verdicts.ranks import ACCURACIES, MEASURES, Rank
 from tabcontam.verdicts.results import RunResults
@@ -17,14 +17,15 @@ LOOKS: dict[str, tuple[str, str]] = dict(
 OTHER_LOOKS = {"score_all": ("s", "hollow: over all cells"), "score_shared": ("x", "cross: over shared cells")}
 CHANCE = 0.5  # of telling rows of the table from others
 MOST = 40  # LLMs of a page
-ROW = 0.17  # inches an LLM
+ROW, LINE = 0.17, 0.11  # inches of an LLM, and of a line of explanations
+LEAST, WIDEST, RIGHT = 0.72, 1.4, 0.1  # inches of a panel, and on its right
 
 
-def ranking(view: RunResults) -> list[Figure]:
+def ranking(view: RunResults, room: float = WIDTH) -> list[Figure]:
     """The measures of each LLM, with their intervals; pages of at most 40 LLMs, none where nothing is ranked."""
     ranks, shown = view.ranks_in_order, _panels(view)
     pages = [range(start, min(start + MOST, len(ranks))) for start in range(0, len(ranks), MOST)]
-    return [_ranking(view, ranks, page, shown) for page in pages] if shown else []
+    return [_ranking(view, ranks, page, shown, room) for page in pages] if shown else []
 
 
 def _panels(view: RunResults) -> list[str]:
@@ -36,36 +37,64 @@ def _others(view: RunResults) -> list[str]:
     return [measure for measure in measured(view) if measure in OTHER_LOOKS]
 
 
-def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequence[str]) -> Figure:
-    top, bottom = 0.3, 0.45
-    height = ROW * len(page) + top + bottom
-    figure = Figure(figsize=(WIDTH, height))
-    left = 1.75 / WIDTH
-    right = left + (0.985 - left) * len(shown) / len(MEASURES)
-    area = {"left": left, "right": right, "bottom": bottom / height, "top": 1 - top / height}
-    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw={"wspace": 0.08} | area)[0]
-    for axes, measure in zip(panels, shown, strict=True):
+def _ranking(view: RunResults, ranks: Sequence[Rank], page: range, shown: Sequence[str], room: float) -> Figure:
+    called = dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))
+    labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
+    left = 2 * EDGE + max(length(label, 7) for label in labels) + 0.08
+    across = min(len(shown), max(int((room - left) // LEAST), 1))
+    down = -(-len(shown) // across)
+    top, bottom, between = 0.3, 0.3, 0.55
+    words = _lines(_ranking_words(view, shown), room)
+    height = down * ROW * len(page) + (down - 1) * between + top + bottom + LINE * len(words)
+    width = min(room, left + across * WIDEST + RIGHT)
+    figure = Figure(figsize=(width, height))
+    area = {"left": left / width, "right": 1 - RIGHT / width, "top": 1 - top / height}
+    area |= {"bottom": (bottom + LINE * len(words)) / height, "hspace": between / (ROW * len(page)), "wspace": 0.08}
+    panels = figure.subplots(down, across, sharey=True, squeeze=False, gridspec_kw=area).flatten()
+    for axes, measure in zip(panels, shown, strict=False):
         rows = [(number, ranks[number]) for number in page]
         _draw_measure(axes, rows, measure)
         for other in _others(view) if measure == MEASURES[0] else ():
             _draw_other(axes, rows, other)
-    called = dict(zip((block.llm for block in view.blocks), names(view, view.blocks), strict=True))
-    labels = [f"{row + 1}  {called.get(ranks[row].llm) or cut(ranks[row].llm, LONGEST['llm'])}" for row in page]
+    for axes in panels[len(shown) :]:
+        axes.remove()
     panels[0].set_yticks(list(page), labels, parse_math=False)
     panels[0].set_ylim(page.stop - 0.5, page.start - 0.5)
-    majorities = "short grey lines: always saying the largest class"
-    words = _explained(
-        view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities
-    ) + "; dashed: chance" * (MEMBERSHIP in shown)
-    figure.text(left, 0.08 / height, words.removeprefix("; "), size=6, color=QUIET)
+    _say(figure, words, height)
     return figure
 
 
-def _explained(view: RunResults, always: Sequence[str], intervals: str, majorities: str) -> str:
+def _ranking_words(view: RunResults, shown: Sequence[str]) -> list[str]:
+    """What the marks of the ranking mean."""
+    majorities = "short grey lines: always saying the largest class"
+    words = _explained(view, [OTHER_LOOKS[other][1] for other in _others(view)], "bars: 95% intervals", majorities)
+    return [*words, *["dashed: chance"] * (MEMBERSHIP in shown)]
+
+
+def _lines(words: Sequence[str], room: float) -> list[str]:
+    """Explanations in lines that fit into the room."""
+    lines: list[str] = []
+    for word in words:
+        longer = f"{lines[-1]}; {word}" if lines else word
+        if lines and length(longer, 6) <= room - 2 * EDGE:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return lines
+
+
+def _say(figure: Figure, lines: Sequence[str], height: float) -> None:
+    """Explanations below a figure."""
+    width = figure.get_figwidth()
+    for number, line in enumerate(reversed(lines)):
+        figure.text(EDGE / width, (0.05 + LINE * number) / height, line, size=6, color=QUIET)
+
+
+def _explained(view: RunResults, always: Sequence[str], intervals: str, majorities: str) -> list[str]:
     """What the marks of a figure mean: those that it always has, and those of intervals and majorities if known."""
     known = [intervals] * any(rank.intervals for rank in view.ranks_in_order)
     known += [majorities] * any(rank.majorities for rank in view.ranks_in_order)
-    return "; ".join([*always, *known])
+    return [*always, *known]
 
 
 def _prepare(axes: Axes, grid: Literal["x", "both"]) -> None:
@@ -102,20 +131,25 @@ def _draw_other(axes: Axes, rows: Sequence[tuple[int, Rank]], score: str) -> Non
             axes.plot(value, row, marker=marker, color=color, markerfacecolor="none", markersize=4, linestyle="none")
 
 
-def against_accuracy(view: RunResults) -> list[Figure]:
+def against_accuracy(view: RunResults, room: float = WIDTH) -> list[Figure]:
     """Contamination against the accuracy in classification, an LLM a point; none where no LLM has both."""
     shown = [measure for measure in measured(view) if measure in ACCURACIES and with_both(view, measure)]
     if not shown:
         return []
-    figure = Figure(figsize=(WIDTH, 3.3))
-    area = {"left": 0.08, "right": 0.985, "bottom": 0.2, "top": 0.9, "wspace": 0.16}
-    panels = figure.subplots(1, len(shown), sharey=True, squeeze=False, gridspec_kw=area)[0]
+    across = min(len(shown), max(int(room // COLUMN), 1))
+    down = -(-len(shown) // across)
+    majorities = "dashed: always saying the largest class (mean)"
+    width = min(room, across * COLUMN)
+    words = _lines(_explained(view, ["numbers: places in the ranking"], "lines: 95% intervals", majorities), width)
+    height = down * 2.75 + LINE * len(words)
+    figure = Figure(figsize=(width, height))
+    area = {"left": 0.5 / width, "right": 1 - RIGHT / width, "top": 1 - 0.25 / height, "wspace": 0.16, "hspace": 0.3}
+    area["bottom"] = (0.45 + LINE * len(words)) / height
+    panels = figure.subplots(down, across, sharey=True, squeeze=False, gridspec_kw=area).flatten()
     for axes, measure in zip(panels, shown, strict=True):
         _draw_points(axes, view, measure)
-    panels[0].set_ylabel("accuracy")
-    majorities = "dashed: always saying the largest class (mean)"
-    words = _explained(view, ["numbers: places in the ranking"], "lines: 95% intervals", majorities)
-    figure.text(0.08, 0.02, words, size=6, color=QUIET)
+        axes.set_ylabel("accuracy" if axes in panels[::across] else "")
+    _say(figure, words, height)
     return [figure]
 
 

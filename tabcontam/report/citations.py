@@ -1,0 +1,84 @@
+"""The works that a report rests on, as references and as BibTeX: this software, the paper, its method.
+
+Facts that could not be checked, as where a paper appeared, are left out rather than guessed.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from tabcontam.report.latex import escaped
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import PAPER
+
+ABOUT = "contamination tests of LLMs on tabular data"
+
+
+@dataclass(frozen=True)
+class Work:
+    """A work that is cited; `key` is its name in BibTeX, `fields` what stands there besides author, title and year."""
+
+    key: str
+    authors: Sequence[str]
+    title: str
+    year: str = ""
+    kind: str = "misc"
+    fields: Mapping[str, str] = field(default_factory=dict)
+    team: bool = False  # the authors are no persons, whose names would be taken apart
+
+    def __str__(self) -> str:
+        """A reference in words."""
+        year = f" ({self.year})" if self.year else ""
+        where = [text for name, text in self.fields.items() if name in ("journal", "note", "howpublished")]
+        return f"{', '.join(self.authors)}{year}: {'. '.join([self.title.rstrip('.'), *where])}."
+
+    @property
+    def bibtex(self) -> str:
+        """The entry, in ASCII."""
+        names = " and ".join(f"{{{_entered(name)}}}" if self.team else _entered(name) for name in self.authors)
+        held = {"author": names, "title": f"{{{_entered(self.title)}}}", "year": self.year}
+        held |= {name: _entered(text) for name, text in self.fields.items()}
+        lines = [f"  {name} = {{{text}}}," for name, text in held.items() if text]
+        return "\n".join([f"@{self.kind}{{{self.key},", *lines, "}"])
+
+
+def _entered(text: str) -> str:
+    """A text as LaTeX whose braces are paired, as BibTeX counts them: it knows no escaped one."""
+    return escaped(text).replace(r"\{", r"{\char123}").replace(r"\}", r"{\char125}")
+
+
+RONVAL = Work(
+    "ronval2024detection",
+    ("Benoît Ronval", "Pierre Dupont", "Siegfried Nijssen"),
+    "Detection of Large Language Model Contamination with Tabular Data",
+    "2024",
+    fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
+)
+BENJAMINI = Work(
+    "benjamini1995controlling",
+    ("Yoav Benjamini", "Yosef Hochberg"),
+    "Controlling the False Discovery Rate: A Practical and Powerful Approach to Multiple Testing",
+    "1995",
+    "article",
+    {
+        "journal": "Journal of the Royal Statistical Society: Series B",
+        "volume": "57",
+        "number": "1",
+        "pages": "289-300",
+    },
+)
+
+
+def software(version: str) -> Work:
+    """tabcontam, in the version that made a run."""
+    stated = {"note": f"Version {version}"}
+    return Work("tabcontam", ("The tabcontam authors",), f"tabcontam: {ABOUT}", fields=stated, team=True)
+
+
+def cited(view: RunResults) -> tuple[Work, ...]:
+    """The works that a run rests on."""
+    return (software(view.run.version), RONVAL, *((BENJAMINI,) if view.run.rules != PAPER else ()))
+
+
+def render_bibtex(view: RunResults) -> str:
+    """The works that a run rests on, an entry each."""
+    return "\n\n".join(work.bibtex for work in cited(view)) + "\n"

@@ -1,0 +1,55 @@
+"""Contamination records in the form of the CONDA workshop's Data Contamination Database: lines for its
+contamination_report.csv (columns of that file as of 2024, semicolons between them).
+
+A line says that an evaluation dataset was found in a model. Its three percentages say how much of each split is
+contaminated; the database shows an empty one as unknown. They stay empty here: the rows that a test asks about are
+those that tell most, no sample of the table, so the share of them that was recalled is none of the table. 0 would say
+that a split is clean, which no verdict says. So only contaminated tables make a line. Reference and PR, the paper and
+the number of the pull request that reports it, are for the person who opens it.
+"""
+
+import csv
+import io
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Verdict
+from tabcontam.report.csv_text import guarded
+from tabcontam.report.models import llm_facts, own, public_name
+from tabcontam.verdicts.cells import TableVerdict
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import CALIBRATED
+
+COLUMNS = (
+    "Evaluation Dataset", "Subset", "Contaminated Source", "Version", "Model or corpus", "Train Split",
+    "Development Split", "Test Split", "Approach", "Reference", "PR",
+)  # fmt: skip
+
+
+def reported(view: RunResults) -> list[TableVerdict]:
+    """The verdicts that make a line: contaminated tables of LLMs that others can ask, each once."""
+    facts = llm_facts(view)
+    found = [
+        table
+        for table in view.tables_in_order
+        if table.verdict is Verdict.CONTAMINATED and table.llm in facts and not own(facts[table.llm])
+    ]
+    return list({(table.llm, table.dataset, table.edition): table for table in found}.values())
+
+
+def render_conda(view: RunResults) -> str:
+    """The header and a line for each contaminated table. Raises `UsageError` under rules without an error rate."""
+    if view.run.rules != CALIBRATED or view.run.recorded:
+        raise UsageError(
+            "--format conda takes the verdicts of a run under the calibrated rules, whose error rate is known; "
+            "type python -m tabcontam rescore RUN_DIR --rules calibrated"
+        )
+    facts, titles = llm_facts(view), {(one.name, one.edition): one.title for one in view.run.datasets}
+    written = io.StringIO(newline="")
+    writer = csv.writer(written, delimiter=";", lineterminator="\n")
+    writer.writerow(COLUMNS)
+    for table in reported(view):
+        llm, edition = facts[table.llm], table.edition or ""
+        named = titles.get((table.dataset, edition)) or table.dataset
+        cells = (named, edition, public_name(llm), llm.version or "", "model", "", "", "", "model-based", "", "")
+        writer.writerow(map(guarded, cells))
+    return written.getvalue()

@@ -1,0 +1,257 @@
+"""How a run tested for contamination, as the paragraphs of a paper's methods section; every number is of results.json.
+
+A paragraph is a list of pieces: words of ours, and names that somebody else chose, which each form of a report marks
+and disarms in its own way.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from tabcontam.evidence.base import Facts, Family, Verdict
+from tabcontam.groups import grouped
+from tabcontam.report.citations import BENJAMINI, RONVAL, Work, cited, software
+from tabcontam.verdicts.cells import PROMPTS, TableVerdict
+from tabcontam.verdicts.facts import DatasetFacts, LlmFacts, in_words
+from tabcontam.verdicts.notes import NoteKind
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import ALL, PAPER
+from tabcontam.verdicts.wording import phrase, rounded
+
+# What a reader of the paper must know of the run as well, in the words of the report.
+TOLD = (
+    NoteKind.QUERIES, NoteKind.KNOWN, NoteKind.REFERENCE, NoteKind.REDACTED, NoteKind.SEEDS, NoteKind.VERSIONS,
+    NoteKind.EDITIONS, NoteKind.STOPPED, NoteKind.ENDED, NoteKind.INTERRUPTED, NoteKind.NOT_FINISHED,
+)  # fmt: skip
+CONTINUES = "; the same command"  # with which a note goes on for the person who made the run
+KNOWN, ROWS, MEASURED = "known", "rows", "measured"
+SHOWS = {
+    KNOWN: ("asks", "ask", "whether the dataset is known, for which a page about it is enough"),
+    ROWS: ("asks", "ask", "about rows, and can show that they were seen"),
+    MEASURED: ("is", "are", "without a verdict on contamination: an accuracy or another measure"),
+}
+
+
+@dataclass(frozen=True)
+class Name:
+    """A text that is no word of ours: an LLM, a table, a hash."""
+
+    text: str
+
+
+Piece = str | Name | Work  # a work is cited where it stands
+Paragraph = list[Piece]
+
+
+@dataclass(frozen=True)
+class Methods:
+    """The paragraphs, and the works that they rest on."""
+
+    paragraphs: list[Paragraph]
+    works: Sequence[Work]
+
+
+def methods(view: RunResults) -> Methods:
+    """What was asked of whom, how answers became verdicts, and what else a reader must know."""
+    parts: tuple[tuple[Callable[[RunResults], Iterator[Piece]], ...], ...] = (
+        (_llms, _tables, _tests, _queries),
+        (_rules, _rows, _found),
+        (_controls, _told, _made),
+    )
+    paragraphs = [[piece for sentence in part for piece in sentence(view)] for part in parts]
+    return Methods([_joined(one) for one in paragraphs if one], cited(view))
+
+
+def _joined(pieces: Iterable[Piece]) -> Paragraph:
+    """Without what is empty, neighbouring words put together, and without the blank at the end."""
+    kept: Paragraph = []
+    for piece in pieces:
+        if isinstance(piece, str) and kept and isinstance(kept[-1], str):
+            kept[-1] += piece
+        elif piece != "":
+            kept.append(piece)
+    return [*kept[:-1], kept[-1].rstrip()] if isinstance(kept[-1], str) else kept
+
+
+def _listed(items: Sequence[Sequence[Piece]]) -> Iterator[Piece]:
+    """Items as a phrase: a, b and c."""
+    for place, item in enumerate(items):
+        yield "" if place == 0 else " and " if place == len(items) - 1 else ", "
+        yield from item
+
+
+def _count(number: int, name: str, names: str = "") -> str:
+    return f"{number:,} {name if number == 1 else names or name + 's'}"
+
+
+def _llms(view: RunResults) -> Iterator[Piece]:
+    facts = {llm.spec: llm for llm in view.run.llms}
+    asked = list(dict.fromkeys(cell.llm for cell in view.subjects))
+    python = view.run.versions.get("python")
+    yield from (f"With tabcontam {view.run.version} ", software(view.run.version))
+    yield f"{f', on Python {python},' if python else ''} we tested "
+    yield f"{_count(len(asked), 'LLM')} for contamination with tabular data{_when(view)}: "
+    yield from _listed([list(_llm(view, llm, facts.get(llm))) for llm in asked] or [["none"]])
+    yield ". "
+
+
+def _llm(view: RunResults, spec: str, facts: LlmFacts | None) -> Iterator[Piece]:
+    yield Name(spec)
+    if facts is None:
+        return
+    told = [title] if (title := view.title(spec)) else []
+    yield f" ({', '.join(told)}{', ' if told else ''}" if told else " ("
+    if facts.named_otherwise:
+        yield from (Name(facts.named_otherwise), ", ")
+    yield from ("version ", Name(facts.version)) if facts.version else ("no version is stated",)
+    yield ")"
+
+
+def _when(view: RunResults) -> str:
+    """When it was asked: a day, or the first and the last of merged runs."""
+    started = [run.started for run in view.run.runs] or [view.run.started]
+    days = sorted({moment[:10] for moment in started if moment})
+    return "" if not days else f", starting on {days[0]}" if len(days) == 1 else f", from {days[0]} to {days[-1]}"
+
+
+def _tables(view: RunResults) -> Iterator[Piece]:
+    used = {(cell.dataset, cell.edition) for cell in view.subjects}
+    tables = [table for table in view.run.datasets if (table.name, table.edition) in used]
+    if tables:
+        yield f"{'The table was' if len(tables) == 1 else 'The tables were'} "
+        yield from _listed([list(_table(table)) for table in tables])
+        yield ". "
+
+
+def _table(table: DatasetFacts) -> Iterator[Piece]:
+    yield Name(table.name)
+    yield " ("
+    if table.edition:
+        yield from ("edition ", Name(table.edition), ", ")
+    yield f"{_count(table.rows or 0, 'row')}, {_count(table.columns or 0, 'column')}"
+    if table.sha256:
+        yield from (", SHA-256 ", Name(table.sha256))
+    yield ")"
+
+
+def _tests(view: RunResults) -> Iterator[Piece]:
+    asked = {cell.test for cell in view.subjects if cell.queries}
+    by_kind = grouped([view.facts[test] for test in view.tests if test in asked], _shows)
+    for kind, tests in by_kind.items():
+        one, many, rest = SHOWS[kind]
+        named = in_words(tests)
+        head = f"{'Test' if len(tests) == 1 else 'Tests'} {named}" if named[:1].isdigit() else named
+        yield f"{head[:1].upper()}{head[1:]} {one if len(tests) == 1 else many} {rest}. "
+    if any(view.facts[test].number for test in asked if test in view.facts):
+        yield from ("They are numbered as in ", RONVAL, ". ")
+    ways = (
+        ("Rows were written as text by the serializer", "serializer", None),
+        ("Queries were worded by the prompt set", "prompts", PROMPTS),
+    )
+    for words, way, usual in ways:
+        chosen = list(dict.fromkeys(name for cell in view.subjects if (name := getattr(cell, way))))
+        if chosen and chosen != [usual]:
+            yield f"{words}{'s' if len(chosen) > 1 else ''} "
+            yield from _listed([[Name(name)] for name in chosen])
+            yield ". "
+
+
+def _shows(test: Facts) -> str:
+    if test.row_test:
+        return ROWS
+    return KNOWN if test.family is Family.KNOWLEDGE else MEASURED
+
+
+def _queries(view: RunResults) -> Iterator[Piece]:
+    planned, read = (sum(getattr(cell, name) or 0 for cell in view.subjects) for name in ("queries", "answered"))
+    yield f"{_count(planned, 'query was', 'queries were')} planned, and {_count(read, 'answer')} could be read. "
+    turns = [table for table in _judged(view) if table.decided_after is not None]
+    if view.run.until_decided is not None and turns:
+        after, of = ([getattr(table, name) or 0 for table in turns] for name in ("decided_after", "in_turns"))
+        yield (
+            "The row tests were asked in turns until a table was decided or an LLM that remembers "
+            f"{view.run.until_decided:.0%} of its rows would have been found: {_spread(after)} of {_spread(of)} queries"
+            ". "
+        )
+    blunt = sum(cell.verdict is Verdict.UNINFORMATIVE and not cell.queries for cell in view.subjects)
+    if blunt:
+        yield f"{_count(blunt, 'cell was', 'cells were')} not asked, since asking could not have told memory from "
+        yield "guessing. "
+    cut = sum(cell.cut_short for cell in view.subjects)
+    if cut:
+        yield f"{_count(cut, 'cell was', 'cells were')} not asked to the end. "
+
+
+def _spread(numbers: Sequence[int]) -> str:
+    least, most = min(numbers), max(numbers)
+    return f"{least:,}" if least == most else f"{least:,} to {most:,}"
+
+
+def _judged(view: RunResults) -> list[TableVerdict]:
+    """The verdicts on tables that count."""
+    return [table for table in view.tables_in_order if table.llm not in view.joined]
+
+
+def _rules(view: RunResults) -> Iterator[Piece]:
+    if view.run.rules == PAPER:
+        yield "Answers were judged by the rules of the paper as published, which state no null: their error rate is "
+        yield "not known. "
+        return
+    nulls = list(dict.fromkeys(cell.null for cell in view.subjects if cell.null and cell.test in view.row_tests))
+    yield "A finding is what guessing cannot explain"
+    yield f"; in the row tests {phrase(nulls)}. " if nulls else ". "
+    if view.run.alpha is not None:
+        over = "all LLMs" if view.run.family_over == ALL else "each LLM"
+        yield f"The level is {view.run.alpha:g} over the cells of {over} and of each family of tests, by the procedure "
+        yield from ("of Benjamini and Hochberg ", BENJAMINI, ". ")
+
+
+def _rows(view: RunResults) -> Iterator[Piece]:
+    if not any(cell.queries and cell.test in view.row_tests for cell in view.subjects):
+        yield "No row test was asked, so nothing here can show that rows were seen. "
+    elif view.run.rules != PAPER and view.bets:
+        yield "A table's verdict rests on its row tests together: on E, what one unit became that was bet on the "
+        yield "answers at the odds of a guesser, which reaches 1/a with a probability of at most a for an LLM that has "
+        yield "not seen the rows. It must stand whichever single column is left out. "
+
+
+def _found(view: RunResults) -> Iterator[Piece]:
+    tables = _judged(view)
+    if not tables:
+        return
+    by_verdict = grouped(tables, lambda table: table.verdict)
+    counted = [f"{verdict} in {len(by_verdict[verdict]):,}" for verdict in Verdict if verdict in by_verdict]
+    yield f"Of {_count(len(tables), 'pair')} of an LLM and a table the verdict is {phrase(counted)}. "
+    shares = sorted(
+        table.detectable_share
+        for table in by_verdict.get(Verdict.NOT_DETECTED, ())
+        if table.detectable_share is not None
+    )
+    if shares:
+        least, most = (rounded("detectable_share", share) for share in (shares[0], shares[-1]))
+        spread = least if least == most else f"{least} to {most} (depending on the table)"
+        yield f"Where a table is not detected, an LLM that remembers {spread} of its rows would have been found; what "
+        yield "less is remembered stays unseen. "
+
+
+def _controls(view: RunResults) -> Iterator[Piece]:
+    if not view.joined and not view.checking:
+        yield "No control took part. "
+        return
+    yield "Controls, language models whose exposure to the tables is known, took the same tests"
+    yield f": {'; '.join(map(str, view.controls))}. " if view.controls else ". "
+
+
+def _told(view: RunResults) -> Iterator[Piece]:
+    for note in view.notes:
+        if note.kind is NoteKind.FACTS:
+            yield "Where a table holds public facts, who knows several of its columns from elsewhere is found as well; "
+            yield "no LLM that has not seen the tables was asked as a reference. "
+        if note.kind in TOLD:
+            yield f"Note: {str(note).partition(CONTINUES)[0].rstrip('. ')}. "
+
+
+def _made(view: RunResults) -> Iterator[Piece]:
+    if view.run.seed is not None:
+        yield f"The seed is {view.run.seed}; "
+    yield "words are told by the dictionary "
+    yield from (Name(view.run.dictionary or "(not recorded)"), ".")

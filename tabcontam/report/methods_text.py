@@ -1,0 +1,48 @@
+"""The methods paragraphs as Markdown and as LaTeX, to be pasted into a paper."""
+
+import re
+from collections.abc import Sequence
+
+from tabcontam.report.citations import Work
+from tabcontam.report.latex import escaped
+from tabcontam.report.markdown import code, prose
+from tabcontam.report.methods import Name, Piece, methods
+from tabcontam.verdicts.results import RunResults
+
+BROKEN, HYPHENLESS = re.compile(r"[0-9a-f]{16}"), r"\g<0>\\allowbreak{}"  # where a line may end within a hash
+
+
+def markdown_methods(view: RunResults) -> str:
+    """The paragraphs, and the references by number."""
+    found = methods(view)
+    paragraphs = ["".join(_markdown(piece, found.works) for piece in paragraph) for paragraph in found.paragraphs]
+    references = [f"{number}. {prose(str(work))}" for number, work in enumerate(found.works, start=1)]
+    return "\n\n".join(["## How contamination was tested", *paragraphs, "\n".join(references)]) + "\n"
+
+
+def _markdown(piece: Piece, works: Sequence[Work]) -> str:
+    match piece:
+        case Name():
+            return code(piece.text)
+        case Work():
+            return rf"\[{works.index(piece) + 1}\]"
+    return _kept(piece, prose(piece))
+
+
+def latex_methods(view: RunResults) -> str:
+    r"""The paragraphs; `\cite` names the entries that `report --format bibtex` writes."""
+    return "\n\n".join("".join(map(_latex, paragraph)) for paragraph in methods(view).paragraphs) + "\n"
+
+
+def _latex(piece: Piece) -> str:
+    match piece:
+        case Name():
+            return rf"\texttt{{{BROKEN.sub(HYPHENLESS, escaped(piece.text))}}}"
+        case Work():
+            return rf"\cite{{{piece.key}}}"
+    return escaped(piece)
+
+
+def _kept(piece: str, shown: str) -> str:
+    """What is shown, with the blanks at the ends of the piece."""
+    return " " * piece.startswith(" ") + shown + " " * piece.endswith(" ")

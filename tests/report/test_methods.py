@@ -1,0 +1,118 @@
+"""The methods paragraphs: every number is of the run, and what a run did not do is not claimed."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tabcontam.report.citations import RONVAL, render_bibtex, software
+from tabcontam.report.methods_text import latex_methods, markdown_methods
+from tabcontam.verdicts.document import typed
+from tabcontam.verdicts.facts import MergedRun
+from tests.commands import tabcontam
+from tests.report.synthetic import HOSTILE, cell, document, table, weighed
+from tests.report.test_latex import EVIL, check_source
+
+
+def said(of: dict[str, Any]) -> str:
+    return markdown_methods(typed(of))
+
+
+def judged(**run: Any) -> dict[str, Any]:
+    return document(
+        [weighed("a", "iris", "full_completion", "not detected")], [table("a", "iris", "not detected")], **run
+    )
+
+
+def test_it_says_who_was_asked_what_and_when(tmp_path: Path) -> None:
+    asked = ("--llm", "simulated:guesser", "--dataset", "iris", "-k", "completion", "--queries", "9", "--seed", "3")
+    assert tabcontam("run", *asked, "--out", "run", "-q", cwd=tmp_path).returncode == 0
+    shown = tabcontam("report", "run", "--format", "markdown", "--methods", cwd=tmp_path).stdout
+    run = json.loads((tmp_path / "run" / "results.json").read_text("utf-8"))
+    own = [one for one in run["cells"] if not one["control"]]
+    planned, answered = (sum(one[name] for one in own) for name in ("queries", "answered"))
+    digest = run["run"]["datasets"][0]["sha256"]
+    for part in (
+        f"With tabcontam {run['run']['version']} \\[1\\], on Python {run['run']['versions']['python']}, we tested 1 ",
+        f"starting on {run['run']['started'][:10]}: `simulated:guesser` (version `1`).",
+        f"`iris` (edition `scikit-learn`, 150 rows, 5 columns, SHA-256 `{digest}`)",
+        " ask about rows, and can show that they were seen.",
+        f"{planned} queries were planned, and {answered} answers could be read.",
+        "The level is 0.01 over the cells of each LLM",
+        "control:exposed, which has the table, was found by the row tests in",
+        "The seed is 3;",
+        f"2. {', '.join(RONVAL.authors)} (2024): {RONVAL.title}.",
+    ):
+        assert part in shown
+    assert "classification" not in shown.lower()
+
+
+def test_a_run_until_decided_says_after_how_many_queries() -> None:
+    tables = [
+        table(llm, "iris", "not detected", decided_after=after, in_turns=60) for llm, after in (("a", 9), ("b", 31))
+    ]
+    shown = said(document(judged()["cells"], tables, until_decided=0.25))
+    assert "asked in turns until a table was decided or an LLM that remembers 25% of its rows" in shown
+    assert ": 9 to 31 of 60 queries." in shown
+
+
+def test_the_papers_rules_claim_no_error_rate() -> None:
+    shown = said(judged(rules="paper"))
+    assert "their error rate is not known" in shown
+    assert "Benjamini" not in shown
+    assert "The level" not in shown
+
+
+def test_a_run_without_row_tests_can_show_no_rows() -> None:
+    shown = said(document([cell("a", "iris", "feature_list_informed", "contaminated")]))
+    assert "No row test was asked, so nothing here can show that rows were seen." in shown
+    assert "rests on its row tests" not in shown
+
+
+def test_a_run_that_was_cut_short_says_so() -> None:
+    whole = typed(judged(finished=False))
+    shown = markdown_methods(replace(whole, cells=tuple(replace(one, cut_short=True) for one in whole.cells)))
+    assert "1 cell was not asked to the end." in shown
+    assert "Note: not finished: not every query was asked." in shown
+    assert "the same command" not in shown
+
+
+def test_without_controls_it_says_so() -> None:
+    assert "No control took part." in said(judged())
+
+
+def test_merged_runs_have_all_their_days() -> None:
+    whole = typed(judged())
+    runs = tuple(MergedRun(folder=name, started=f"2026-0{name}-02T10:00:00+00:00") for name in "37")
+    shown = markdown_methods(replace(whole, run=replace(whole.run, runs=runs)))
+    assert ", from 2026-03-02 to 2026-07-02: `a`" in shown
+
+
+def test_recorded_answers_have_no_tables_and_no_llms_facts() -> None:
+    of = document([cell("gpt4", "iris", "full_completion", "not detected", serializer=None, edition=None)])
+    del of["run"]["llms"]
+    assert "we tested 1 LLM for contamination with tabular data" in said(of)
+
+
+def test_hostile_names_stay_names() -> None:
+    of = document([weighed(HOSTILE, HOSTILE, "full_completion", "contaminated")])
+    assert "<script>" not in said(of).replace("`<script>alert(1)</script>", "")
+    source = latex_methods(typed(document([weighed(EVIL, EVIL, "full_completion", "contaminated")], dictionary=EVIL)))
+    check_source(source)
+
+
+def test_the_version_that_is_cited_is_the_runs() -> None:
+    assert software("9_9").bibtex in render_bibtex(typed(judged(version="9_9")))
+    written = render_bibtex(typed(judged(version=EVIL)))
+    assert written.isascii()
+    assert written.count("{") == written.count("}")
+
+
+@pytest.mark.parametrize("rules", ["calibrated", "paper"])
+def test_every_work_that_is_cited_has_an_entry(rules: str) -> None:
+    view = typed(judged(rules=rules))
+    keys = [line.split("{")[1].rstrip(",") for line in render_bibtex(view).splitlines() if line.startswith("@")]
+    source = latex_methods(view)
+    assert all(f"\\cite{{{key}}}" in source for key in keys)
