@@ -194,7 +194,9 @@ def test_a_suite_says_what_was_asked_and_what_the_table_came_to() -> None:
     of = results(["gpt-4o"], ["iris"])
     suite = parsed(of).find("testsuite")
     assert suite is not None
-    assert properties(suite.find("properties") or suite).items() >= {
+    stated = suite.find("properties")
+    assert stated is not None
+    assert properties(stated).items() >= {
         "llm": "gpt-4o", "llm_version": "v1", "dataset": "iris", "edition": "uci", "serializer": "list",
         "table_verdict": "contaminated", "rules": "calibrated", "control": "false", "sha256": "3f2a91bc" * 8,
     }.items()  # fmt: skip
