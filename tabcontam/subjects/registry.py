@@ -32,6 +32,8 @@ LINES = (
     "tabcontam.subjects.ollama.provider:PROVIDER",
     "tabcontam.subjects.gemini.provider:PROVIDER",
     "tabcontam.subjects.anthropic.provider:PROVIDER",
+    "tabcontam.subjects.azure.provider:PROVIDER",
+    "tabcontam.subjects.bedrock.provider:PROVIDER",
     "tabcontam.subjects.hf.provider:PROVIDER",
     "tabcontam.subjects.known:SIMULATED",
 )

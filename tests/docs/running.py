@@ -37,7 +37,13 @@ from tests.replay.made import record, row_record, written
 HOSTED = ("gpt-4o-2024-08-06",)
 OWN = ("llama3:latest", "tidal:8b", "NAME")
 VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
-STAND_INS = ("anthropic", "gemini", "hf")  # they need a key or weights: a simulated answerer takes their place
+STAND_INS = (
+    "anthropic",
+    "azure",
+    "bedrock",
+    "gemini",
+    "hf",
+)  # they need a key or weights: a simulated answerer takes their place
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1")}
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")

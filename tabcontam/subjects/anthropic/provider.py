@@ -19,9 +19,11 @@ from tabcontam.subjects.anthropic.errors import CROWDED, TOO_LONG, concern, wait
 from tabcontam.subjects.anthropic.habits import Habits, stated_habits
 from tabcontam.subjects.anthropic.replies import Answer, listed_names, read_answer
 from tabcontam.subjects.base import FatalError, Form, Request, TransientError
+from tabcontam.subjects.keys import split_variable
+from tabcontam.subjects.openai.address import checked, parse_address
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import NOT_THERE, Concern, Problem
-from tabcontam.subjects.provider import Provider
+from tabcontam.subjects.provider import Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 
 if TYPE_CHECKING:
@@ -37,7 +39,10 @@ LONGEST_FATAL = 600
 
 
 class AnthropicModel(ServedModel):
-    """The LLM `name` at Anthropic. `spec` is how the user named it; `address` is for the tests."""
+    """The LLM `name` at Anthropic, or at another address that speaks its protocol. `spec` is how the user named it.
+
+    `variable` is the environment variable that the user named for the key; "" for the usual one.
+    """
 
     provider = "anthropic"
     maker = service = "Anthropic"
@@ -45,10 +50,13 @@ class AnthropicModel(ServedModel):
     capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})
     form = Form.CHAT
 
-    def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = ANTHROPIC) -> None:
+    def __init__(
+        self, name: str, *, max_connections: int = 8, spec: str = "", address: str = "", variable: str = ""
+    ) -> None:
         if not NAME.fullmatch(name):
             raise UsageError(f"bad model name {name[:100]!r}; type for example anthropic:claude-sonnet-5-5")
-        super().__init__(spec or f"anthropic:{name}", name, address.rstrip("/"), ANTHROPIC)
+        where = checked(address).rstrip("/").removesuffix("/v1") if address else ANTHROPIC  # the SDK adds /v1
+        super().__init__(spec or f"{self.provider}:{name}", name, where, ANTHROPIC, variable)
         self._max_connections = max_connections
         self._habits = Habits()
         self._client: AsyncAnthropic | None = None
@@ -114,7 +122,9 @@ class AnthropicModel(ServedModel):
             try:
                 self._client = open_client(self.address, key, self.local, self._max_connections)
             except ImportError:
-                raise UsageError('anthropic: needs its SDK; pip install "tabcontam[anthropic]"') from None
+                raise UsageError(
+                    f'{self.provider}: needs Anthropic\'s SDK; pip install "tabcontam[anthropic]"'
+                ) from None
             except Exception as error:  # a proxy or a certificate file in the environment
                 raise self._mistake(f"Anthropic's SDK does not start: {error}") from None
         return self._client
@@ -208,10 +218,21 @@ class AnthropicModel(ServedModel):
         return f"{self.address} does not speak Anthropic's protocol"
 
 
+def _open(rest: str, settings: Settings) -> AnthropicModel:
+    named, variable = split_variable(rest)
+    name, address = parse_address(named, "anthropic")
+    return AnthropicModel(
+        name, max_connections=settings.connections, spec=settings.spec, address=address or "", variable=variable
+    )
+
+
 PROVIDER = Provider(
     "anthropic",
-    {"anthropic:NAME": "Anthropic's Claude models; the key is in ANTHROPIC_API_KEY"},
-    lambda model, settings: AnthropicModel(model, max_connections=settings.connections, spec=settings.spec),
+    {
+        "anthropic:NAME": "Anthropic's Claude models; the key is in ANTHROPIC_API_KEY",
+        "anthropic:NAME@http://HOST:PORT": "any server that speaks Anthropic's protocol; its key as behind openai:",
+    },
+    _open,
     address=ANTHROPIC,
     keys=AnthropicModel.keys,
 )

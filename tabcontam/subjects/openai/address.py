@@ -15,7 +15,7 @@ URL = re.compile(r"https?://([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?(/[\w.~%:+/-]*)?
 NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)", re.ASCII | re.IGNORECASE)
 
 
-def parse_address(rest: str) -> tuple[str, str | None]:
+def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]:
     """The model's name and the server's address in what follows `openai:`; None means OpenAI's own.
 
     Names may hold "/", ":" and "@". No message repeats an address that could hold a password.
@@ -23,11 +23,12 @@ def parse_address(rest: str) -> tuple[str, str | None]:
     parts = re.fullmatch(r"(.*)@(https?://.*)", rest, re.DOTALL | re.IGNORECASE)
     name, url = (parts[1], parts[2]) if parts else (rest, None)
     if "://" in name:
-        raise UsageError("bad address after openai:; type openai:NAME@http://host:port/v1")
+        raise UsageError(f"bad address after {provider}:; type {provider}:NAME@http://host:port/v1")
     if url is None and NO_SCHEME.search(name):
-        raise UsageError(f"bad address in openai:{name[:100]}; type openai:NAME@http://host:port/v1")
+        raise UsageError(f"bad address in {provider}:{name[:100]}; type {provider}:NAME@http://host:port/v1")
     if not name.strip():
-        raise UsageError("openai: lacks the model's name; type openai:NAME or openai:NAME@http://host:port/v1")
+        written = f"{provider}:NAME or {provider}:NAME@http://host:port/v1"
+        raise UsageError(f"{provider}: lacks the model's name; type {written}")
     return name, None if url is None else checked(url)
 
 

@@ -293,7 +293,7 @@ class OpenAIModel(ServedModel):
             lacking = "" if self.address.endswith("/v1") else "; does it lack /v1?"
             return f"{self.address} does not speak OpenAI's protocol{lacking}"
         if self._own:
-            return f"{error}: cannot reach {OPENAI}; check the network and the proxy"
+            return f"{error}: cannot reach {self.address}; check the network and the proxy"
         return f"{error}: no server answers at {self.address}; start it, or correct the address"
 
     def _turned_away(self, problem: Problem) -> str:

@@ -21,6 +21,7 @@ from tabcontam.subjects.anthropic.provider import ANTHROPIC, AnthropicModel
 from tabcontam.subjects.anthropic.replies import read_answer
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
 from tabcontam.subjects.openai.errors import Problem
+from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.subjects.served import PLACEHOLDER
 from tests.loopback import Response
 from tests.loopback_anthropic import CREATED, NAME, AnthropicServer, error, model, reply
@@ -216,6 +217,33 @@ class TestKey:
         assert OTHER not in " ".join(said)
 
 
+class TestAddress:
+    """Any server that speaks Anthropic's protocol, as a gateway does."""
+
+    @pytest.mark.parametrize("path", ["", "/", "/v1", "/v1/"])
+    def test_is_written_behind_the_name(self, path: str, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
+        monkeypatch.setenv("MY_KEY", OTHER)
+        with AnthropicServer(models=[model("vendor/claude")]) as server:
+            llm = resolve(f"anthropic:vendor/claude@{server.url}{path}#MY_KEY").open(Settings())
+            assert isinstance(llm, AnthropicModel)
+            within(llm, llm.connect)
+            assert ask_once(llm).text == "fine"
+        assert [request.path for request in server.requests] == ["/v1/models/vendor%2Fclaude", "/v1/messages"]
+        assert {request.headers["authorization"] for request in server.requests} == {f"Bearer {OTHER}"}
+        assert llm.identity == {"provider": "anthropic", "address": server.url, "model": "vendor/claude"}
+
+    @pytest.mark.parametrize(
+        "spec",
+        ["x@http://user:secret@host", "x@http://host/?key=secret", "x@localhost:8000", "@http://host", "x@http://"],
+    )
+    def test_that_is_none_is_one_line(self, spec: str) -> None:
+        with pytest.raises(UsageError) as caught:
+            resolve(f"anthropic:{spec}").open(Settings())
+        assert "\n" not in str(caught.value)
+        assert "secret" not in str(caught.value)
+
+
 class TestConnect:
     def test_takes_down_the_version(self) -> None:
         with AnthropicServer() as server:
@@ -289,8 +317,8 @@ class TestConnect:
         monkeypatch.setitem(sys.modules, "anthropic", None)
         monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
         llm = AnthropicModel(NAME)
-        assert refusal_to_connect(llm) == 'anthropic: needs its SDK; pip install "tabcontam[anthropic]"'
-        assert "needs its SDK" in str(trouble(llm, FatalError))
+        assert refusal_to_connect(llm) == 'anthropic: needs Anthropic\'s SDK; pip install "tabcontam[anthropic]"'
+        assert "needs Anthropic's SDK" in str(trouble(llm, FatalError))
 
     def test_tells_what_in_the_environment_stops_the_sdk(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/cert.pem")
