@@ -1,7 +1,7 @@
 """tabcontam from Python, in the words of the command line: `tabcontam.run(...)`, `tabcontam.load_results(...)`.
 
-What a user can mend is raised as `UsageError`, with the line that the command line prints; where it names an option,
-`--send-rows` is `send_rows=True` here.
+What a user can mend is raised as `UsageError`, with the line that the command line prints; where that names an option
+(`--send-rows`), this names the argument (`send_rows=True`).
 """
 
 import inspect
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS
 from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
-from tabcontam.errors import UsageError, unknown
+from tabcontam.errors import UsageError, spoken_in_python, unknown
 from tabcontam.evidence.base import Verdict
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.baseline import Baseline, judge_new
@@ -82,6 +82,7 @@ class Results:
         """The LLMs under test, the most contaminated first."""
         return self.run_results.ranks_in_order
 
+    @spoken_in_python()
     def verdict(self, llm: str, dataset: str) -> Verdict | None:
         """The verdict on one table, in one of the five words; None where no row test was asked.
 
@@ -94,6 +95,7 @@ class Results:
             raise UsageError(f"{llm} and {dataset} mean {len(found)} tables: {', '.join(names)}; name one of them")
         return found[0].verdict if found else None
 
+    @spoken_in_python()
     def gate(
         self,
         *,
@@ -130,6 +132,7 @@ class Results:
         return frame(self.run_results, part)
 
 
+@spoken_in_python()
 def run(
     llm: str | Sequence[str] = (),
     dataset: Dataset | Sequence[Dataset] = (),
@@ -214,6 +217,7 @@ def _baseline(given: str | Path | Results) -> Baseline:
     return Baseline(str(past.folder), past.run_results)
 
 
+@spoken_in_python()
 def load_results(folder: str | Path) -> Results:
     """The results of a past run, or of recorded answers, in its folder. Raises `UsageError`."""
     return Results(Path(folder), read_results(Path(folder)))

@@ -76,8 +76,10 @@ def option(word: str, *values: object) -> str:
         if not values and word in (*SWITCHED_ON, *SWITCHED_OFF):
             return f"{word}={word in SWITCHED_ON}"
         return f"{word}={list(values) if len(values) > 1 else values[0]!r}" if values else f"{word}="
+    import shlex
+
     name = f"--no-{word}" if word in SWITCHED_OFF else LETTERS.get(word, f"--{word.replace('_', '-')}")
-    return " ".join(f"{name} {value}" for value in values) or name
+    return " ".join(f"{name} {shlex.quote(str(value))}" for value in values) or name
 
 
 def option_name(word: str) -> str:

@@ -16,7 +16,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.asking.turns import Slot, Turns, turns_of
-from tabcontam.errors import Skip, UsageError
+from tabcontam.errors import Skip, UsageError, option_name
 from tabcontam.evidence.base import Answer, Query, State, Trial
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
@@ -84,7 +84,7 @@ class Session(Account):
         if under_test and len(lines) == len(under_test):
             raise UsageError("; ".join(dict.fromkeys(lines)))
         if self.reference in self.unreachable:
-            raise UsageError(f"--reference: {self.unreachable[self.reference]}")
+            raise UsageError(f"{option_name('reference')}: {self.unreachable[self.reference]}")
 
     def recall(self) -> None:
         """Take the answers that the run's folder holds to the same prompts, then those that the store holds."""

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Query, Trial
 from tabcontam.evidence.questions import (
     Answer,
@@ -51,7 +51,7 @@ def open_folder(path: Path) -> Path:
         probe.unlink()
     except OSError as error:
         raise UsageError(
-            f"cannot write to {path}: {error.strerror or error}; choose another folder with --out"
+            f"cannot write to {path}: {error.strerror or error}; choose another folder with {option('out')}"
         ) from error
     return path
 
@@ -157,7 +157,9 @@ def alone(folder: Path) -> Iterator[None]:
         except ImportError:
             pass  # Windows: its locks would keep us from the file ourselves
         except OSError as error:
-            raise UsageError(f"{folder} is in use by another run; wait for it or choose another --out") from error
+            raise UsageError(
+                f"{folder} is in use by another run; wait for it or choose another {option('out')}"
+            ) from error
         yield
 
 

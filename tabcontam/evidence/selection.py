@@ -5,13 +5,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tabcontam.errors import NothingSelected, UsageError, unknown
+from tabcontam.errors import NothingSelected, UsageError, option_name, unknown
 from tabcontam.evidence.base import NEEDED, Family, Test
 
 WORD = re.compile(r"[^\s()]+")
 OPERATORS = ("and", "or", "not")
 KNOWN = (ast.Expression, ast.BoolOp, ast.And, ast.Or, ast.UnaryOp, ast.Not, ast.Name, ast.Load)
-EXAMPLES = {"-k": "feature and not list", "-m": "rows and not logprobs"}
+EXAMPLES = {"tests": "feature and not list", "marks": "rows and not logprobs"}
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
     Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
     where no test is left.
     """
-    by_name, by_mark = _expression("-k", names), _expression("-m", marks)
+    by_name, by_mark = _expression("tests", names), _expression("marks", marks)
     known = sorted({*Family, *NEEDED.values(), *(mark for test in tests for mark in test.marks)})
     folded = {mark.casefold() for mark in known}
     for word in by_mark.words:
@@ -64,19 +64,21 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
 
     found = [test for test in tests if chosen(test)]
     if not found:
-        given = " and ".join(f"{option} {text!r}" for option, text in (("-k", names), ("-m", marks)) if text)
+        given = " and ".join(
+            f"{option_name(word)} {text!r}" for word, text in (("tests", names), ("marks", marks)) if text
+        )
         raise NothingSelected(f"no test matches {given}; known: {', '.join(test.id for test in tests)}")
     return found
 
 
 def asked_by(mark: str, tests: Sequence[Test], marks: str | None) -> bool:
     """Whether `-m` chooses one of these tests only since it has this mark."""
-    by_mark = _expression("-m", marks)
+    by_mark = _expression("marks", marks)
     own = [{mark.casefold() for mark in test.marks} for test in tests]
     return any(by_mark.true(has.__contains__) and not by_mark.true((has - {mark}).__contains__) for has in own)
 
 
-def _expression(option: str, text: str | None) -> Expression:
+def _expression(word: str, text: str | None) -> Expression:
     """The expression that a user typed behind an option. Raises `UsageError` where it cannot be read."""
     text = re.sub(r"\s", " ", text or "").strip()
     if not text:
@@ -86,13 +88,13 @@ def _expression(option: str, text: str | None) -> Expression:
     try:
         tree = ast.parse(named, mode="eval")
     except SyntaxError as error:
-        raise _error(option, text, error.offset - 1 if error.offset else len(text)) from None
+        raise _error(word, text, error.offset - 1 if error.offset else len(text)) from None
     if odd := next((node for node in ast.walk(tree) if not isinstance(node, KNOWN)), None):
-        raise _error(option, text, getattr(odd, "col_offset", 0))
+        raise _error(word, text, getattr(odd, "col_offset", 0))
     return Expression(text, tree.body)
 
 
-def _error(option: str, text: str, place: int) -> UsageError:
+def _error(word: str, text: str, place: int) -> UsageError:
     rest = re.match(r"\s*([()]|[^\s()]+)", text[place:])
     where = rest[1] if rest else "end of the expression"
-    return UsageError(f"{option} {text!r} cannot be read at {where!r}; write for example {EXAMPLES[option]!r}")
+    return UsageError(f"{option_name(word)} {text!r} cannot be read at {where!r}; write for example {EXAMPLES[word]!r}")

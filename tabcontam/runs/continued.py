@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load
 from tabcontam.verdicts.facts import asked_queries, turns_in_words
 from tabcontam.verdicts.rules import PAPER
@@ -22,35 +22,41 @@ def check_same_run(folder: Path, run: "Run") -> None:
         return
     held = load(folder)
     if held.run.seed != run.order.options.seed:
-        raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with --out")
+        raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with {option('out')}")
     if held.run.version != __version__:
-        raise UsageError(f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with --out")
+        raise UsageError(
+            f"{folder} holds a run of tabcontam {held.run.version}; choose another folder with {option('out')}"
+        )
     if PAPER in (held.run.queries, run.order.options.queries) and held.run.queries != run.order.options.queries:
-        raise UsageError(f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with --out")
+        raise UsageError(
+            f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with {option('out')}"
+        )
     share = run.order.options.min_power if run.order.options.until_decided else None
     if held.run.until_decided != share:
-        raise UsageError(f"{folder} holds a run {turns_in_words(held.run)}; choose another folder with --out")
+        raise UsageError(f"{folder} holds a run {turns_in_words(held.run)}; choose another folder with {option('out')}")
     specs = [subject.model.spec for subject in run.subjects]
     named = {spec: str(run.resolved.get(spec, spec)) for spec in specs}
     known = [file.sha256 for file in held.run.known], [file.sha256 for file in run.known]
     references = [llm.spec for llm in held.run.references], [one.model.spec for one in run.subjects if one.reference]
-    for option, (before, now), names in (
-        ("--known", known, [file.name for file in held.run.known]),
-        ("--reference", references, references[0]),
+    for given, (before, now), names in (
+        (option("known"), known, [file.name for file in held.run.known]),
+        (option("reference"), references, references[0]),
     ):
         if set(before) != set(now):
-            kind = f"with {option} {phrase(names)}" if names else f"without {option}"
-            raise UsageError(f"{folder} holds a run {kind}; choose another folder with --out")
+            kind = f"with {given} {phrase(names)}" if names else f"without {given}"
+            raise UsageError(f"{folder} holds a run {kind}; choose another folder with {option('out')}")
     for llm in (*held.run.llms, *held.run.references):
         meant = named.get(llm.spec)
         if llm.resolved and meant and llm.resolved != meant:
             other = f"is {llm.resolved}, now it is {meant}"
-            raise UsageError(f"in {folder} {llm.spec} {other}; choose another folder with --out")
+            raise UsageError(f"in {folder} {llm.spec} {other}; choose another folder with {option('out')}")
     planned = {cell.name for cell in run.cells}
     for cell in held.cells:
         if cell.key not in planned:
             name = f"{cell.llm} {cell.dataset} {cell.test}"
-            raise UsageError(f"{folder} holds {name}, which this run does not ask; choose another folder with --out")
+            raise UsageError(
+                f"{folder} holds {name}, which this run does not ask; choose another folder with {option('out')}"
+            )
 
 
 def check_same_versions(folder: Path, session: Session) -> None:
@@ -63,5 +69,6 @@ def check_same_versions(folder: Path, session: Session) -> None:
         before, now = llm.version, versions.get(llm.spec)
         if before and now and before != now:
             raise UsageError(
-                f"in {folder} {llm.spec} was version {before}, now it is {now}; choose another folder with --out"
+                f"in {folder} {llm.spec} was version {before}, now it is {now}; "
+                f"choose another folder with {option('out')}"
             )

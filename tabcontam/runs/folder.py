@@ -25,7 +25,7 @@ from tabcontam.asking.trials import (
     open_folder,
     trial_of,
 )
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Reading, Trial
 from tabcontam.evidence.registry import by_id
 from tabcontam.groups import grouped
@@ -158,7 +158,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
     past = load(folder)
     if rules == PAPER and past.run.until_decided is not None:
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
-        raise UsageError(f"{folder} {turns}; make the run without --until-decided")
+        raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
     open_folder(folder)
     for number, cell in enumerate(past.cells, start=1):
         if cell.test not in by_id():
@@ -277,10 +277,13 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
         raise UsageError(f"the runs were judged by different rules ({', '.join(sorted(rules))}); rescore one of them")
     if len(alphas := {run.alpha or 0.0 for run in runs}) > 1:
         levels = ", ".join(f"{alpha:g}" for alpha in sorted(alphas))
-        raise UsageError(f"the runs were judged at different levels ({levels}); run them again with one --alpha")
+        raise UsageError(
+            f"the runs were judged at different levels ({levels}); run them again with one {option('alpha')}"
+        )
     if len({run.family_over for run in runs}) > 1:
         raise UsageError(
-            "the runs' LLMs share their error budgets differently; add --family-over llm or --family-over all"
+            "the runs' LLMs share their error budgets differently; "
+            f"add {option('family_over', 'llm')} or {option('family_over', 'all')}"
         )
     named = {llm.spec for run in runs for llm in run.llms if not llm.control}
     llms = _last((llm for run in runs for llm in run.llms), lambda llm: llm.spec)
@@ -360,7 +363,7 @@ def replay_results(
 def record_replay(out: Path, found: RunResults) -> None:
     """Write the judged cells of recorded answers as a folder without trials. Raises `UsageError`."""
     if (open_folder(out) / TRIALS).exists():
-        raise UsageError(f"{out} holds a run; choose another folder with --out")
+        raise UsageError(f"{out} holds a run; choose another folder with {option('out')}")
     record(out, found, shown=replace(found, cells=one_cell_a_square(found.cells)))
 
 

@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -21,7 +22,7 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
-from tabcontam.errors import NothingSelected, Unavailable, UsageError
+from tabcontam.errors import NothingSelected, Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
@@ -146,10 +147,13 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
 def _check_turns(options: Options) -> None:
     """Raises `UsageError` for what contradicts asking until a table is decided."""
     if options.until_decided and options.rules == PAPER:
-        raise UsageError("--until-decided decides by the calibrated rules; leave --rules paper out")
+        raise UsageError(
+            f"{option('until_decided')} decides by the calibrated rules; leave {option('rules', PAPER)} out"
+        )
     if options.until_decided and options.queries == PAPER:
         raise UsageError(
-            "--until-decided leaves the paper's own queries out; leave --queries paper out, or add -m paper"
+            f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
+            f"or add {option('marks', PAPER)}"
         )
 
 
@@ -200,9 +204,14 @@ def _reference(
     model = found.open(settings)
     for other, (tested, _) in opened.items():
         if other == spec or (tested.identity is not None and tested.identity == model.identity):
-            raise UsageError(f"--reference: {spec} is {other}, which is tested; name an LLM that did not see the table")
+            raise UsageError(
+                f"{option_name('reference')}: {spec} is {other}, which is tested; "
+                "name an LLM that did not see the table"
+            )
     if model.control:
-        raise UsageError(f"--reference: {spec} is a control; name an LLM that is known not to have seen the table")
+        raise UsageError(
+            f"{option_name('reference')}: {spec} is a control; name an LLM that is known not to have seen the table"
+        )
     return {spec: (model, found)}
 
 
@@ -211,7 +220,10 @@ def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> N
     for subject in subjects:
         model = subject.model
         if model.identity and price_of(model.identity, model.local, prices) is None:
-            raise UsageError(f"--max-cost: no price is known for {model.spec}; give it in a file behind --prices")
+            raise UsageError(
+                f"{option_name('max_cost')}: no price is known for {model.spec}; "
+                f"give it in a file behind {option('prices')}"
+            )
 
 
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prompts: Sequence[PromptSet]) -> None:
@@ -228,7 +240,9 @@ def check_rows_may_leave(run: Run) -> None:
     """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
     for (llm, dataset), rows in rows_shown(run.cells).items():
         if not run.order.send_rows:
-            raise UsageError(f"{dataset}: {rows} rows would be shown to {llm}; add --send-rows if they may leave")
+            raise UsageError(
+                f"{dataset}: {rows} rows would be shown to {llm}; add {option('send_rows')} if they may leave"
+            )
 
 
 def execute(run: Run, progress: Progress) -> Outcome:
@@ -308,7 +322,7 @@ def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) ->
         await task
 
     with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(asyncio.run, begin())
+        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors speak as those of this thread
         task = under_way.result()
         try:
             done.result()

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table, load_table
@@ -58,7 +58,8 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
             names, table = min(lacking, key=lambda one: len(one[0]))
             more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
             raise UsageError(
-                f"--known: {file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}; "
+                f"{option_name('known')}: {file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} "
+                f"of {table.name}; "
                 "give a file with all columns of a dataset, under the same names"
             )
     return tuple(_with(table, [file for file in files if has_columns(file, table)]) for table in tables)
@@ -69,7 +70,9 @@ def _with(table: Table, files: Sequence[Table]) -> Table:
         return table
     found = replace(table, known=tuple(_in_columns(file, table) for file in files))
     if len(known_rows(found)) == len(found.rows):
-        raise UsageError(f"--known: every row of {table.name} may be known, so that there is none left to ask about")
+        raise UsageError(
+            f"{option_name('known')}: every row of {table.name} may be known, so that there is none left to ask about"
+        )
     return found
 
 

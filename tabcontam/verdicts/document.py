@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.verdicts.results import SCHEMA, RunResults
 from tabcontam.verdicts.schema_1 import lifted, with_controls
 from tabcontam.verdicts.wording import shorten, visible
@@ -28,14 +28,17 @@ def read_results(folder: Path) -> RunResults:
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise UsageError(f"{folder} is no run folder: it has no results.json; type the --out of a run") from None
+        raise UsageError(
+            f"{folder} is no run folder: it has no results.json; type the {option('out')} of a run"
+        ) from None
     except NotADirectoryError:
         raise UsageError(f"{folder} is a file; type the folder of a run") from None
     except OSError as error:
         raise UsageError(f"cannot read {path}: {error.strerror}") from None
     except (ValueError, RecursionError):
         raise UsageError(
-            f"{path} is not readable JSON; delete that file and run the same command with --out {folder} again: "
+            f"{path} is not readable JSON; delete that file and run the same command with "
+            f"{option('out', str(folder))} again: "
             "the answers are in trials.jsonl"
         ) from None
     try:

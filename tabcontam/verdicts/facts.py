@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from tabcontam.errors import option
 from tabcontam.evidence.base import Facts
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
@@ -218,8 +219,8 @@ def asked_queries(run: "RunFacts | MergedRun") -> str:
 def turns_in_words(run: "RunFacts") -> str:
     """Whether the row tests of a run were asked until a table was decided, in words."""
     if run.until_decided is None:
-        return "that asked all queries, without --until-decided"
-    return f"with --until-decided --min-power {run.until_decided:g}"
+        return f"that asked all queries, without {option('until_decided')}"
+    return f"with {option('until_decided')} and {option('min_power', run.until_decided)}"
 
 
 @dataclass(frozen=True, kw_only=True)

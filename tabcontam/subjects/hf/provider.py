@@ -9,7 +9,7 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from tabcontam.errors import UsageError, one_line, unknown
+from tabcontam.errors import UsageError, one_line, option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.catalogue import Entry
@@ -38,7 +38,9 @@ class HFModel(Model):
         if form not in FORMS:
             raise unknown("form", form, FORMS)
         if batch_size < 1:
-            raise UsageError(f"a batch holds at least one prompt, not {batch_size}; type --batch-size 1 or more")
+            raise UsageError(
+                f"a batch holds at least one prompt, not {batch_size}; type {option('batch_size', 1)} or more"
+            )
         self.spec = spec or f"hf:{name}"
         self.capabilities = frozenset(
             {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.INSTRUCTIONS}

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
-from tabcontam.errors import Skip, UsageError, unknown
+from tabcontam.errors import Skip, UsageError, option, unknown
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
 from tabcontam.evidence.questions import Capability, Reply, Scores, State
@@ -64,7 +64,7 @@ class ControlModel(Model):
         except (ImportError, OSError) as error:
             raise UsageError(
                 f"{self.spec} needs pydivsufsort ({error}); type: pip install --force-reinstall pydivsufsort, "
-                "or leave the controls out with --no-controls"
+                f"or leave the controls out with {option('controls')}"
             ) from error
 
     def prepare(self, table: Table, queries: Sequence[Query] = ()) -> "ControlModel":

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from tabcontam.errors import unknown
+from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
@@ -214,7 +214,7 @@ class OpenAIModel(ServedModel):
             else self._wants_key(),
             Concern.REGION: f"{who} does not answer from this region; ask another server",
             Concern.QUOTA: f"the quota of {who} is used up; raise it, or the credit behind {key}, and run this again",
-            Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or --form",
+            Concern.MODEL: f"{who} does not offer {self.model!r}; correct the name, or {option('form')}",
             Concern.ADDRESS: f"{who} sends requests elsewhere; correct the address behind the @",
         }[whom]
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))

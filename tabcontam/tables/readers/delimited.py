@@ -5,7 +5,7 @@ import csv
 import re
 from collections.abc import Sequence
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.tables.cells import MARKS, Contents, column_names, is_number, rows_of
 from tabcontam.tables.readers.base import File, TextFormat
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
@@ -73,7 +73,7 @@ def _in_encoding(content: bytes, name: str, encoding: str) -> str:
     except UnicodeError as error:
         where = f"byte {error.start + 1:,}" if isinstance(error, UnicodeDecodeError) else "its first bytes"
         raise UsageError(
-            f"{name} is not written in {encoding}: {where} cannot be read; try another --encoding"
+            f"{name} is not written in {encoding}: {where} cannot be read; try another {option('encoding')}"
         ) from None
 
 
