@@ -28,7 +28,8 @@ RECORDED = (*WORD_TESTS, *NAME_TESTS, *ROW_TESTS, MEMBERSHIP)
 
 KEYS = ("llm", "dataset", "serialization", "test", "file", "output", "expected", "matches", "decision")
 
-CATALOGUE = {"gpt3": "gpt-3.5-turbo"}  # LLMs that are recorded under a name which the catalogue does not have
+# LLMs that are recorded under a name which the catalogue does not have, or has for another
+CATALOGUE = {"gpt3": "gpt-3.5-turbo", "mistral": "mistral-7b-v0.1"}
 
 GAP = 4  # pandas puts as many spaces between the longest name and the longest value,
 CUT = "..."  # ends a value that it cuts with this,

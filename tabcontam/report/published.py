@@ -16,6 +16,7 @@ from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
+RENAMED = {"mistral": "mistral-7b-v0.1"}  # what the catalogue called entries in results of earlier versions
 
 
 @dataclass(frozen=True)
@@ -72,7 +73,7 @@ def sources() -> tuple[Source, ...]:
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
     entry = view.run.catalogue.get(cell.llm)
-    return marks(entry.name, cell.dataset, cell.test) if entry else ()
+    return marks(RENAMED.get(entry.name, entry.name), cell.dataset, cell.test) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:

@@ -9,6 +9,8 @@ from functools import cache
 from pathlib import Path
 
 from tabcontam.errors import UsageError
+from tabcontam.subjects.keys import split_variable
+from tabcontam.subjects.services import load_services
 from tabcontam.tables.toml_files import checked
 
 FILE = Path(__file__).with_name("catalogue.toml")
@@ -39,6 +41,8 @@ class Entry:
     reasons: bool = False
     openai: str | None = None
     gemini: str | None = None
+    anthropic: str | None = None
+    api: tuple[str, ...] = ()
     hf: str | None = None
     ollama: tuple[str, ...] = ()
     ollama_variant: str | None = None
@@ -49,21 +53,32 @@ class Entry:
     @property
     def names(self) -> tuple[str, ...]:
         """Every word that names it: its name, aliases and identifiers."""
-        identifiers = (self.openai, self.gemini, self.hf)
+        identifiers = (*(model for _, model in self._behind), self.hf)
         return tuple(dict.fromkeys((self.name, *self.aliases, *filter(None, identifiers))))
 
     @property
     def served(self) -> tuple[str, ...]:
         """PROVIDER:MODEL for every provider that can serve it."""
-        found = {"openai": self.openai, "gemini": self.gemini, "hf": self.hf}
+        own = [f"hf:{self.hf}"] if self.hf else []
         ollama = [f"ollama:{self.ollama[0]}"] if self.ollama else []
-        return (*(f"{provider}:{model}" for provider, model in found.items() if model), *ollama)
+        return (*(f"{provider}:{model}" for provider, model in self._behind), *own, *ollama)
 
     @property
     def asked(self) -> Mapping[str, str]:
         """Whom a price is looked up for: the API it is behind, under no other address; empty without one."""
-        found = {"openai": self.openai, "gemini": self.gemini}
-        return next(({"provider": provider, "model": model} for provider, model in found.items() if model), {})
+        return next(({"provider": provider, "model": model} for provider, model in self._behind), {})
+
+    @property
+    def _behind(self) -> tuple[tuple[str, str], ...]:
+        """The providers whose API it is behind, its maker's first, and its identifier there."""
+        makers = {"openai": self.openai, "gemini": self.gemini, "anthropic": self.anthropic}
+        services = (one.partition(":") for one in self.api)
+        own = [(provider, model) for provider, model in makers.items() if model]
+        return (*own, *((provider, model) for provider, _, model in services))
+
+    def at(self, provider: str) -> str:
+        """Its identifier at this provider's API; "" where it is not there."""
+        return next((model for name, model in self._behind if name == provider), "")
 
     def gone(self, today: date) -> bool:
         """Whether its API no longer serves it."""
@@ -87,21 +102,30 @@ def find_entry(name: str) -> Entry | None:
     return next((entry for entry in load_catalogue().values() if wanted in map(plain, entry.names)), None)
 
 
+def is_tag_of_ollama(spec: str) -> bool:
+    """Whether this is how Ollama writes a model of the catalogue, as `mistral:7b`."""
+    return any(spec.casefold() in map(str.casefold, entry.ollama) for entry in load_catalogue().values())
+
+
 def standing_for(spec: str) -> Entry | None:
     """The entry of an LLM as it is named in a run: by a name of the catalogue, or by PROVIDER:MODEL.
 
     The name counts, not what a server makes of it; the same weights under a name of their own are not recognised.
     """
-    provider, colon, model = spec.partition(":")
+    provider, colon, model = split_variable(spec)[0].partition(":")
     if not colon:
         return find_entry(spec)
-    if provider not in ("openai", "gemini", "hf", "ollama"):
-        return None
     name, at, _ = model.partition("@http")
+    entries = load_catalogue().values()
+    if provider in load_services():  # its names are its own, or those of repositories
+        found = (entry for entry in entries if name in (entry.at(provider), entry.hf))
+        return next(found, None)
+    if provider not in ("openai", "gemini", "anthropic", "hf", "ollama"):
+        return None
     # A server of one's own is an Ollama more often than not, which has names of its own: its mistral is not ours.
     if provider == "ollama" or at:
         tag = name.casefold().removesuffix(":latest")
-        for entry in load_catalogue().values():
+        for entry in entries:
             if tag in map(str.casefold, entry.ollama):
                 return entry
     return find_entry(name) if provider != "ollama" else None
@@ -152,7 +176,11 @@ def _check(entry: Entry) -> None:
     if entry.ollama_variant and not entry.ollama:
         raise ValueError(f"{where} has ollama_variant and no ollama")
     if not entry.served:
-        raise ValueError(f"{where} names no provider; write openai, gemini, hf or ollama")
+        raise ValueError(f"{where} names no provider; write openai, gemini, anthropic, api, hf or ollama")
+    for written in entry.api:
+        provider, _, model = written.partition(":")
+        if provider not in load_services() or not model:
+            raise ValueError(f"{where} api has {written!r}; write SERVICE:MODEL, known: {', '.join(load_services())}")
 
 
 def _check_names(entries: Iterable[Entry]) -> None:

@@ -99,8 +99,8 @@ class KeyRing:
         owners = usual.get(variable, (host,))
         if model.names_variable and host not in owners:
             raise UsageError(
-                f"{variable} goes to {' and '.join(map(str, owners))} alone, not to {host}; put the key for {host} "
-                "into a variable of its own, and its name behind the #"
+                f"{variable} goes to {' and '.join(map(str, owners)) or 'its provider'} alone, not to {host}; put the "
+                f"key for {host} into a variable of its own, and its name behind the #"
             )
         before = self._hosts.setdefault(variable, host)
         if before != host:

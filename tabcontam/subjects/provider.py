@@ -43,7 +43,9 @@ class Provider:
     `spellings` are how an LLM is written behind `--llm`, and what that is. `open` gives the model of what follows the
     colon and of the run's settings. `offer` says how it serves an entry of the catalogue; `details` what `list llms -v`
     says besides. `address` is that of its maker, for which the price table has plain names; the keys that the
-    environment variables `keys` hold, the first that is set, go to its host and to no other.
+    environment variables `keys` hold, the first that is set, go to its host and to no other. `words` are other words
+    that people write for the name. `log_probabilities` says whether it gives those of a text that it is sent ("yes",
+    "no"), `seed` whether it is told a seed; "" where that is not known.
     """
 
     name: str
@@ -53,3 +55,6 @@ class Provider:
     details: str = ""
     address: str = ""
     keys: tuple[str, ...] = ()
+    words: tuple[str, ...] = ()
+    log_probabilities: str = ""
+    seed: str = ""

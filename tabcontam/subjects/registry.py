@@ -16,10 +16,11 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from tabcontam.entry_points import described, offered, reported
-from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown
+from tabcontam.errors import Unavailable, UsageError, near, option, several
 from tabcontam.subjects.base import Model
-from tabcontam.subjects.catalogue import Entry, find_entry, load_catalogue, plain, successor
+from tabcontam.subjects.catalogue import Entry, find_entry, is_tag_of_ollama, load_catalogue, plain, successor
 from tabcontam.subjects.keys import Host, host_of
+from tabcontam.subjects.openai.address import is_loopback
 from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.provider import Settings as Settings
 from tabcontam.subjects.served import ServedModel
@@ -37,10 +38,12 @@ LINES = (
     "tabcontam.subjects.hf.provider:PROVIDER",
     "tabcontam.subjects.known:SIMULATED",
 )
+SERVICES = "tabcontam.subjects.openai.services:PROVIDERS"  # those that are a TOML entry each
+ALIKE = 0.65  # from this share of equal letters on, one word is taken for another that is misspelt
 CONTROLS = ("control:exposed", "control:unexposed")
 
 _PROVIDERS: list[Provider] = [EntryPoint("", line, GROUP).load() for line in LINES]
-BUILT_IN = {provider.name: provider for provider in _PROVIDERS}
+BUILT_IN = {provider.name: provider for provider in (*_PROVIDERS, *EntryPoint("", SERVICES, GROUP).load())}
 
 
 @dataclass(frozen=True)
@@ -59,16 +62,23 @@ class Found:
         """The LLM. Raises `UsageError`, also where its key would go to two hosts of the run."""
         model = self.provider.open(self.model, replace(settings, spec=self.spec))
         if isinstance(model, ServedModel):
-            settings.keyring.claim(model, key_owners())
+            settings.keyring.claim(model, key_owners(model.provider))
         return model
 
 
-def key_owners() -> Mapping[str, tuple[Host, ...]]:
-    """The environment variables that belong to a provider, each with the hosts that its key may go to."""
+def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
+    """The environment variables that belong to a provider, each with the hosts that its key may go to.
+
+    A provider whose address is the user's has no host to state: only where it is `asked` itself, its key is left out.
+    """
     owners: dict[str, tuple[Host, ...]] = {}
-    for provider in filter(lambda provider: provider.address, BUILT_IN.values()):
-        for variable in provider.keys:
-            owners[variable] = (*owners.get(variable, ()), host_of(provider.address))
+    for provider in BUILT_IN.values():
+        if provider.name == asked and not provider.address:
+            continue
+        if not (provider.address and is_loopback(provider.address)):  # what runs anywhere has a key of its user's
+            own = (host_of(provider.address),) if provider.address else ()
+            for variable in provider.keys:
+                owners[variable] = (*owners.get(variable, ()), *own)
     return owners
 
 
@@ -98,18 +108,20 @@ def find(spec: str, providers: Mapping[str, Provider], today: date | None = None
     A name that means nothing is a plain `UsageError`.
     """
     provider, colon, model = spec.partition(":")
-    if provider in providers and not model:
+    if provider in providers and not model and (colon or find_entry(spec) is None):
         raise UsageError(f"{spec!r} names no model; write for example {provider}:NAME")
     if error := _several(spec, providers):
         raise error
     if not colon:
         return _named(spec, providers, today or datetime.now(UTC).date())
     if provider in providers:
+        if provider != "ollama" and is_tag_of_ollama(spec):
+            raise UsageError(f"{spec} is how Ollama writes a model; write ollama:{spec}")
         return Found(spec, providers[provider], model)
     entry = find_entry(provider)
     if entry is not None and entry.ollama:  # `llama3:8b` is how Ollama writes a model
         raise UsageError(f"unknown provider {provider!r}; did you mean ollama:{spec}?")
-    raise unknown("provider", provider, providers)
+    raise _unknown_provider(provider, providers)
 
 
 def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
@@ -124,6 +136,18 @@ def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
     if provider not in providers:
         return None if find_entry(spec) else several("llm", spec, stands_alone)
     return None if os.path.exists(model) else several("llm", spec, lambda name: name != head and stands_alone(name))
+
+
+def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:
+    """The error for a provider that does not exist, with the one that is meant; with all of them for any other word."""
+    from rapidfuzz.distance import OSA
+
+    owners = {plain(word): each.name for each in providers.values() for word in (each.name, *each.words)}
+    likeness = {word: OSA.normalized_similarity(plain(name), word) for word in owners}
+    best = max(likeness.values())
+    meant = dict.fromkeys(owners[word] for word, alike in likeness.items() if alike == best >= ALIKE)
+    advice = f"did you mean {' or '.join(meant)}?" if meant else f"known: {', '.join(providers)}"
+    return UsageError(f"unknown provider {name!r}; {advice}")
 
 
 def _named(name: str, providers: Mapping[str, Provider], today: date) -> Found:

@@ -35,7 +35,7 @@ class ServedModel(Model):
         self.address = address
         self.local = is_loopback(address)
         self._own = self.host == host_of(own)
-        usual = self.keys if self._own else (OTHER_KEY,)
+        usual = self._usual(self._own)
         self._named = variable not in ("", NO_KEY)
         self._variables = () if variable == NO_KEY else (variable,) if variable else usual
 
@@ -59,6 +59,15 @@ class ServedModel(Model):
         """Whether the user named the variable for this host."""
         return self._named
 
+    def _usual(self, own: bool) -> tuple[str, ...]:
+        """The variables that may hold the key, where the user names none."""
+        return self.keys if own else (OTHER_KEY,)
+
+    @property
+    def _needs_key(self) -> bool:
+        """Whether nothing can be asked without a key."""
+        return self._own
+
     @property
     def _who(self) -> str:
         return self.maker if self._own else f"the server at {self.address}"
@@ -78,8 +87,9 @@ class ServedModel(Model):
         key = stated(self.key_variable)
         if not key and self._named:
             raise UsageError(f"no key for {self._who}; set the environment variable {self.key_variable}")
-        if not key and self._own:
-            raise UsageError(f"no key for {self.service}; set the environment variable {' or '.join(self._variables)}")
+        if not key and self._needs_key and self._variables:
+            usual = " or ".join(name for name in self._variables if name != OTHER_KEY)
+            raise UsageError(f"no key for {self.service}; set the environment variable {usual}")
         if not (key.isascii() and key.isprintable() and " " not in key):
             raise UsageError(f"{self.key_variable} holds characters that no key has; set it to the key alone")
         self._secret = key if len(key) >= SHORTEST_SECRET else ""

@@ -13,6 +13,7 @@ from unittest.mock import patch
 from tabcontam.cli.arguments import parser
 from tabcontam.evidence.base import Test
 from tabcontam.evidence.registry import all_tests
+from tabcontam.subjects.registry import BUILT_IN
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.document import json_schema
 from tests.made_tables import wide
@@ -20,6 +21,7 @@ from tests.made_tables import wide
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 COMMANDS = DOCS / "commands.md"
+MODELS = DOCS / "test-your-own-model.md"
 SCHEMA = DOCS / "results.schema.json"
 MADE = "<!-- made by python -m tests.docs -->"
 WIDTH = "100"  # columns of a help text
@@ -41,7 +43,9 @@ def made() -> dict[Path, str]:
     by_hand = COMMANDS.read_text("utf-8").partition(MADE)[0]
     schema = json.dumps(json_schema(), ensure_ascii=False, indent=1) + "\n"
     pages |= {DOCS / "tests" / "README.md": index(), SCHEMA: schema}
-    return {**pages, COMMANDS: f"{by_hand}{MADE}\n{helps()}"}
+    before, _, rest = MODELS.read_text("utf-8").partition(f"{MADE}\n")
+    after = rest.partition("\n\n")[2]
+    return {**pages, COMMANDS: f"{by_hand}{MADE}\n{helps()}", MODELS: f"{before}{MADE}\n{providers()}\n\n{after}"}
 
 
 def sections(test: Test) -> dict[str, str]:
@@ -80,6 +84,21 @@ def index() -> str:
             "[How verdicts are made](../method.md) · [Add a test](../extend.md#a-test) · [Docs](../README.md)\n",
         ]
     )
+
+
+def providers() -> str:
+    """The table of providers: how an LLM is written, its key, whether it gives log-probabilities and takes a seed."""
+    lines = ["| written | who is asked | key | log-probabilities | told a seed |", "|---|---|---|---|---|"]
+    for provider in BUILT_IN.values():
+        if provider.name in ("control", "simulated"):
+            continue
+        facts = f"{provider.log_probabilities or 'not stated'} | {provider.seed or 'not stated'}"
+        for spelling, about in provider.spellings.items():
+            elsewhere = "@" in spelling
+            keys = "a variable that you name" if elsewhere else " or ".join(f"`{key}`" for key in provider.keys)
+            able = "if the server gives them | no" if elsewhere else facts
+            lines.append(f"| `{spelling}` | {about.partition('; ')[0]} | {keys or 'none'} | {able} |")
+    return "\n".join(lines)
 
 
 def helps() -> str:

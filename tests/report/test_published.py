@@ -40,7 +40,7 @@ DETECTIONS = {
     "gpt-3.5-turbo": (7, 6, 7, 6, 6, 6, 3, 1, 1),
     "llama-3": (8, 6, 6, 7, 6, 6, 0, 1, 1),
     "gemma-2": (6, 6, 3, 5, 7, 6, 1, 0, 1),
-    "mistral": (7, 7, 5, 3, 5, 5, 1, 1, 1),
+    "mistral-7b-v0.1": (7, 7, 5, 3, 5, 5, 1, 1, 1),
     "phi-2": (5, 3, 2, 3, 6, 1, 1, 0, 1),
     "llama-2": (5, 4, 3, 1, 3, 1, 0, 0, 1),
     "gpt-j": (4, 3, 2, 2, 2, 0, 1, 0, 0),
@@ -83,7 +83,7 @@ def test_every_cell_of_the_released_figures_is_ours_and_none_besides() -> None:
     with (Path(FOLDER) / "published_figures.csv").open(encoding="utf-8", newline="") as lines:
         released = list(csv.DictReader(lines))
     plain = {"Phi 2": "phi-2", "Gemini 1.0": "gemini-1.0", "Llama 2": "llama-2", "Llama 3": "llama-3"}
-    entries = plain | {"GPT-3.5": "gpt-3.5-turbo", "Gemma 2": "gemma-2"}
+    entries = plain | {"GPT-3.5": "gpt-3.5-turbo", "Gemma 2": "gemma-2", "Mistral": "mistral-7b-v0.1"}
     told: dict[tuple[str, str, str], bool] = {}
     for line in released:
         entry = entries.get(line["llm"], line["llm"].lower())

@@ -47,6 +47,10 @@ def failure(spec: str, providers: Mapping[str, Provider] = ALL, today: date = TO
 def test_a_name_of_an_api_goes_to_its_provider() -> None:
     assert str(find("gpt-4o", ALL, TODAY)) == "openai:gpt-4o-2024-08-06"
     assert str(find("gemini-2.5-flash-lite", ALL, TODAY)) == "gemini:gemini-2.5-flash-lite"
+    assert str(find("claude-sonnet-5-5", ALL, TODAY)) == "anthropic:claude-sonnet-5-5"
+    assert str(find("deepseek-chat", ALL, TODAY)) == "deepseek:deepseek-v4-flash"
+    assert str(find("grok", ALL, TODAY)) == "xai:grok-4.7"
+    assert str(find("mistral-large", ALL, TODAY)) == "mistral:mistral-large-latest"
 
 
 def test_open_weights_go_to_a_running_ollama_that_has_them(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,8 +61,8 @@ def test_open_weights_go_to_a_running_ollama_that_has_them(monkeypatch: pytest.M
         assert str(find("phi-3", ALL)) == "ollama:phi3:mini"
         assert str(find("llama-3.2-1b", ALL)) == "ollama:llama3.2:1b"
         assert str(find("gemma", ALL)) == "hf:google/gemma-7b"
-        # what Ollama calls mistral is another version than the paper's
-        assert str(find("mistral", ALL)) == "hf:mistralai/Mistral-7B-v0.1"
+        assert str(find("mistral", ALL)) == "hf:mistralai/Mistral-7B-Instruct-v0.3"
+        assert str(find("mistral-v0.1", ALL)) == "hf:mistralai/Mistral-7B-v0.1"
 
 
 def test_open_weights_without_ollama_are_loaded_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +164,17 @@ def test_a_retired_model_is_asked_when_it_is_written_out() -> None:
         ("opnai:x", "did you mean openai?"),
         ("zzz:x", "known: control, openai"),
         ("qwen2.5:7b", "did you mean ollama:qwen2.5:7b?"),
+        ("mistral:7b", "mistral:7b is how Ollama writes a model; write ollama:mistral:7b"),
+        ("mistral:", "names no model"),
+        ("opnrouter:x", "did you mean openrouter?"),
+        ("openruter:x", "did you mean openrouter?"),
+        ("open-router:x", "did you mean openrouter?"),
+        ("claude:x", "did you mean anthropic?"),
+        ("google:x", "did you mean gemini?"),
+        ("grok:x", "did you mean xai?"),
+        ("llama.cpp:x", "did you mean llamacpp?"),
+        ("huggingface:x", "did you mean hf-inference?"),
+        ("LMStudio:x", "did you mean lmstudio?"),
         ("gpt-4o:x", "unknown provider 'gpt-4o'"),
     ],
 )

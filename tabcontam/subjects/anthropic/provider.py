@@ -23,7 +23,7 @@ from tabcontam.subjects.keys import split_variable
 from tabcontam.subjects.openai.address import checked, parse_address
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import NOT_THERE, Concern, Problem
-from tabcontam.subjects.provider import Provider, Settings
+from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 
 if TYPE_CHECKING:
@@ -233,6 +233,10 @@ PROVIDER = Provider(
         "anthropic:NAME@http://HOST:PORT": "any server that speaks Anthropic's protocol; its key as behind openai:",
     },
     _open,
+    lambda entry: Offer(entry.anthropic or ""),
     address=ANTHROPIC,
     keys=AnthropicModel.keys,
+    words=("claude",),
+    log_probabilities="no",
+    seed="no",
 )

@@ -54,4 +54,8 @@ PROVIDER = Provider(
     "azure",
     {"azure:DEPLOYMENT": (f"a deployment of the Azure OpenAI resource at {ENDPOINT}; the resource's key is in {KEY}")},
     _open,
+    keys=(KEY,),
+    words=("azure-openai", "azureopenai", "microsoft"),
+    log_probabilities="no",
+    seed="no",
 )

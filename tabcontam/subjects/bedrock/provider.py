@@ -76,4 +76,8 @@ PROVIDER = Provider(
         )
     },
     _open,
+    keys=(KEY,),
+    words=("aws", "amazon", "amazon-bedrock"),
+    log_probabilities="no",
+    seed="no",
 )

@@ -356,4 +356,7 @@ PROVIDER = Provider(
     lambda entry: Offer(entry.gemini or ""),
     address=GOOGLE,
     keys=GeminiModel.keys,
+    words=("google", "googleai"),
+    log_probabilities="no",
+    seed="yes",
 )

@@ -145,4 +145,7 @@ PROVIDER = Provider(
     {"hf:REPO_OR_FOLDER": "a model of the Hugging Face hub or a folder, loaded here with transformers"},
     lambda model, settings: HFModel(model, form=settings.form, batch_size=settings.batch_size, spec=settings.spec),
     _offer,
+    words=("transformers", "local"),
+    log_probabilities="yes",
+    seed="no",
 )

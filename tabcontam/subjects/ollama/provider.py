@@ -87,4 +87,7 @@ PROVIDER = Provider(
     {"ollama:NAME": "Ollama on this machine, or at OLLAMA_HOST"},
     _open,
     _offer,
+    words=("olama",),
+    log_probabilities="no",
+    seed="no",
 )

@@ -16,7 +16,7 @@ NO_SCHEME = re.compile(r"@(localhost|[\w.-]+:\d+|\d+\.\d+\.\d+\.\d+|[^@]*/v\d+)"
 
 
 def parse_address(rest: str, provider: str = "openai") -> tuple[str, str | None]:
-    """The model's name and the server's address in what follows `openai:`; None means OpenAI's own.
+    """The model's name and the server's address in what follows `PROVIDER:`; None means the provider's own.
 
     Names may hold "/", ":" and "@". No message repeats an address that could hold a password.
     """

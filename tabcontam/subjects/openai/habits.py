@@ -10,7 +10,7 @@ from tabcontam.subjects.base import THINKING, Form, Request
 from tabcontam.subjects.openai.errors import NO_MODEL, NOT_THERE, Problem
 
 MOST_STOPS = 4  # OpenAI takes no more
-OPTIONAL = ("temperature", "stop", "max_tokens")
+OPTIONAL = ("temperature", "stop", "max_tokens", "random_seed", "seed")
 CHARACTERS = 2  # of a prompt to a token: fewer than in most texts, so that what is taken to fit does
 TEMPLATE = 32  # tokens that a chat template may add
 
@@ -72,6 +72,7 @@ class Habits:
     context: int | None = None  # tokens of prompt and answer, where that bounds the thinking
     most: int | None = None  # tokens of an answer
     room: int | None = None  # tokens of an answer to the prompt that is being asked; nothing to others
+    seed: str = ""  # what the service calls the parameter for a seed, where it takes one
 
     def joined(self, other: "Habits") -> "Habits":
         """What either has found of the model."""
@@ -80,6 +81,7 @@ class Habits:
             self.thinks or other.thinks,
             _least(self.context, other.context),
             _least(self.most, other.most),
+            seed=self.seed or other.seed,
         )
 
     def adapted(self, problem: Problem, form: Form, request: Request, arguments: Mapping[str, Any]) -> "Habits | None":
@@ -115,6 +117,8 @@ class Habits:
         """What is sent besides the model's name: greedy decoding, where the model takes that."""
         prompt, limit = request.prompt, self.limit(request, form)
         arguments: dict[str, Any] = {"temperature": 0, "max_tokens": limit}
+        if self.seed:
+            arguments[self.seed] = 0
         if form is Form.CHAT:
             messages = [{"role": message.role, "content": message.content} for message in prompt.chat]
             arguments |= {"messages": messages, "max_completion_tokens": limit}

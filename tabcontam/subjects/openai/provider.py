@@ -15,7 +15,7 @@ from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
-from tabcontam.subjects.keys import split_variable
+from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
@@ -34,6 +34,7 @@ from tabcontam.subjects.openai.replies import usage as usage_of
 from tabcontam.subjects.openai.scores import WAYS, read_scores, score_arguments
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
+from tabcontam.subjects.services import Service, service_at
 
 PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
@@ -48,13 +49,14 @@ COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babba
 class OpenAIModel(ServedModel):
     """The LLM `model` at `base_url`, or at OpenAI. `spec` is how the user named it, if not by provider and name.
 
-    `variable` is the environment variable that the user named for the key; "" for the usual one.
+    `variable` is the environment variable that the user named for the key; "" for the usual one. `at` is the service
+    that it is asked from, where that is not told by the address.
     With `SCORE` in `needs` it is asked to score texts, and the first one shows whether its server does.
     """
 
     provider = "openai"
     maker = service = "OpenAI"
-    keys = ("OPENAI_API_KEY",)
+    keys: tuple[str, ...] = ("OPENAI_API_KEY",)
     form = Form.CHAT  # until the server says that this model has no chat form
 
     def __init__(
@@ -66,25 +68,44 @@ class OpenAIModel(ServedModel):
         spec: str = "",
         needs: frozenset[Capability] = frozenset(),
         variable: str = "",
+        at: Service | None = None,
     ) -> None:
         if form not in FORMS:
             raise unknown("form", form, FORMS)
         address = OPENAI if base_url is None else checked(base_url).rstrip("/")
-        at = "" if base_url is None else f"@{base_url}"
-        super().__init__(spec or f"openai:{model}{at}", model, address, OPENAI, variable)
+        self._at = at = at or service_at(address)
+        if at is not None:
+            self.maker = self.service = at.title
+            self.keys = at.keys
+            form = at.form or form if form == FORMS[0] else form
+        where = "" if base_url is None else f"@{base_url}"
+        super().__init__(spec or f"openai:{model}{where}", model, address, at.address if at else OPENAI, variable)
         self._max_connections = max_connections
         self._finding_out = asyncio.Lock()
         self._faults = 0
         self._way: Mapping[str, Any] | None = None
-        self._habits = Habits()
-        known = self._own and form == "auto" and COMPLETION_MODEL.match(model)
+        self._habits = Habits(seed=at.seed if at else "")
+        openais = self._own and at is None
+        known = openais and form == "auto" and COMPLETION_MODEL.match(model)
         self.form = Form.COMPLETION if known or form == "completion" else Form.CHAT
         self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
         forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
         self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
         # A model that chats at OpenAI scores no text that it is given.
-        self.may_have = needs & {Capability.SCORE} if not (self._own and self.form is Form.CHAT) else frozenset()
+        scores_none = (openais and self.form is Form.CHAT) or (at is not None and at.log_probabilities == "no")
+        self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
+        self._openais = openais
         self._clients: Clients | None = None
+
+    def _usual(self, own: bool) -> tuple[str, ...]:
+        """A service's key, or, as for any other server, the one that is for one server alone."""
+        if self._at is None:
+            return super()._usual(own)
+        return (*(self.keys if own or self._at.own_machine else ()), OTHER_KEY)
+
+    @property
+    def _needs_key(self) -> bool:
+        return self._own and not (self._at and self._at.own_machine)
 
     def settle(self, form: Form) -> None:
         """Take the form that was found before. One that the user chose, or the server took, stays."""
@@ -276,7 +297,7 @@ class OpenAIModel(ServedModel):
 
     def _connections(self) -> Clients:
         if self._clients is None:
-            self._clients = Clients(self.address, self._key(), self._own, self.local, self._max_connections)
+            self._clients = Clients(self.address, self._key(), self._openais, self.local, self._max_connections)
         return self._clients
 
     def _recognize(self, listing: object) -> None:
@@ -292,7 +313,7 @@ class OpenAIModel(ServedModel):
         if error.kind in ("broken JSON", "broken reply"):
             lacking = "" if self.address.endswith("/v1") else "; does it lack /v1?"
             return f"{self.address} does not speak OpenAI's protocol{lacking}"
-        if self._own:
+        if self._needs_key:
             return f"{error}: cannot reach {self.address}; check the network and the proxy"
         return f"{error}: no server answers at {self.address}; start it, or correct the address"
 
@@ -306,7 +327,9 @@ class OpenAIModel(ServedModel):
         return f"{self._who} does not list its models; it answered {problem.line}"
 
 
-def open_server(name: str, address: str | None, settings: Settings, variable: str = "") -> OpenAIModel:
+def open_server(
+    name: str, address: str | None, settings: Settings, variable: str = "", at: Service | None = None
+) -> OpenAIModel:
     """The LLM of this name behind an address, or at OpenAI, with the key in the variable, or in the usual one."""
     return OpenAIModel(
         name,
@@ -316,6 +339,7 @@ def open_server(name: str, address: str | None, settings: Settings, variable: st
         settings.spec,
         settings.needs,
         variable,
+        at,
     )
 
 
@@ -337,4 +361,7 @@ PROVIDER = Provider(
     lambda entry: Offer(entry.openai or ""),
     address=OPENAI,
     keys=OpenAIModel.keys,
+    words=("gpt", "chatgpt", "open-ai"),
+    log_probabilities="no",
+    seed="no",
 )
