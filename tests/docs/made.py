@@ -96,7 +96,7 @@ def providers() -> str:
         for spelling, about in provider.spellings.items():
             elsewhere = "@" in spelling
             keys = "a variable that you name" if elsewhere else " or ".join(f"`{key}`" for key in provider.keys)
-            able = "if the server gives them | no" if elsewhere else facts
+            able = "if the server gives them | no" if elsewhere and provider.name == "openai" else facts
             lines.append(f"| `{spelling}` | {about.partition('; ')[0]} | {keys or 'none'} | {able} |")
     return "\n".join(lines)
 

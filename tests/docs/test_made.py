@@ -7,7 +7,7 @@ import pytest
 from tabcontam.cli import listing
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import all_tests
-from tests.docs.made import COMMANDS, MODELS, DOCS, HEADINGS, ROOT, SCHEMA, commands, made, sections
+from tests.docs.made import COMMANDS, DOCS, HEADINGS, MODELS, ROOT, SCHEMA, commands, made, sections
 
 MADE = made()
 AGAIN = "run `python -m tests.docs`"
