@@ -156,6 +156,7 @@ def run(
     batch_size: int = BATCH_SIZE,
     form: str = FORMS[0],
     stop_at_first: bool = False,
+    batch: bool = False,
     send_rows: bool = False,
     max_connections: int | None = None,
     max_requests: int | None = None,
@@ -171,9 +172,10 @@ def run(
     `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
     iris and wine. `queries` is a number or "paper", `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
     With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the
-    share `min_power` of its rows would have been found. The report lies in
-    `out`, by default `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless
-    `progress` is true: then on standard error. It may be called where an event loop is at work, as in a notebook.
+    share `min_power` of its rows would have been found. With `batch` LLMs are asked by the batch API of their
+    maker, for half the price, and the call waits for up to a day. The report lies in `out`, by default
+    `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless `progress` is true:
+    then on standard error. It may be called where an event loop is at work, as in a notebook.
 
     Ctrl-C finishes what is in flight, records what was answered and raises `KeyboardInterrupt`, which names the
     folder. A run that ends at a limit of yours gives its results: what was not asked says so. Raises `UsageError` for
@@ -206,7 +208,8 @@ def run(
     shown = report_progress.progress(quiet=not progress)
     outcome = execute(prepare(order, shown), shown)
     if outcome.results.run.interrupted:
-        raise KeyboardInterrupt(f"what was answered is in {outcome.folder}; the same call with this `out` continues it")
+        continues = f"what was answered is in {outcome.folder}; the same call with this `out` continues it"
+        raise KeyboardInterrupt("; ".join((continues, *outcome.going_on)))
     if outcome.failure:
         raise UsageError(f"no LLM could be reached: {outcome.failure}")
     return Results(outcome.folder, outcome.results)

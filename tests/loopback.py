@@ -52,6 +52,7 @@ class Received:
     path: str
     headers: Mapping[str, str]
     body: dict[str, Any]
+    raw: bytes = b""  # of a body that is no JSON, as the file of a batch
 
 
 def error(status: int, message: str, headers: Mapping[str, str] | None = None, **fields: object) -> Response:
@@ -213,11 +214,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer({})
 
     def do_POST(self) -> None:
-        self._answer(json.loads(self.rfile.read(int(self.headers["Content-Length"]))))
+        content = self.rfile.read(int(self.headers["Content-Length"] or 0))
+        if not content or self.headers["Content-Type"] != "application/json":
+            return self._answer({}, content)
+        return self._answer(json.loads(content))
 
-    def _answer(self, body: dict[str, Any]) -> None:
+    def _answer(self, body: dict[str, Any], raw: bytes = b"") -> None:
         headers = {name.lower(): value for name, value in self.headers.items()}
-        response = self.server.owner.respond(Received(self.command, self.path, headers, body))
+        response = self.server.owner.respond(Received(self.command, self.path, headers, body, raw))
         if response.hang:
             self.server.owner.closing.wait()
             self.close_connection = True

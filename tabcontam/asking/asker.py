@@ -106,12 +106,12 @@ class Asker:
                 seconds = backoff(before) if error.wait is None else error.wait + uniform(0, JITTER * error.wait)
                 self.retries += 1
                 self.progress.waits(self.llm, error.kind, seconds)
-            await self._pause(seconds)
+            await self.pause(seconds)
             before += 1
 
     async def _slotted(self, model: Model, query: Query, unwanted: Callable[[], bool]) -> Answer:
         request = object()
-        await self.limiter.take(request, self._pause)
+        await self.limiter.take(request, self.pause)
         try:
             if self.stopped or unwanted():
                 raise StoppedError
@@ -166,8 +166,8 @@ class Asker:
             return self.price.cost(answer.usage.prompt, answer.usage.written)
         return charge.before if answer.state is State.FAILED else charge.reserved
 
-    async def _pause(self, seconds: float) -> None:
-        """Wait, unless everything stops before."""
+    async def pause(self, seconds: float) -> None:
+        """Wait, unless everything stops before. Raises `StoppedError` then."""
         try:
             await asyncio.wait_for(self._stopped.wait(), seconds)
         except TimeoutError:

@@ -13,7 +13,7 @@ from tabcontam.subjects.base import SpentError
 
 @dataclass(eq=False)
 class Charge:
-    """What one query has taken of the budget: `requests` sent for it, and the dollars `reserved` for them.
+    """What one query, or one batch, has taken of the budget: `requests` sent, and the dollars `reserved` for them.
 
     `before` are those of all requests but the last.
     """
@@ -39,13 +39,24 @@ class Budget:
         while self._open and not self._fits(self._reserved + most) and self._fits(most):
             self._settled.clear()
             await self._settled.wait()
+        return self.charge_now(most)
+
+    def charge_now(self, most: Decimal) -> Charge:
+        """The same, without waiting for what others leave."""
         charge = Charge()
         self.add(charge, most)
         self._open.append(charge)
         return charge
 
+    def take_up(self, requests: int, most: Decimal) -> Charge:
+        """Count requests that were sent by an earlier run, and are paid for whatever the limits are now."""
+        charge = Charge(requests, most)
+        self.requests += requests
+        self._open.append(charge)
+        return charge
+
     def add(self, charge: Charge, most: Decimal) -> None:
-        """One more request for the same query. Raises `SpentError`."""
+        """One more request for the same query, or in the same batch. Raises `SpentError`."""
         if self._most_requests is not None and self.requests >= self._most_requests:
             raise SpentError(f"--max-requests {self._most_requests} is reached")
         if not self._fits(self._reserved + most):

@@ -18,7 +18,7 @@ class Estimate:
 
     `thinking_tokens` are what a model that reasons may write on top. Requests that are sent again after a fault are not
     in it. `dollars` is None where no price is known. `missing` says why the LLM cannot be reached, where that is so;
-    then nothing is known of its answers in the store.
+    then nothing is known of its answers in the store. `batched` says that prompts go into batches, but for the first.
     """
 
     llm: str
@@ -30,6 +30,7 @@ class Estimate:
     thinking_tokens: int
     dollars: Decimal | None
     missing: str | None = None
+    batched: bool = False
 
 
 def tokens_read(model: Model, question: Question) -> int:
@@ -50,17 +51,33 @@ def may_think(model: Model) -> bool:
 
 
 def estimate(
-    model: Model, price: Price | None, planned: int, answered: int, left: Iterable[Query], missing: str | None
+    model: Model,
+    price: Price | None,
+    planned: int,
+    answered: int,
+    left: Iterable[Query],
+    missing: str | None,
+    batch: bool = False,
 ) -> Estimate:
-    """The bounds over the queries that are left. One that thinks may get a prompt twice: again with room for it."""
-    thinks = may_think(model)
+    """The bounds over the queries that are left. One that thinks may get a prompt twice: again with room for it.
+
+    With `batch` prompts go into batches where the model has them, but for the first, which is asked at once.
+    """
+    thinks, batched = may_think(model), batch and model.batches is not None
     requests = prompts = answers = thinking = 0
+    half = price.in_batch if price and batched else None
+    spared = dearest = Decimal(0)
     for query in left:
         question = query.question
         times, allowance = (2, THINKING) if thinks and isinstance(question, Prompt) else (1, 0)
+        read, written = times * tokens_read(model, question), times * query.max_tokens
         requests += 1
-        prompts += times * tokens_read(model, question)
-        answers += times * query.max_tokens
+        prompts += read
+        answers += written
         thinking += allowance
-    dollars = price.cost(prompts, answers + thinking) if price else None
-    return Estimate(model.spec, planned, answered, requests, prompts, answers, thinking, dollars, missing)
+        if price and half and isinstance(question, Prompt):
+            saved = price.cost(read, written + allowance) - half.cost(read, written + allowance)
+            spared, dearest = spared + saved, max(dearest, saved)
+    # The dearest may be the one that is asked at once.
+    dollars = price.cost(prompts, answers + thinking) - spared + dearest if price else None
+    return Estimate(model.spec, planned, answered, requests, prompts, answers, thinking, dollars, missing, batched)

@@ -141,7 +141,7 @@ class Options:
     each cell, or "paper" for the paper's own alone, of tests that have some; `until_decided`: row tests are asked until
     a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
     that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
-    find out; the most requests and dollars.
+    find out; `batch`: by the batch API of those LLMs that have one; the most requests and dollars.
     """
 
     seed: int = 0
@@ -154,6 +154,7 @@ class Options:
     papers_too: bool = False
     connections: int | None = None
     stop_at_first: bool = False
+    batch: bool = False
     retry_unanswered: bool = False
     most_requests: int | None = None
     most_dollars: Decimal | None = None

@@ -36,6 +36,12 @@ class Progress:
     def limit(self, llm: str, before: int, now: int, kind: str) -> None:
         """So many requests at a time, and what made them fewer."""
 
+    def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
+        """So much of a batch is done at the provider, where it went at this time, in seconds since 1970."""
+
+    def batch_ended(self, llm: str, batch: str) -> None:
+        """A batch has ended, and its answers are there."""
+
     def ended(self, llm: str, line: str) -> None:
         """This LLM is asked nothing more, and why."""
 

@@ -8,6 +8,8 @@ from functools import partial
 
 from tabcontam.asking.account import Account
 from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.batch_notes import BatchNotes
+from tabcontam.asking.batches import InBatches, check_none_open, in_words
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
@@ -15,11 +17,12 @@ from tabcontam.asking.plan import Options, PlannedCell, Subject
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
-from tabcontam.asking.turns import Slot, Turns, turns_of
+from tabcontam.asking.turns import Job, Slot, Turns, turns_of
 from tabcontam.errors import Skip, UsageError, option_name
 from tabcontam.evidence.base import Answer, Query, State, Trial
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.batches import Batches
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import FREE, Price, price_of
 from tabcontam.tables.table import Table
@@ -28,14 +31,6 @@ from tabcontam.verdicts.judge import read_trial, surely_found, whole
 from tabcontam.verdicts.rules import PAPER
 
 UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
-
-
-@dataclass(frozen=True, eq=False)
-class Job:
-    """One query to ask, and every place of the plan where its reply belongs."""
-
-    model: Model
-    places: tuple[Slot, ...]
 
 
 @dataclass
@@ -56,6 +51,7 @@ class Session(Account):
     skips: dict[CellName, str] = field(default_factory=dict)
     askers: dict[str, Asker] = field(default_factory=dict)
     seconds: dict[CellName, float] = field(default_factory=dict)
+    batched: list[InBatches] = field(default_factory=list)
     _limiters: dict[tuple[tuple[str, str], ...], Limiter] = field(default_factory=dict)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
@@ -87,7 +83,10 @@ class Session(Account):
             raise UsageError(f"{option_name('reference')}: {self.unreachable[self.reference]}")
 
     def recall(self) -> None:
-        """Take the answers that the run's folder holds to the same prompts, then those that the store holds."""
+        """Take the answers that the run's folder holds to the same prompts, then those that the store holds.
+
+        Raises `UsageError` where what is left is in a batch under way, and is about to be asked besides.
+        """
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for cell in self.cells:
             for query in cell.written if cell.lacks else cell.queries:  # it may have had what it lacks now
@@ -103,6 +102,8 @@ class Session(Account):
         del known
         for subject in self._reached():
             self._recall_stored(subject)
+            if not (self.options.batch and subject.model.batches):
+                check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
 
     async def ask(self) -> None:
         """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own.
@@ -152,7 +153,7 @@ class Session(Account):
             if model.spec in self._pending:  # identical queries are asked once
                 left = [same[0][1] for same in self._pending[model.spec].values()]
             missing = self.unreachable.get(model.spec)
-            found.append(estimate(model, self._price(model), len(places), answered, left, missing))
+            found.append(estimate(model, self._price(model), len(places), answered, left, missing, self.options.batch))
         return found
 
     def _subjects(self) -> list[Subject]:
@@ -218,14 +219,31 @@ class Session(Account):
         """Everything one LLM is asked, as many at a time as its limiter has slots.
 
         First comes what is asked in any case, in the order of the plan; then every table that is asked in turns, and
-        last what these leave undecided.
+        last what these leave undecided. In batches nothing is asked in turns.
         """
+        if self.options.batch and subject.model.batches:
+            await self._ask_in_batches(subject, subject.model.batches)
+            return
         await self._ask_all(subject, lambda cell: not cell.sequential and not cell.deferred)
         own = [turns for place, turns in self._turns.items() if place.llm == subject.model.spec]
         async with asyncio.TaskGroup() as tables:
             for turns in own:
                 tables.create_task(self._ask_in_turns(subject, turns))
         await self._ask_all(subject, lambda cell: cell.deferred)
+
+    async def _ask_in_batches(self, subject: Subject, batches: Batches) -> None:
+        """All prompts of one LLM in batches, and what has no place in one besides."""
+        asker = self.askers[subject.model.spec]
+
+        async def ask_now(job: Job) -> Answer | None:
+            await asker.limiter.admit(job)
+            return await self._answer(asker, job)
+
+        notes, take = BatchNotes(self.journal.path.parent), partial(self._take, asker)
+        in_batches = InBatches(subject.model, batches, asker, notes, self.journal, ask_now, take)
+        self.batched.append(in_batches)
+        await in_batches.ask([job async for job in self._jobs(subject, in_words)])
+        await self._ask_all(subject, lambda cell: not in_words(cell))
 
     async def _ask_all(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> None:
         asker = self.askers[subject.model.spec]
@@ -300,14 +318,20 @@ class Session(Account):
         spared = bool(self._spared(cell))
         return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips or spared
 
-    async def _answer(self, asker: Asker, job: Job) -> None:
+    async def _answer(self, asker: Asker, job: Job) -> Answer | None:
         cell, query = job.places[0]
         try:
             reply = await asker.ask(job.model, query, unwanted=lambda: self._over(cell))
         except StoppedError:
-            return
+            return None
         finally:
             asker.limiter.dismiss(job)
+        self._take(asker, job, reply)
+        return reply
+
+    def _take(self, asker: Asker, job: Job, reply: Answer) -> None:
+        """Keep a reply, in the store, and in the folder for every place where it belongs."""
+        cell = job.places[0][0]
         self._put(job, asker.llm, reply)
         self.seconds[cell.name] = self.seconds.get(cell.name, 0.0) + (reply.seconds or 0.0)
         for cell, query in job.places:

@@ -9,12 +9,26 @@ from dataclasses import dataclass, field
 from tabcontam.asking.plan import Options, PlannedCell
 from tabcontam.evidence.base import Query, Test, Trial
 from tabcontam.groups import grouped
+from tabcontam.subjects.base import Model
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.until_decided import Decided, Deciding
 
 Slot = tuple[PlannedCell, Query]
 Taken = Callable[[PlannedCell, Trial], None]  # keeps a trial
 Conceded = Callable[[PlannedCell, Trial], Trial]  # a trial without what the reference answered, too
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One query to ask, and every place of the plan where its reply belongs."""
+
+    model: Model
+    places: tuple[Slot, ...]
+
+    @property
+    def query(self) -> Query:
+        """The query, in the words of its first place."""
+        return self.places[0][1]
 
 
 @dataclass(eq=False)

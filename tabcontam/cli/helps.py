@@ -21,6 +21,10 @@ FAMILY_OVER_HELP = (
     "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "
     "those of all LLMs (default: {default})"
 )
+BATCH_HELP = (
+    "ask by the batch API of the LLM's maker, for half the price: the answers come within a day, and the same command "
+    "with the same --out takes them, also after an interruption"
+)
 UNTIL_DECIDED_HELP = (
     "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
     "after ten queries; without the paper's own queries, unless -m asks for them"

@@ -4,6 +4,7 @@ import argparse
 
 from tabcontam.cli.helps import (
     BASELINE_HELP,
+    BATCH_HELP,
     DATASET,
     DATASET_HELP,
     EXPRESSION_HELP,
@@ -123,6 +124,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         metavar="N",
         help=f"how many prompts an hf: model answers at a time (default: {BATCH_SIZE})",
     )
+    how.add_argument("--batch", action="store_true", help=BATCH_HELP)
     how.add_argument(
         "--form",
         choices=FORMS,

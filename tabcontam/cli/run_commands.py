@@ -93,6 +93,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             min_power=words["min_power"] or MIN_POWER,
             connections=words["max_connections"],
             stop_at_first=words["stop_at_first"],
+            batch=words["batch"],
             retry_unanswered=words["retry_unanswered"],
             most_requests=words["max_requests"],
             most_dollars=words["max_cost"],
@@ -135,6 +136,8 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
     try:
         run = prepare(order_of(vars(options), command_line()), shown)
+        for line in run.notices:
+            print(line, file=sys.stderr)
         gc.freeze()
     finally:
         gc.enable()
@@ -154,6 +157,8 @@ def _executed(options: argparse.Namespace) -> "Outcome":
 
 def _ended(outcome: "Outcome") -> Exit:
     """How a run ended. Raises `UsageError` where no LLM gave a single reply."""
+    for line in outcome.going_on:
+        print(line, file=sys.stderr)
     if outcome.results.run.interrupted:
         print(f"interrupted; continue with the same command and --out {outcome.folder}", file=sys.stderr)
         return Exit.INTERRUPTED

@@ -3,6 +3,7 @@
 from collections import Counter, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 
 from tabcontam.evidence.base import Answer, State
 from tabcontam.verdicts.wording import visible
@@ -27,6 +28,7 @@ class Asked:
     connections: int | None = None
     ended: bool = False
     begun: float | None = None
+    batches: dict[str, tuple[float, int, int]] = field(default_factory=dict)  # by id: since when, done, of how many
     _times: deque[float] = field(default_factory=deque)  # of the answers, after the moment from which they count
     _kind: str = ""
     _until: float = 0.0
@@ -112,6 +114,8 @@ def state(asked: Asked, now: float, arrow: str, *, settled: bool = False, short:
     `settled` also gives a number of connections that is not news; `short` gives none beside a wait.
     """
     waiting, shrunk = asked.waiting(now), asked.shrunk(now)
+    if asked.batches and not waiting:
+        return batches(asked)
     facts = [f"{waiting[1]} s"] if waiting else []
     if shrunk and not (short and waiting):
         facts.append(f"{shrunk[0]}{arrow}{shrunk[1]} connections")
@@ -119,6 +123,18 @@ def state(asked: Asked, now: float, arrow: str, *, settled: bool = False, short:
         facts.append(f"{asked.connections} {'connection' if asked.connections == 1 else 'connections'}")
     kind = waiting[0] if waiting else shrunk[2] if shrunk else ""
     return f"{kind}: {', '.join(facts)}" if kind else ", ".join(facts)
+
+
+def batches(asked: Asked) -> str:
+    """What is under way at its provider, as "batch batch_12: 30/140 done since 09:41"; empty where nothing is."""
+    if not asked.batches:
+        return ""
+    since = min(moment for moment, _, _ in asked.batches.values())
+    done, of = (sum(counts) for counts in zip(*((done, of) for _, done, of in asked.batches.values()), strict=True))
+    what = f"batch {next(iter(asked.batches))}" if len(asked.batches) == 1 else f"{len(asked.batches)} batches"
+    begun = datetime.fromtimestamp(since)
+    day = "" if begun.date() == datetime.now().date() else "%d %B, "
+    return f"{what}: {done}/{of} done since {begun:{day}%H:%M}"
 
 
 def named(llm: str, line: str) -> str:

@@ -74,9 +74,10 @@ def _llm(estimate: Estimate) -> list[str]:
     if estimate.requests and not (estimate.missing and estimate.dollars is None):
         thinking = f" and {estimate.thinking_tokens:,} of thinking" if estimate.thinking_tokens else ""
         price = "no price known" if estimate.dollars is None else _dollars(estimate.dollars)
+        batched = " in batches, but for the first" if estimate.batched else ""
         lines.append(
             f"  at most {estimate.prompt_tokens:,} tokens of prompts, {estimate.answer_tokens:,} of answers{thinking}: "
-            f"{price}"
+            f"{price}{batched}"
         )
     return lines
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from tabcontam.asking.progress import Progress, Tell
 from tabcontam.evidence.base import Answer
-from tabcontam.report.asked import Asked, Shrunk, counts, named, pace, printable, rest, short_names, state
+from tabcontam.report.asked import Asked, Shrunk, batches, counts, named, pace, printable, rest, short_names, state
 from tabcontam.report.bars import Row, drawn
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ BEATING = "tabcontam progress"  # the thread that looks
 EVERY = 10.0  # seconds between plain lines about each LLM that is asked
 FIRST = 300.0  # seconds for which lines of all answers stand between them: the log of a run of hours stays readable
 WAITS_EVERY = 5.0  # seconds between plain lines about what one LLM waits for
+BATCH_EVERY = 600.0  # seconds between plain lines about a batch of which there is no news
 MOST = 8  # LLMs with a line of their own
 
 
@@ -126,6 +127,14 @@ class _Counting(Progress):
         """This LLM is sent so many requests at a time from now on; `kind` says why they became fewer."""
         self._of(llm).limited(before, now, kind, self.clock())
 
+    def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
+        """So much of a batch of this LLM is done at its provider."""
+        self._of(llm).batches[batch] = (since, done, of)
+
+    def batch_ended(self, llm: str, batch: str) -> None:
+        """A batch has ended."""
+        self._of(llm).batches.pop(batch, None)
+
     def ended(self, llm: str, line: str) -> None:
         """This LLM is asked nothing more, and why."""
         self._of(llm).ended = True
@@ -202,6 +211,7 @@ class Lines(_Counting):
         self._lock = RLock()
         self._line_printed: float | None = None  # when the last line was printed, whatever about
         self._all_printed = self._asked_since = 0.0
+        self._batch_printed: dict[str, float] = {}
         self._news_printed: dict[str, tuple[float, str | None, Shrunk | None]] = {}
 
     def _start(self) -> None:
@@ -267,6 +277,15 @@ class Lines(_Counting):
         super().waits(llm, kind, seconds)
         self._print_due_or_news(self._of(llm))
 
+    def batch(self, llm: str, batch: str, since: float, done: int, of: int) -> None:
+        """Print how far it is, where that is news, and from time to time."""
+        known = self._of(llm).batches.get(batch)
+        super().batch(llm, batch, since, done, of)
+        now = self.clock()
+        if known != (since, done, of) or now - self._batch_printed.get(batch, 0.0) >= BATCH_EVERY:
+            self._batch_printed[batch] = now
+            self._print(f"{llm}: {batches(self._of(llm))}")
+
     def ended(self, llm: str, line: str) -> None:
         """Print why it is asked nothing more."""
         super().ended(llm, line)
@@ -284,7 +303,7 @@ class Lines(_Counting):
         if not self._asking or now - self._all_printed < EVERY:
             return False
         self._all_printed = now
-        under_way = self._under_way()
+        under_way = [asked for asked in self._under_way() if not asked.batches]  # these say so when they are looked at
         for asked in under_way[:MOST]:
             facts = [*counts(asked), *pace(asked, now), state(asked, now, " to ", settled=True)]
             self._print(f"{asked.llm} {asked.dataset}: {', '.join(filter(None, facts))}")

@@ -14,6 +14,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, has_papers, plan, rows_shown
@@ -32,10 +33,11 @@ from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.continued import check_same_run, check_same_versions
+from tabcontam.runs.contradictions import check_batches, check_options, check_prices
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.missing import MissingModel
-from tabcontam.subjects.prices import Price, load_prices, price_of
+from tabcontam.subjects.prices import Price, load_prices
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
@@ -79,7 +81,7 @@ class Run:
     """A run that was planned: its subjects, tables and cells.
 
     `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
-    the files whose rows the LLMs may know.
+    the files whose rows the LLMs may know; `notices` are to be read before anything is sent.
     """
 
     order: RunOrder
@@ -93,25 +95,28 @@ class Run:
     resolved: Mapping[str, Found] = field(default_factory=dict)
     left_out: tuple[Test, ...] = ()
     known: tuple[Table, ...] = ()
+    notices: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so.
 
-    `seconds` passed from the user's command until the report was written.
+    `seconds` passed from the user's command until the report was written; `going_on` has a line for each batch that is
+    still under way at its provider.
     """
 
     folder: Path
     results: RunResults
     failure: str | None
     seconds: float
+    going_on: tuple[str, ...] = ()
 
 
 def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
     progress = progress or Progress()
-    _check_turns(order.options)
+    check_options(order.options)
     tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
@@ -133,28 +138,16 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     subjects = tuple(
         Subject(model, joined=spec in joined, reference=spec == order.reference) for spec, (model, _) in opened.items()
     )
+    notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
-        _check_prices(subjects, prices)
+        check_prices(subjects, prices)
     tables, known = _tables(order, progress)
     _tell_apart(tables, serializers, prompts)
     preparing = prepared_meanwhile(tables, serializers[0], tests, options)
     with progress.doing("preparing guesses") as tell, preparing as ready:
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known)
-
-
-def _check_turns(options: Options) -> None:
-    """Raises `UsageError` for what contradicts asking until a table is decided."""
-    if options.until_decided and options.rules == PAPER:
-        raise UsageError(
-            f"{option('until_decided')} decides by the calibrated rules; leave {option('rules', PAPER)} out"
-        )
-    if options.until_decided and options.queries == PAPER:
-        raise UsageError(
-            f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
-            f"or add {option('marks', PAPER)}"
-        )
+    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
 
 
 def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:
@@ -215,17 +208,6 @@ def _reference(
     return {spec: (model, found)}
 
 
-def _check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
-    """Raises `UsageError` for an LLM whose cost cannot be bounded."""
-    for subject in subjects:
-        model = subject.model
-        if model.identity and price_of(model.identity, model.local, prices) is None:
-            raise UsageError(
-                f"{option_name('max_cost')}: no price is known for {model.spec}; "
-                f"give it in a file behind {option('prices')}"
-            )
-
-
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prompts: Sequence[PromptSet]) -> None:
     for kind, names in (
         ("datasets", [f"{table.name}@{table.edition}" for table in tables]),
@@ -270,7 +252,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
         session.journal.rescue()
     with progress.doing("writing the report"):
         final = record(folder, judged(not session.stopping))
-    return Outcome(folder, final, session.failures(), _passed(run))
+    return Outcome(folder, final, session.failures(), _passed(run), tuple(going_on(session.batched)))
 
 
 def _passed(run: Run) -> float:

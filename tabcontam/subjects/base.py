@@ -14,7 +14,7 @@ an answer of state `failed`     this request alone gets no answer
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
@@ -32,6 +32,9 @@ from tabcontam.evidence.questions import (
 )
 from tabcontam.subjects.form import Form as Form
 from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.batches import Batches
 
 Kind = TypeVar("Kind", Prompt, Passage, Lookup)
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
@@ -168,6 +171,11 @@ class Model(Protocol):
         """Provider, address and model, under which replies are stored; None where they are not worth storing."""
         provider, _, model = self.spec.partition(":")
         return {"provider": provider, "address": "", "model": model}
+
+    @property
+    def batches(self) -> "Batches | None":
+        """The batch API of its maker, which answers within a day for half the price; None where there is none."""
+        return None
 
     async def connect(self) -> None:
         """Reach the LLM before anything is asked. Raises `UsageError` with one line where that cannot work."""

@@ -25,10 +25,23 @@ TOKENS_PER_PROMPT = 320
 
 @dataclass(frozen=True)
 class Price:
-    """US dollars per million tokens of prompts, and of all that is written, thinking included."""
+    """US dollars per million tokens of prompts, and of all that is written, thinking included.
+
+    In a batch both are `batch_input` and `batch_output`, which are half where they are not stated.
+    """
 
     input: float
     output: float
+    batch_input: float | None = None
+    batch_output: float | None = None
+
+    @property
+    def in_batch(self) -> "Price":
+        """The price of what goes through the provider's batch API."""
+        return Price(
+            self.input / 2 if self.batch_input is None else self.batch_input,
+            self.output / 2 if self.batch_output is None else self.batch_output,
+        )
 
     def cost(self, prompt: int, written: int) -> Decimal:
         """US dollars for this many tokens, never rounded down."""

@@ -115,7 +115,7 @@ def without_waiting(
         if meanwhile:
             await meanwhile()
 
-    monkeypatch.setattr(Asker, "_pause", pause)
+    monkeypatch.setattr(Asker, "pause", pause)
     return waits
 
 

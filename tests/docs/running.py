@@ -31,6 +31,7 @@ from tabcontam.tables.table import load_table
 from tests.docs.blocks import Block, Command
 from tests.docs.made import ROOT
 from tests.loopback import LoopbackServer
+from tests.loopback_batches import BatchServer
 from tests.made_tables import ships
 from tests.replay.made import record, row_record, written
 
@@ -244,5 +245,5 @@ def _patch(path: Path, diff: str) -> None:
 @contextlib.contextmanager
 def served() -> Iterator[Servers]:
     """Servers that have every LLM of the docs, and answer without knowing anything."""
-    with LoopbackServer(lambda body: "unknown", HOSTED) as hosted, LoopbackServer(lambda body: "unknown", OWN) as own:
+    with BatchServer(lambda body: "unknown", HOSTED) as hosted, LoopbackServer(lambda body: "unknown", OWN) as own:
         yield Servers(hosted, own)

@@ -370,6 +370,37 @@ def test_why_an_llm_ended_is_a_line_that_names_it(lines: Lines) -> None:
     assert said(lines) == ["openai:a: the quota is exhausted", "gemini:b: the key is wrong"]
 
 
+def test_a_batch_is_a_line_where_there_is_news_of_it_and_seldom_else(lines: Lines, clock: Clock) -> None:
+    lines.at(A, "iris")
+    said(lines)
+    noon = time.mktime(time.strptime("2026-11-21 12:00", "%Y-%m-%d %H:%M"))
+    lines.batch(A, "batch_1", noon, 0, 140)
+    assert said(lines) == ["openai:a: batch batch_1: 0/140 done since 21 November, 12:00"]
+    for _ in range(20):
+        clock.now += 20
+        lines.batch(A, "batch_1", noon, 0, 140)
+        lines.waits(B, "429", 1)
+    assert not [line for line in said(lines) if "openai:a" in line]
+    clock.now += 600
+    lines.batch(A, "batch_1", noon, 0, 140)
+    lines.batch(A, "batch_2", noon, 7, 60)
+    assert said(lines) == [
+        "openai:a: batch batch_1: 0/140 done since 21 November, 12:00",
+        "openai:a: 2 batches: 7/200 done since 21 November, 12:00",
+    ]
+    lines.batch_ended(A, "batch_1")
+    lines.batch_ended(A, "batch_2")
+    clock.now += 60
+    answer(lines, clock, A, 1, 1)
+    assert said(lines)[-1].startswith("openai:a iris: 1/100 answered")
+
+
+def test_a_batch_stands_in_the_row_of_its_llm(bar: Bar, clock: Clock) -> None:
+    bar.at(A, "iris")
+    bar.batch(A, "batch_1", time.time(), 3, 140)
+    assert re.search(r"0/100  batch batch_1: 3/140 done since \d\d:\d\d$", bar.frame(100)[0].plain)
+
+
 def test_many_llms_are_lines_and_a_count_without_a_terminal_too(clock: Clock) -> None:
     lines = Lines(io.StringIO(), clock)
     lines.begin({f"x:{number}": 10 for number in range(10)})

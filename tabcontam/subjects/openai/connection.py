@@ -6,7 +6,7 @@ Requests go through `client.post`, which takes a body as it is: `create` would w
 import json
 import re
 import ssl
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -16,7 +16,7 @@ from tabcontam.subjects.base import TransientError
 from tabcontam.subjects.openai.errors import Problem
 
 if TYPE_CHECKING:
-    from openai import APIConnectionError, AsyncOpenAI
+    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
 
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 10.0
@@ -124,6 +124,36 @@ async def post(clients: Clients, path: str, body: Mapping[str, Any]) -> object:
         return await _read(client.post(path, body=body, cast_to=object, options=RAW))
 
 
+async def get(clients: Clients, path: str, query: Mapping[str, str] | None = None) -> object:
+    """Ask for what stands there. Raises as `post` does."""
+    options: Any = {**RAW, "params": dict(query or {})}
+    with clients.borrowed() as client:
+        return await _read(client.get(path, cast_to=object, options=options))
+
+
+async def upload(clients: Clients, name: str, content: bytes) -> object:
+    """Send the file of a batch. Raises as `post` does."""
+    with clients.borrowed() as client:
+        return await _read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
+
+
+async def download(clients: Clients, file: str) -> AsyncIterator[bytes]:
+    """The content of a file, as it comes. Raises as `post` does."""
+    from openai import APIConnectionError, APIStatusError
+
+    with clients.borrowed() as client:
+        try:
+            async with client.files.with_streaming_response.content(file) as response:
+                async for chunk in response.iter_bytes():
+                    yield chunk
+        except APIStatusError as error:
+            raise NoAnswer(_problem(error)) from None
+        except APIConnectionError as error:
+            raise _broken(error) from None
+        except Exception as error:  # a connection that breaks on the way is httpx's, or its successor's
+            raise TransientError(f"the file broke off ({error or type(error).__name__})", "cut connection") from None
+
+
 async def listing(clients: Clients) -> object:
     """The server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
     with clients.borrowed() as client:
@@ -141,8 +171,7 @@ async def _read(call: Awaitable[Any]) -> object:
     try:
         raw = await call
     except APIStatusError as error:
-        headers = {name.lower(): value for name, value in error.response.headers.items()}
-        raise NoAnswer(Problem(error.status_code, error.body, headers)) from None
+        raise NoAnswer(_problem(error)) from None
     except APIConnectionError as error:
         raise _broken(error) from None
     except UnicodeEncodeError:
@@ -153,6 +182,10 @@ async def _read(call: Awaitable[Any]) -> object:
         return json.loads(raw.content)
     except (ValueError, RecursionError):
         raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+
+
+def _problem(error: "APIStatusError") -> Problem:
+    return Problem(error.status_code, error.body, {name.lower(): text for name, text in error.response.headers.items()})
 
 
 def _broken(error: "APIConnectionError") -> TransientError:

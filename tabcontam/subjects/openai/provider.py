@@ -7,16 +7,18 @@ without it. A key goes to one address only.
 
 import asyncio
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
+from tabcontam.subjects.batches import Sent, failed
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
+from tabcontam.subjects.openai.batch import PATHS, OpenAIBatches
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
@@ -36,7 +38,6 @@ from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 from tabcontam.subjects.services import Service, service_at
 
-PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
 READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
 MOST_FAULTS = 3  # of a server while it has not scored a text yet
@@ -114,7 +115,7 @@ class OpenAIModel(ServedModel):
 
     async def connect(self) -> None:
         """Ask once for the list of models. Raises `UsageError` if nobody answers, the key or the model is not taken."""
-        clients = self._connections()
+        clients = self.clients()
         try:
             self._recognize(await listing(clients))
         except NoAnswer as error:
@@ -174,6 +175,43 @@ class OpenAIModel(ServedModel):
                     return await self._found_out(request)
         return await self._scored(request, self._way)
 
+    @property
+    def batches(self) -> OpenAIBatches | None:
+        """OpenAI's own batch API; other servers that speak its protocol have none."""
+        return OpenAIBatches(self) if self._own else None
+
+    def written(self, request: Request) -> dict[str, Any]:
+        """The body of a request, in words that the model takes as far as is known."""
+        return {"model": self.model, **self._habits.arguments(self.form, request)}
+
+    def reply_in_batch(self, body: object, request: Request, sent: Sent) -> tuple[Reply, bool]:
+        """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
+        if problem := hidden_error(body):
+            return self.turned_down_in_batch(problem, request, sent)
+        try:
+            answer = READERS[sent.form](body)
+        except ValueError as error:
+            return failed(self._line(str(error))), True
+        if answer.finish == "error":
+            return failed("the server broke off with an error"), True
+        self._learn(replace(Habits(), thinks=answer.cut and answer.thought))
+        stop = () if sent.form is Form.CHAT else request.prompt.stop
+        cramped = not sent.allowance and answer.cut and answer.thought
+        return replace(self._reply(answer, stop), usage=answer.usage), cramped
+
+    def turned_down_in_batch(self, problem: Problem, request: Request, sent: Sent) -> tuple[Reply, bool]:
+        """The reply to a request of a batch that was not taken, and whether it may be taken as it is written now."""
+        plain = Habits().arguments(sent.form, request)
+        if adapted := self._habits.adapted(problem, sent.form, request, plain):
+            self._learn(adapted)
+            return failed(self._line(problem.line)), True
+        if concern(problem) is Concern.PASSING:
+            return failed(self._line(problem.line)), True
+        try:
+            return self._turned_down(problem), False
+        except FatalError as error:
+            return failed(str(error)), False
+
     async def close(self) -> None:
         """Close the connections."""
         clients, self._clients = self._clients, None
@@ -196,9 +234,12 @@ class OpenAIModel(ServedModel):
 
     async def _send(self, form: Form, arguments: Mapping[str, Any]) -> object:
         """One request. Raises `NoAnswer` only for what concerns this request, or its form, alone."""
-        clients = self._connections()
+        return await self.called(post(self.clients(), PATHS[form], {"model": self.model, **arguments}))
+
+    async def called(self, call: Awaitable[object]) -> object:
+        """What comes back from a call of the server. Raises `NoAnswer` only for what concerns this call alone."""
         try:
-            body = await post(clients, PATHS[form], {"model": self.model, **arguments})
+            body = await call
             if problem := hidden_error(body):
                 raise NoAnswer(problem)
         except NoAnswer as error:
@@ -295,7 +336,8 @@ class OpenAIModel(ServedModel):
             reasoned=answer.thought or not text,
         )
 
-    def _connections(self) -> Clients:
+    def clients(self) -> Clients:
+        """The connections to the server, which are opened when they are first needed."""
         if self._clients is None:
             self._clients = Clients(self.address, self._key(), self._openais, self.local, self._max_connections)
         return self._clients

@@ -206,7 +206,7 @@ class TestAddress:
         monkeypatch.setenv("OPENAI_API_KEY", SECRET)
         model = OpenAIModel("gpt-4o", None)
         assert model.address == OPENAI
-        with model._connections().borrowed() as client:
+        with model.clients().borrowed() as client:
             assert str(client.base_url).rstrip("/") == OPENAI
         asyncio.run(model.close())
 

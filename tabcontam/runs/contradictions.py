@@ -1,0 +1,57 @@
+"""What of a run's options contradicts itself, or is not to be had of the LLMs that are named."""
+
+from collections.abc import Mapping, Sequence
+
+from tabcontam.asking.plan import Options, Subject
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.subjects.missing import MissingModel
+from tabcontam.subjects.prices import Price, price_of
+from tabcontam.verdicts.rules import PAPER
+from tabcontam.verdicts.wording import phrase
+
+BATCHING = ("openai:NAME",)  # how LLMs are written whose makers have a batch API
+
+
+def check_options(options: Options) -> None:
+    """Raises `UsageError` for what contradicts asking until a table is decided, or asking in batches."""
+    if options.batch and (options.until_decided or options.stop_at_first):
+        other = option("until_decided" if options.until_decided else "stop_at_first")
+        raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")
+    if options.until_decided and options.rules == PAPER:
+        raise UsageError(
+            f"{option('until_decided')} decides by the calibrated rules; leave {option('rules', PAPER)} out"
+        )
+    if options.until_decided and options.queries == PAPER:
+        raise UsageError(
+            f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
+            f"or add {option('marks', PAPER)}"
+        )
+
+
+def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:
+    """A line on the LLMs that have no batch API and are asked at once, if there are such.
+
+    Raises `UsageError` where no LLM has one. What joins the run as a control is asked at once as always.
+    """
+    asked = [subject.model for subject in subjects if not subject.joined]
+    there = [model for model in asked if not isinstance(model, MissingModel)]
+    without = [model.spec for model in there if model.batches is None]
+    have = "has" if len(without) == 1 else "have"
+    if without and len(without) == len(there):
+        raise UsageError(
+            f"{option_name('batch')}: {phrase(without)} {have} no batch API; leave {option('batch')} out, or name an "
+            f"LLM at the address of a maker that has one ({', '.join(BATCHING)})"
+        )
+    line = f"{option_name('batch')}: {phrase(without)} {have} no batch API: asked at once, at the full price"
+    return (line,) if without else ()
+
+
+def check_prices(subjects: Sequence[Subject], prices: Mapping[str, Price]) -> None:
+    """Raises `UsageError` for an LLM whose cost cannot be bounded."""
+    for subject in subjects:
+        model = subject.model
+        if model.identity and price_of(model.identity, model.local, prices) is None:
+            raise UsageError(
+                f"{option_name('max_cost')}: no price is known for {model.spec}; "
+                f"give it in a file behind {option('prices')}"
+            )

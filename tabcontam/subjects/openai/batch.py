@@ -1,0 +1,164 @@
+"""OpenAI's batch API: a file of requests goes up, a file of replies comes down within a day.
+
+As of 23 November 2026 (https://developers.openai.com/api/docs/guides/batch): half the price; at most 50,000 requests
+and 200 MB a batch; one model and one form a batch; at a time no more tokens than the account's tier allows. What a
+batch has no time for within 24 hours expires, and is not charged.
+"""
+
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from tabcontam.evidence.questions import Reply
+from tabcontam.subjects.base import FatalError, Form, Request, TransientError
+from tabcontam.subjects.batches import MARK, Batches, Result, Sent, Standing, as_line, checked, failed, json_lines
+from tabcontam.subjects.openai.connection import NoAnswer, download, get, post, upload
+from tabcontam.subjects.openai.errors import NOT_THERE, Problem
+from tabcontam.subjects.openai.replies import at, tokens_at
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.openai.provider import OpenAIModel
+
+PATHS = {Form.CHAT: "/chat/completions", Form.COMPLETION: "/completions"}
+ENDED = {
+    "completed": "",
+    "expired": "the batch expired before it was answered",
+    "cancelled": "the batch was cancelled before it was answered",
+    "failed": "the batch failed",
+}
+FULL = "token_limit_exceeded"  # why a batch failed for which too many tokens wait already
+GONE = "the batch is not there any more"
+PAGE = 100  # batches of a page of their list
+SKEW = 3600.0  # seconds by which two clocks may differ
+
+
+class OpenAIBatches(Batches):
+    """The batches of one model at OpenAI's own address."""
+
+    service = "OpenAI"
+    most_requests = 50_000
+    most_bytes = 100_000_000  # half of what a file may be: it is held in memory
+
+    def __init__(self, model: "OpenAIModel") -> None:
+        self._model = model
+
+    @property
+    def sent(self) -> Sent:
+        """How a request would be written now."""
+        return Sent(self._model.form, self._model.allowance)
+
+    def written(self, name: str, request: Request) -> bytes:
+        """One request as it stands in a batch's file."""
+        path, body = self._path, self._model.written(request)
+        return as_line({"custom_id": name, "method": "POST", "url": path, "body": body})
+
+    async def submit(self, requests: Sequence[bytes], mark: str) -> str:
+        """Send the file, and the order to work through it."""
+        clients = self._model.clients()
+        content = b"".join(request + b"\n" for request in requests)
+        file = checked(at(await self._asked(upload(clients, f"{MARK}-{mark}.jsonl", content)), "id"))
+        order = {
+            "input_file_id": file,
+            "endpoint": self._path,
+            "completion_window": "24h",
+            "metadata": {MARK: mark},
+        }
+        return checked(at(await self._asked(post(clients, "/batches", order)), "id"))
+
+    async def find(self, mark: str, since: float, names: Sequence[str]) -> str | None:
+        """Look through the list of batches, the newest first, for one with this mark."""
+        after = ""
+        while True:
+            query = {"limit": str(PAGE), **({"after": after} if after else {})}
+            page = await self._asked(get(self._model.clients(), "/batches", query))
+            found = at(page, "data")
+            batches = [batch for batch in (found if isinstance(found, list) else []) if isinstance(batch, dict)]
+            for batch in batches:
+                if at(batch, "metadata", MARK) == mark:
+                    return checked(batch.get("id"))
+            last = batches[-1] if batches else {}
+            made = last.get("created_at")
+            older = isinstance(made, int | float) and made < since - SKEW
+            if older or at(page, "has_more") is not True or checked(last.get("id")) == after:
+                return None
+            after = checked(last.get("id"))
+
+    async def standing(self, batch: str) -> Standing:
+        """How far a batch is, by its status and its counts."""
+        return _standing(await self._batch(batch))
+
+    async def results(self, batch: str) -> AsyncIterator[Result]:
+        """What its two files hold: one of replies, one of errors."""
+        held = await self._batch(batch)
+        for name in ("output_file_id", "error_file_id"):
+            if not (file := at(held, name)):
+                continue
+            try:
+                async for line in json_lines(download(self._model.clients(), checked(file))):
+                    if isinstance(custom_id := line.get("custom_id"), str):
+                        yield Result(custom_id, line)
+            except NoAnswer as error:
+                if error.problem.status not in NOT_THERE:
+                    raise self._refused(error.problem) from None
+            except TransientError as error:
+                raise replace(error, text=self._model._line(error.text)) from None
+
+    def read(self, result: Result, request: Request, sent: Sent) -> tuple[Reply, bool]:
+        """The reply in a line: as if it had come by itself."""
+        response = result.content.get("response")
+        status, body = at(response, "status_code"), at(response, "body")
+        if not isinstance(status, int):
+            return failed(
+                self._model._line(_words(result.content.get("error")) or "the batch holds no reply to it")
+            ), False
+        if status >= 300 or not body:
+            return self._model.turned_down_in_batch(Problem(status, body), request, sent)
+        return self._model.reply_in_batch(body, request, sent)
+
+    def cancelling(self, batch: str) -> str:
+        """The command that cancels a batch; the key stays in its variable."""
+        model = self._model
+        return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
+
+    @property
+    def _path(self) -> str:
+        return f"/v1{PATHS[self._model.form]}"
+
+    async def _batch(self, batch: str) -> Mapping[str, Any] | None:
+        """What is said of a batch; None where it is not there any more."""
+        try:
+            found = await self._model.called(get(self._model.clients(), f"/batches/{batch}"))
+        except NoAnswer as error:
+            if error.problem.status not in NOT_THERE:
+                raise self._refused(error.problem) from None
+            return None
+        return found if isinstance(found, dict) else {}
+
+    async def _asked(self, call: Awaitable[object]) -> object:
+        try:
+            return await self._model.called(call)
+        except NoAnswer as error:
+            raise self._refused(error.problem) from None
+
+    def _refused(self, problem: Problem) -> FatalError:
+        return FatalError(self._model._line(f"{self.service} takes no batch of {self._model.model}: {problem.line}"))
+
+
+def _standing(batch: Mapping[str, Any] | None) -> Standing:
+    if batch is None:
+        return Standing(ended=True, reason=GONE)
+    status = batch.get("status")
+    done, failures, of = (tokens_at(batch, "request_counts", name) or 0 for name in ("completed", "failed", "total"))
+    if status not in ENDED:
+        return Standing(ended=False, done=done + failures, of=of)
+    first = at(batch, "errors", "data", 0)
+    why = _words(first)
+    reason = f"{ENDED[status]}{why and ': '}{why}"[:300]
+    crowded = status == "failed" and at(first, "code") == FULL
+    return Standing(ended=True, done=done + failures, of=of, reason=reason, crowded=crowded)
+
+
+def _words(error: object) -> str:
+    """What an error of a batch, or of one of its requests, says."""
+    found = [at(error, name) for name in ("code", "message")]
+    return ": ".join(word for word in found if isinstance(word, str) and word)
