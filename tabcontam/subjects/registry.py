@@ -32,6 +32,7 @@ LINES = (
     "tabcontam.subjects.openai.provider:PROVIDER",
     "tabcontam.subjects.ollama.provider:PROVIDER",
     "tabcontam.subjects.gemini.provider:PROVIDER",
+    "tabcontam.subjects.gemini.vertex:PROVIDER",
     "tabcontam.subjects.anthropic.provider:PROVIDER",
     "tabcontam.subjects.azure.provider:PROVIDER",
     "tabcontam.subjects.bedrock.provider:PROVIDER",

@@ -38,13 +38,8 @@ from tests.replay.made import record, row_record, written
 HOSTED = ("gpt-4o-2024-08-06",)
 OWN = ("llama3:latest", "tidal:8b", "NAME")
 VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
-STAND_INS = (
-    "anthropic",
-    "azure",
-    "bedrock",
-    "gemini",
-    "hf",
-)  # they need a key or weights: a simulated answerer takes their place
+# They need a key, a login or weights: a simulated answerer takes their place.
+STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "hf")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1")}
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
@@ -52,7 +47,7 @@ PLUGIN = "tabcontam.pytest_plugin"
 GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)
 TABCONTAM = ["python", "-m", "tabcontam"]
 # Commands that cannot be run in a test. What can be seen of them without running is checked.
-NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve")
+NOT_RUN = ("make", "pip install", "ollama pull", "vllm serve", "gcloud auth")
 SHELL = ("sha256sum", "wc", "cp")
 CHANGED = ("tabcontam", "datasets", "serializers", "prompts")  # of the project, what a page may change: it gets a copy
 

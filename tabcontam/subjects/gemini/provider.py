@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 GOOGLE = "https://generativelanguage.googleapis.com"
 API_VERSION = "v1beta"  # the SDK's default, which GOOGLE_GENAI_API_VERSION would change
+MODELS = "https://ai.google.dev/gemini-api/docs/models"
 CONNECT_TRIES = 3
 CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the third
 SECONDS = 300.0  # how long one request may take
@@ -55,13 +56,13 @@ REFUSALS = {
 HOPELESS = {
     r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
     r"402 |40[03] .*billing|400 .*FAILED_PRECONDITION|429 .*(prepay|spend(ing)? cap)": (
-        "wants the billing behind the key in {variable} to be in order; set it up, or add credits"
+        "wants the billing behind {key} to be in order; set it up, or add credits"
     ),
     r"429 .*(\blimit: 0\b(?!\.)|'quotaValue': '0')": (
-        "grants the key in {variable} no use of {model}; set up billing for it, or name another model"
+        "grants {key} no use of {model}; set up billing for it, or name another model"
     ),
-    r"429 .*per[ _]?day": "has spent today's quota of the key in {variable}; run the same command again tomorrow",
-    r"40[13] |400 .*API[_ ]key": "refused the key in {variable}; check the key and what it may be used for",
+    r"429 .*per[ _]?day": "has spent today's quota of {key}; run the same command again tomorrow",
+    r"40[13] |400 .*API[_ ]key": "refused {key}; check it, and what it may be used for",
     r"404 ": "does not offer {model}, or no longer does; name another model",
     r"3\d\d |405 ": "does not speak the Gemini protocol",
 }
@@ -131,15 +132,18 @@ class GeminiModel(ServedModel):
     maker = "Google"
     service = "Gemini"
     keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
+    api_version = API_VERSION
     capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.INSTRUCTIONS})
     form = Form.CHAT
 
-    def __init__(self, name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE) -> None:
+    def __init__(
+        self, name: str, *, max_connections: int = 8, spec: str = "", address: str = GOOGLE, variable: str = ""
+    ) -> None:
         parts = NAME.fullmatch(name)
         if not parts or ".." in name:
-            raise UsageError(f"bad model name {name[:100]!r}; type for example gemini:gemini-2.5-flash")
-        path = f"{parts[1] or 'models/'}{parts[2]}"
-        super().__init__(spec or f"gemini:{name}", path, address.rstrip("/"), GOOGLE)
+            raise UsageError(f"bad model name {name[:100]!r}; type for example {self.provider}:gemini-2.5-flash")
+        path = self._path(parts[1] or "models/", parts[2])
+        super().__init__(spec or f"{self.provider}:{name}", path, address.rstrip("/"), GOOGLE, variable)
         self._max_connections = max_connections
         self._habits = Habits()
         self._client: Client | None = None
@@ -231,20 +235,34 @@ class GeminiModel(ServedModel):
             from google.genai.client import DebugConfig
             from google.genai.types import HttpOptions
         except ImportError:
-            raise UsageError('gemini: needs google-genai; pip install "tabcontam[gemini]"') from None
+            raise UsageError(f'{self.provider}: needs google-genai; pip install "tabcontam[gemini]"') from None
         logging.getLogger("google_genai").addHandler(SILENT)
-        key = self._key()
+        access = self._access()
         try:
             self._http = self._transport()
             return Client(
-                api_key=key,
-                vertexai=False,
+                **access,
                 # Left out, each of these would be read from the environment; a mode may record prompts in files.
                 debug_config=DebugConfig(client_mode=None, replays_directory=None, replay_id=None),
-                http_options=HttpOptions(base_url=self.address, api_version=API_VERSION, httpx_async_client=self._http),
+                http_options=HttpOptions(
+                    base_url=self.address, api_version=self.api_version, httpx_async_client=self._http
+                ),
             )
         except Exception as error:  # a proxy, a certificate file or a setting of the SDK in the environment
             raise self._mistake(f"google-genai does not start: {error}") from None
+
+    def _path(self, kind: str, name: str) -> str:
+        """The name as the server has it: `models/` or `tunedModels/`, and the name itself."""
+        return f"{kind}{name}"
+
+    def _access(self) -> dict[str, Any]:
+        """What the SDK gets to be let in. Raises `UsageError` where there is none."""
+        return {"api_key": self._key(), "vertexai": False}
+
+    @property
+    def _lets_in(self) -> str:
+        """How messages call it."""
+        return f"the key in {self.key_variable}"
 
     def _transport(self) -> "AsyncClient":
         from httpx2 import AsyncClient, Limits, Timeout
@@ -282,11 +300,11 @@ class GeminiModel(ServedModel):
         try:
             async for entry in await client.aio.models.list(config={"page_size": 1000}):
                 if entry.name and "generateContent" in (entry.supported_actions or ["generateContent"]):
-                    names.append(entry.name.removeprefix("models/"))
+                    names.append(entry.name.rpartition("/")[2])
         except Exception:  # the list is only for the advice
             names = []
         if not names:
-            return self._mistake(f"unknown model {asked!r}; see https://ai.google.dev/gemini-api/docs/models")
+            return self._mistake(f"unknown model {asked!r}; see {MODELS}")
         return self._mistake(str(unknown("model", asked, map(self._line, names))))
 
     def _other_kind(self) -> str:
@@ -298,7 +316,7 @@ class GeminiModel(ServedModel):
         what = next((what for words, what in HOPELESS.items() if re.match(words, answered, re.I | re.S)), None)
         if what is None:
             return None
-        what = what.format(variable=self.key_variable, model=self.model.removeprefix("models/"))
+        what = what.format(key=self._lets_in, model=self.model.rpartition("/")[2])
         return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
     def _failed(self, error: Exception, usages: Sequence[Usage | None]) -> Reply:
@@ -319,6 +337,7 @@ class GeminiModel(ServedModel):
 
 def _fault(error: Exception) -> TransientError:
     """Why there was no answer, in few words; `kind` is empty where the same request would fare no better."""
+    from google.auth.exceptions import GoogleAuthError
     from google.genai.errors import APIError
     from httpx2 import ConnectError, ConnectTimeout, DecodingError, ProxyError, RequestError, TimeoutException
 
@@ -328,6 +347,8 @@ def _fault(error: Exception) -> TransientError:
             text, kind = f"HTTP {code}{detail and ': '}{detail}", str(code) if code in PASSING or code >= 500 else ""
             crowded, sent = code in CROWDED, code not in NOT_WORKED_ON
             return TransientError(text, kind, _wanted(error), crowded=crowded, sent=sent)
+        case GoogleAuthError():
+            return TransientError(f"the Google login cannot be renewed: {error}", "login")
         case DecodingError() | json.JSONDecodeError() | UnicodeDecodeError() | RecursionError():
             return TransientError("the reply is no JSON", "broken JSON", sent=True)
         case TimeoutException() if not isinstance(error, ConnectTimeout):

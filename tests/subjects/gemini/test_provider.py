@@ -479,7 +479,7 @@ class TestFatal:
     @pytest.mark.parametrize(
         ("response", "said"),
         [
-            (WRONG_KEY, "refused the key in TABCONTAM_API_KEY; check the key"),
+            (WRONG_KEY, "refused the key in TABCONTAM_API_KEY; check it"),
             (error(400, "API key expired. Please renew the API key."), "refused the key in"),
             (error(401, "no", "UNAUTHENTICATED"), "refused the key in"),
             (error(403, "Your API key was reported as leaked.", "PERMISSION_DENIED"), "refused the key in"),
@@ -508,7 +508,7 @@ class TestFatal:
         with GeminiServer(lambda body: WRONG_KEY) as server:
             monkeypatch.setattr(provider, "GOOGLE", server.url)
             raised = str(trouble(opened(server), FatalError))
-        assert raised.startswith("Google refused the key in GEMINI_API_KEY; check the key")
+        assert raised.startswith("Google refused the key in GEMINI_API_KEY; check it")
 
     @pytest.mark.parametrize("limit", ["limit: 0.5", "limit: 10", "limit: 20, please check your plan and billing"])
     def test_a_small_quota_is_not_the_end(self, limit: str) -> None:
