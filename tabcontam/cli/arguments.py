@@ -125,6 +125,13 @@ def _add_report(command: argparse.ArgumentParser) -> None:
         "--format", choices=FORMATS, help="write one document instead of a folder (svg and pdf are plots)"
     )
     command.add_argument(
+        "--redact",
+        action="store_true",
+        help="make it fit to be published: of tables that are private, or whose licence is not open, verdicts and "
+        "numbers alone; commands, folders and addresses are left out",
+    )
+    command.add_argument("--redact-all", action="store_true", help="the same, for every table")
+    command.add_argument(
         "--methods",
         action="store_true",
         help="with --format markdown or latex: the paragraphs for a paper's methods section alone, filled in",

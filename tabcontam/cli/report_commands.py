@@ -31,18 +31,30 @@ def report(options: argparse.Namespace) -> None:
         if last is None:
             raise UsageError("report needs the folder of a run, its --out, or several; see report --help")
         options.runs = [last]
+    redacting = options.redact or options.redact_all
     if options.format:
         if options.json:
             raise UsageError("--json prints results.json; leave it or --format out")
         if options.open:
             raise UsageError(f"--open shows the pages, which --format {options.format} does not write; leave one out")
-        _write_format(options, load_all(options.runs, options.family_over))
+        results = load_all(options.runs, options.family_over)
+        if redacting:
+            from tabcontam.report.redaction import redacted
+
+            results, _ = redacted(results, options.redact_all)
+        _write_format(options, results)
         return
     if options.methods or options.width:
         named = "--methods" if options.methods else "--width"
         raise UsageError(f"{named} says how one document is written; add --format, as --format latex")
     out = options.out or new_folder(datetime.now())
-    results = merge(options.runs, out, options.family_over)
+    if redacting:
+        from tabcontam.runs.redacted import KEY, redact
+
+        results = redact(options.runs, out, options.redact_all, options.family_over)
+        print(f"the key of {out} is {out}{KEY}: keep it, and do not publish it", file=sys.stderr)
+    else:
+        results = merge(options.runs, out, options.family_over)
     print_results(results, out, options)
     summarize(results)
     if options.open:

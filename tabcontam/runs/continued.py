@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS
 from tabcontam.errors import UsageError, option
-from tabcontam.runs.folder import load
+from tabcontam.runs.folder import load, load_whole
 from tabcontam.verdicts.facts import asked_queries, turns_in_words
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
@@ -20,7 +20,7 @@ def check_same_run(folder: Path, run: "Run") -> None:
     """A folder is continued by a run that has all of its cells: others would vanish from its report."""
     if not (folder / RESULTS).exists():
         return
-    held = load(folder)
+    held = load_whole(folder)
     if held.run.seed != run.order.options.seed:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with {option('out')}")
     if held.run.version != __version__:

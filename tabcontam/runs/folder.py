@@ -70,14 +70,22 @@ def record(folder: Path, found: RunResults, shown: RunResults | None = None, run
     Returns the results with their comparisons, which need the trials; `runs` are the cells that two of its runs have.
     Raises `UsageError`.
     """
+    trials = shown_lines(folder, found.cells)
+    compared = comparisons(found.run, found.cells, trials, runs)
+    found = replace(found, comparisons=compared)
+    write_report(folder, found, found if shown is None else replace(shown, comparisons=compared), trials)
+    return found
+
+
+def write_report(folder: Path, found: RunResults, shown: RunResults, trials: Sequence[Line]) -> None:
+    """Write what is made of results and of these trials beside trials.jsonl; the pages show `shown`.
+
+    Raises `UsageError`.
+    """
     from tabcontam.report.html import render_pages
     from tabcontam.report.junit import render_junit
     from tabcontam.report.recalled import render_recalled
 
-    trials = shown_lines(folder, found.cells)
-    compared = comparisons(found.run, found.cells, trials, runs)
-    found = replace(found, comparisons=compared)
-    shown = found if shown is None else replace(shown, comparisons=compared)
     try:
         replace_file(folder / RESULTS, as_json(found))
         replace_file(folder / JUNIT, render_junit(found))
@@ -94,7 +102,6 @@ def record(folder: Path, found: RunResults, shown: RunResults | None = None, run
             f"cannot write the report to {folder}: {error.strerror}; the answers are in {folder / TRIALS}: "
             f"make room and run python -m tabcontam rescore {folder}"
         ) from error
-    return found
 
 
 def load(folder: Path) -> RunResults:
@@ -105,6 +112,14 @@ def load(folder: Path) -> RunResults:
     lacking = [name for name in ("seconds", "alpha", "level") if getattr(found.run, name) is None]
     if lacking:
         raise UsageError(f"{folder / RESULTS}: the run lacks {', '.join(lacking)}; {ANEW}")
+    return found
+
+
+def load_whole(folder: Path) -> RunResults:
+    """The same of a run that has its prompts and answers, as what is published may not. Raises `UsageError`."""
+    found = load(folder)
+    if found.run.redacted is not None:
+        raise UsageError(f"{folder} is a published report without prompts and answers; give the run's own folder")
     return found
 
 
@@ -155,7 +170,7 @@ def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
 
 def rescore(folder: Path, rules: str | None) -> RunResults:
     """Judge a past run again from its trials, and record it. Raises `UsageError`."""
-    past = load(folder)
+    past = load_whole(folder)
     if rules == PAPER and past.run.until_decided is not None:
         turns = "was asked until each table was decided, which the paper's rules cannot judge"
         raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
@@ -241,7 +256,7 @@ def _merged(folders: Sequence[Path], over: Over | None) -> tuple[RunResults, lis
 
     Raises `UsageError`.
     """
-    parts = [load(folder) for folder in folders]
+    parts = [load_whole(folder) for folder in folders]
     cells: dict[Key, Result] = {}
     lines: dict[Key, Line] = {}
     trials = [last_lines(folder, part.cells) for folder, part in zip(folders, parts, strict=True)]

@@ -25,14 +25,15 @@ class LastRun:
 
 
 def last_run() -> LastRun:
-    """The newest run under `reports/`, finished or not, or a report that was made of several; no recorded answers.
+    """The newest run under `reports/`, finished or not, or a report that was made of several; no recorded answers, and
+    no report that was redacted.
 
     Raises `UsageError` where there is none, and where the newest cannot be read: an older one is not what is meant.
     """
     written = [(path.stat().st_mtime, path.parent) for path in REPORTS.glob(f"*/{RESULTS}")]
     for moment, folder in sorted(written, reverse=True):
         run = read_results(folder).run
-        if not run.recorded:
+        if not run.recorded and run.redacted is None:
             return LastRun(folder, max(0.0, time.time() - moment), bool(run.finished))
     raise UsageError(f"no run lies in {REPORTS}{'/' if not written else ', only recorded answers'}; give its folder")
 

@@ -14,6 +14,8 @@ from tabcontam.verdicts.checked import Amount, Count, Level, Share, Truth
 from tabcontam.verdicts.notes import Note
 from tabcontam.verdicts.rules import LLM, PAPER, Over
 
+FILE = "file"  # the edition of a user's own FILE in a published report, in place of a digest of its content
+
 
 def known_tests() -> dict[str, Facts]:
     """What is known of each test that is installed, and of that which only recorded answers have, by its id."""
@@ -140,6 +142,8 @@ class DatasetFacts:
     @property
     def is_file(self) -> bool:
         """Whether it is a user's own FILE, whose edition is a digest of its content; no page describes it."""
+        if not self.sha256:
+            return self.edition.partition(" ")[0] == FILE
         return bool(self.edition) and self.sha256.startswith(self.edition)
 
     @property
@@ -162,7 +166,7 @@ class KnownFacts:
     """The tables of the run that have its columns."""
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.rows:,} rows, sha256 {self.sha256[:8]})"
+        return f"{self.name} ({self.rows:,} rows{self.sha256 and f', sha256 {self.sha256[:8]}'})"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -276,6 +280,8 @@ class RunFacts:
     """The prompt sets of the run; empty in results that were made before there were several."""
     runs: tuple[MergedRun, ...] = ()
     """What was merged, in order."""
+    redacted: tuple[str, ...] | None = None
+    """Of a published report: the tables of which no cell, prompt or answer is shown; null in a run's own folder."""
     notes: tuple[Note, ...] = ()
     """What a reader must know of merged runs."""
     finished: Truth = True

@@ -1,0 +1,283 @@
+"""A run's results as they can be published: of a table that may not be shown there are verdicts and numbers alone.
+
+What is kept of such a table is chosen, never what is left out: fields of words are written anew from its numbers, and a
+column is called by its place. So a new field of results shows nothing of a table before somebody lets it.
+"""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TypeVar
+
+from tabcontam.evidence.base import UNDECIDED, Verdict
+from tabcontam.evidence.registry import built_in_tests
+from tabcontam.report.sentences import ONE_COLUMN, REMEMBERING, UNDECIDED_BECAUSE
+from tabcontam.tables.cards import Card, all_cards
+from tabcontam.verdicts.cells import InTable, Result, TableVerdict
+from tabcontam.verdicts.facts import FILE, DatasetFacts, KnownFacts, LlmFacts, RunFacts
+from tabcontam.verdicts.notes import Note, NoteKind
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.wording import phrase, rounded
+
+# Licences under which rows may be published as they are. In doubt a table is redacted: a licence that asks for more
+# than its name, one that binds whoever publishes an extract, and one with a remark are not here.
+OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
+SAID = {"expected_hits": "{} by guessing", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}  # in a sentence
+LEFT_OUT = "left out"  # in place of a word that somebody else chose
+Part = TypeVar("Part", bound=InTable)
+TableId = tuple[str, str]  # the name and the edition of a dataset
+
+
+def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
+    """The tables of a run whose cells may not be published: all that no card calls public under an open licence, by the
+    content of their file, and all that were asked about beside a known file which is not open."""
+    cards = all_cards().values()
+    closed = {name for file in run.known if not _open(file.sha256, cards) for name in file.datasets}
+    return frozenset(
+        (one.name, one.edition)
+        for one in run.datasets
+        if everything or one.name in closed or not _open(one.sha256, [card for card in cards if card.name == one.name])
+    )
+
+
+def _open(sha256: str, cards: Iterable[Card]) -> bool:
+    return any(
+        card.public and card.licence in OPEN and sha256 in {edition.sha256 for edition in card.editions}
+        for card in cards
+    )
+
+
+def redacted(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
+    """The results without what may not be published, and what was left out of them."""
+    done = Redaction(view.run, restricted(view.run, everything))
+    return done.results(view), done
+
+
+@dataclass(frozen=True)
+class Redaction:
+    """What is left out of a run, and how its names are written instead."""
+
+    run: RunFacts
+    tables: frozenset[TableId]
+
+    def hides(self, dataset: str, edition: str | None) -> bool:
+        """Whether a table, by its names in the run, is one that may not be shown."""
+        return (dataset, edition or "") in self.tables
+
+    @cached_property
+    def llms(self) -> Mapping[str, str]:
+        """The name of each LLM: without addresses and folders."""
+        return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references))
+
+    @cached_property
+    def editions(self) -> Mapping[TableId, str]:
+        """The edition of each table; that of a private one is no piece of its hash."""
+        shipped = {(card.name, one.sha256) for card in all_cards().values() if not card.source for one in card.editions}
+        private = [one for one in self.run.datasets if (one.name, one.sha256) not in shipped]
+        number = {(one.name, one.edition): place for place, one in enumerate(private)}
+        first = {one.name: number[one.name, one.edition] for one in reversed(private)}
+        return {
+            table: FILE + (f" {place - first[table[0]] + 1}" if place > first[table[0]] else "")
+            for table, place in number.items()
+            if table in self.tables
+        }
+
+    def columns(self, table: TableId, groups: Iterable[str]) -> dict[str, str]:
+        """What each column of a table is called, and what each of these groups of columns that count as one."""
+        features = {name: f"column {place}" for name, place in self._features.get(table, {}).items()}
+        groups = sorted({group for group in groups if group and group not in features})
+        return features | {group: f"columns of entity {place}" for place, group in enumerate(groups, start=1)}
+
+    @cached_property
+    def _features(self) -> Mapping[TableId, Mapping[str, int]]:
+        return {
+            (one.name, one.edition): {name: place for place, name in enumerate(one.features, start=1)}
+            for one in self.run.datasets
+        }
+
+    def results(self, view: RunResults) -> RunResults:
+        """The results as they can be published."""
+        groups: dict[TableId, set[str]] = {}
+        for cell in view.cells:
+            found = groups.setdefault((cell.dataset, cell.edition or ""), set())
+            found |= {*cell.columns, *cell.without, *cell.bets, *filter(None, [cell.rests_on])}
+        for table in view.tables:
+            found = groups.setdefault((table.dataset, table.edition or ""), set())
+            found |= set(filter(None, [table.rests_on, *(family.without for family in table.families)]))
+        names = {table: self.columns(table, found) for table, found in groups.items()}
+        return replace(
+            view,
+            run=self._run(view.run),
+            cells=tuple(self._cell(cell, names) for cell in view.cells),
+            tables=tuple(self._table(table, names) for table in view.tables),
+            ranking=tuple(replace(rank, llm=self.llm(rank.llm)) for rank in view.ranking),
+            comparisons=tuple(
+                replace(
+                    self._named(one),
+                    first=self._side(one.first),
+                    second=self._side(one.second),
+                )
+                for one in view.comparisons
+            ),
+        )
+
+    def llm(self, name: str) -> str:
+        """What an LLM is called."""
+        return self.llms.get(name, name)
+
+    def edition(self, dataset: str, edition: str | None) -> str | None:
+        """What the edition of a table is called."""
+        return self.editions.get((dataset, edition or ""), edition)
+
+    def _named(self, part: Part) -> Part:
+        """A part of the results by the names of the published ones."""
+        return replace(part, llm=self.llm(part.llm), edition=self.edition(part.dataset, part.edition))
+
+    def _side(self, name: str) -> str:
+        """One side of a comparison: a merged run by its number, an LLM by its name."""
+        return self._folders.get(name) or self.llm(name)
+
+    @cached_property
+    def _folders(self) -> Mapping[str, str]:
+        return {run.folder: f"run {number}" for number, run in enumerate(self.run.runs, start=1)}
+
+    def _cell(self, cell: Result, names: Mapping[TableId, Mapping[str, str]]) -> Result:
+        cell = replace(cell, reference=cell.reference and self.llm(cell.reference))
+        if not self.hides(cell.dataset, cell.edition):
+            return self._named(cell)
+        column = names[cell.dataset, cell.edition or ""]
+        rests_on = cell.rests_on and column[cell.rests_on]
+        own = cell.test in {test.id for test in built_in_tests()}  # the words of another package may quote the table
+        statistic = cell.statistic if own or cell.statistic is None else replace(cell.statistic, name=LEFT_OUT)
+        return replace(
+            self._named(cell),
+            source=None,
+            lacks=cell.lacks if own else cell.lacks and LEFT_OUT,
+            statistic=statistic,
+            null=cell.null if own else None,
+            interval_of=cell.interval_of if own else None,
+            columns={column[name]: bits for name, bits in cell.columns.items()},
+            without={column[name]: value for name, value in cell.without.items()},
+            bets={name and column[name]: won for name, won in cell.bets.items()},
+            rests_on=rests_on,
+            reason=_reason(cell.verdict, cell.detectable_share, rests_on),
+            sentence=_sentence(cell),
+            not_averaged=cell.not_averaged and "nobody could know its answers",
+        )
+
+    def _table(self, table: TableVerdict, names: Mapping[TableId, Mapping[str, str]]) -> TableVerdict:
+        if not self.hides(table.dataset, table.edition):
+            return self._named(table)
+        column = names[table.dataset, table.edition or ""]
+        rests_on = table.rests_on and column[table.rests_on]
+        families = tuple(replace(one, without=one.without and column[one.without]) for one in table.families)
+        found = None if table.p_value is None else f"the row tests together: p = {rounded('p_value', table.p_value)}"
+        reason = _reason(table.verdict, table.detectable_share, rests_on) or found or table.outcome
+        return replace(self._named(table), families=families, rests_on=rests_on, reason=reason)
+
+    def _run(self, run: RunFacts) -> RunFacts:
+        known = tuple(_known(file) for file in run.known)
+        return replace(
+            run,
+            command="",
+            llms=tuple(self._llm(llm) for llm in run.llms),
+            references=tuple(self._llm(llm) for llm in run.references),
+            catalogue={self.llm(name): entry for name, entry in run.catalogue.items()},
+            known=known,
+            datasets=tuple(self._dataset(one) for one in run.datasets),
+            durations=tuple(self._named(one) for one in run.durations),
+            runs=tuple(replace(one, folder=self._folders[one.folder], command=None) for one in run.runs),
+            notes=(*map(self._note, run.notes), self._what),
+            redacted=tuple(sorted({name for name, _ in self.tables})),
+        )
+
+    def _llm(self, llm: LlmFacts) -> LlmFacts:
+        stands_for = _without_place(llm.stands_for)
+        return replace(
+            llm,
+            spec=self.llm(llm.spec),
+            resolved=stands_for or self.llm(llm.spec),
+            stands_for=stands_for,
+            ended=llm.ended and "it ended early",  # the words of a server may quote what it was sent
+        )
+
+    def _dataset(self, one: DatasetFacts) -> DatasetFacts:
+        if not self.hides(one.name, one.edition):
+            return one
+        edition = self.edition(one.name, one.edition) or ""
+        features = tuple(f"column {place}" for place in range(1, len(one.features) + 1))
+        sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
+        return replace(one, edition=edition, sha256=sha256, features=features, order=None)
+
+    def _note(self, note: Note) -> Note:
+        """A note of merged runs, by the names that are published."""
+        if note.kind in (NoteKind.KNOWN, NoteKind.REFERENCE):
+            what = "rows that may be known" if note.kind is NoteKind.KNOWN else "references"
+            return replace(note, text=f"the runs have different {what}")
+        text = note.text
+        editions = {edition: name for (_, edition), name in self.editions.items() if edition}
+        for old, new in sorted({**editions, **self._folders}.items(), key=lambda one: -len(one[0])):
+            text = text.replace(old, new)
+        return replace(note, text=text)
+
+    @property
+    def _what(self) -> Note:
+        names = sorted({name for name, _ in self.tables})
+        if not names:
+            return Note(NoteKind.REDACTED, "commands, folders and addresses are left out")
+        text = f"of {phrase(names)} verdicts and numbers are shown, no cell, prompt or answer; columns are numbered"
+        return Note(NoteKind.REDACTED, text)
+
+
+def _reason(verdict: Verdict | None, share: float | None, rests_on: str | None) -> str | None:
+    """Why there is no finding, from what is published of it."""
+    if rests_on:
+        return f"{ONE_COLUMN}, {rests_on}"
+    if verdict in UNDECIDED:
+        return UNDECIDED_BECAUSE[verdict]
+    if verdict is Verdict.NOT_DETECTED and share is not None:
+        return REMEMBERING.format(rounded("detectable_share", share))
+    return None
+
+
+def _sentence(cell: Result) -> str | None:
+    """What was found, from the numbers of the cell."""
+    if cell.verdict in UNDECIDED or not cell.queries:
+        return None
+    bet = "e_value" if cell.sequential else ""
+    told = [f"{cell.hits} right in {cell.answered} answers"] if cell.hits is not None else []
+    told += [f"score {cell.score:.2f}"] if cell.verdict is None and cell.score is not None else []
+    told += [words.format(rounded(key, cell.numbers[key])) for key, words in SAID.items() if key in cell.numbers]
+    told += [f"E = {rounded(bet, cell.numbers[bet])}"] if bet in cell.numbers else []
+    return ", ".join(told) or None
+
+
+def _known(file: KnownFacts) -> KnownFacts:
+    return file if _open(file.sha256, all_cards().values()) else replace(file, name="a known file", sha256="")
+
+
+def _without_place(spec: str) -> str:
+    """An LLM without the address or the folder where it lies: `hf:mine` for `hf:/home/me/mine`.
+
+    >>> _without_place("openai:NAME@http://10.0.0.7:8000/v1"), _without_place("hf:org/name")
+    ('openai:NAME', 'hf:org/name')
+    """
+    provider, colon, model = re.sub(r"@https?:.*", "", spec, flags=re.DOTALL).partition(":")
+    parts = [part for part in re.split(r"[/\\]", model) if part]
+    lies = model.startswith(("/", ".", "~")) or "\\" in model or len(parts) > 2
+    return f"{provider}{colon}{parts[-1] if lies and parts else model}"
+
+
+def _apart(names: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """New names for old ones, each another: a name that is taken gets a number."""
+    found: dict[str, str] = {}
+    for old, new in names:
+        taken = [name for other, name in found.items() if other != old]
+        number = next(number for number in range(1, len(taken) + 2) if _numbered(new, number) not in taken)
+        found[old] = _numbered(new, number)
+    return found
+
+
+def _numbered(name: str, number: int) -> str:
+    return name if number == 1 else f"{name} #{number}"

@@ -1,0 +1,111 @@
+"""A run's folder as it can be published: pages, results and trials without the cells of tables that may not be shown.
+
+A trial of such a table keeps what became of it, and for its prompt, its expected cells and its reply a keyed hash
+each: HMAC-SHA-256 under a key that is drawn anew and lies in a file beside the folder, for the owner alone. A plain
+hash would give cells away: of a column with few values one need only try them all. Whoever has the key can prove a
+trial by showing the text. The hashed message names the query: equal cells of two queries have different hashes.
+"""
+
+import hashlib
+import hmac
+import json
+import os
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from tabcontam.asking.trials import RESULTS, TRIALS, Journal, Line, as_lines, open_folder
+from tabcontam.errors import UsageError
+from tabcontam.paths import replace_file
+from tabcontam.report.redaction import Redaction, redacted
+from tabcontam.runs.folder import merge, shown_lines, write_report
+from tabcontam.verdicts.document import read_results
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import Over
+
+KEY = ".key.json"  # behind the folder's name: the file of its key, which is not published
+HASHED = ("prompt", "expected", "reply")
+NAMES = ("llm", "dataset", "edition", "serializer", "prompts", "test", "query")
+KEPT = (*NAMES, "paper", "state", "hit", "readable", "turn", "decoy_of", "cached")  # of a trial of a redacted table
+
+
+def redact(folders: Sequence[Path], out: Path, everything: bool = False, over: Over | None = None) -> RunResults:
+    """Write one report of these runs to `out` as it can be published, and its key to `out`.key.json; its results.
+
+    Raises `UsageError` where `out` holds a run, or is one of the folders.
+    """
+    key_file = out.with_name(f"{out.name}{KEY}")
+    if out.resolve() in {folder.resolve() for folder in folders} or _holds_a_run(out):
+        raise UsageError(f"{out} holds a run with its prompts and answers; choose another folder with --out")
+    with TemporaryDirectory() as merged:
+        whole = Path(merged)
+        found = merge(folders, whole, over)
+        published, done = redacted(found, everything)
+        lines = list(Journal(whole).lines())
+        shown = [line for line in shown_lines(whole, found.cells) if not _hidden(done, line)]
+    key = secrets.token_bytes(32)
+    open_folder(out)
+    _write_private(key_file, _owners(key, done))
+    replace_file(out / TRIALS, as_lines(_line(line, done, key) for line in lines))
+    write_report(out, published, published, [_renamed(line, done) for line in shown])
+    return published
+
+
+def proof(key: bytes, line: Mapping[str, Any], what: str, content: object) -> str:
+    """The hash that a published trial has for its "prompt", "expected" or "reply", if `content` is what it held.
+
+    `line` is the trial as it is published. Prompts and expected cells are the same for all LLMs of a run.
+    """
+    names = [name for name in NAMES if name != "llm" or what == "reply"]
+    message = json.dumps([what, *(line[name] for name in names), content], separators=(",", ":"))
+    return hmac.new(key, message.encode(), hashlib.sha256).hexdigest()
+
+
+def _holds_a_run(out: Path) -> bool:
+    return (out / TRIALS).exists() and not ((out / RESULTS).exists() and read_results(out).run.redacted is not None)
+
+
+def _hidden(done: Redaction, line: Line) -> bool:
+    return done.hides(line["dataset"], line["edition"])
+
+
+def _line(line: Line, done: Redaction, key: bytes) -> Line:
+    """A trial as it is published."""
+    named = _renamed(line, done)
+    if not _hidden(done, line):
+        return named
+    kept = {name: named.get(name) for name in KEPT}
+    return kept | {"hashes": {what: proof(key, kept, what, line[what]) for what in HASHED}}
+
+
+def _renamed(line: Line, done: Redaction) -> Line:
+    """A trial by the published names; what a server said of a fault may name hosts and accounts."""
+    edition = done.edition(line["dataset"], line["edition"]) or ""
+    return line | {"llm": done.llm(line["llm"]), "edition": edition, "detail": ""}
+
+
+def _owners(key: bytes, done: Redaction) -> str:
+    """What the owner needs to prove a trial, and to read the published names."""
+    numbered = {name: done.columns((name, edition), ()) for name, edition in sorted(done.tables)}
+    held = {
+        "about": "keep this file to yourself: who has it can find out the cells of the redacted tables",
+        "key": key.hex(),
+        "columns": {name: {place: column for column, place in columns.items()} for name, columns in numbered.items()},
+        "llms": {published: name for name, published in done.llms.items() if published != name},
+    }
+    return json.dumps(held, ensure_ascii=False, indent=1) + "\n"
+
+
+def _write_private(path: Path, text: str) -> None:
+    """A file that its owner alone can read. Raises `UsageError`."""
+    try:
+        replace_file(path, "")
+        path.chmod(0o600)
+        with path.open("r+", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        raise UsageError(f"cannot write the key to {path}: {error.strerror}") from error
