@@ -13,13 +13,14 @@ from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast
 
 from tabcontam.cli.run_arguments import BATCH_SIZE, FORMS
 from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, spoken_in_python, unknown
 from tabcontam.evidence.base import Verdict
+from tabcontam.tables.frames import is_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.baseline import Baseline, judge_new
 from tabcontam.verdicts.cells import Result, TableVerdict, count
@@ -34,7 +35,9 @@ from tabcontam.verdicts.wording import visible
 if TYPE_CHECKING:
     import pandas as pd
 
-Dataset = str | Path | Table
+    from tabcontam.tables.frames import Frame
+
+Dataset: TypeAlias = "str | Path | Table | Frame"
 COUNTS = ("queries", "batch_size", "max_connections", "max_requests")  # words of `run` that are None or above 0
 OF_PAPER = ("queries", PAPER)  # the one word that may stand for a count
 
@@ -135,7 +138,7 @@ class Results:
 @spoken_in_python()
 def run(
     llm: str | Sequence[str] = (),
-    dataset: Dataset | Sequence[Dataset] = (),
+    dataset: "Dataset | Sequence[Dataset]" = (),
     *,
     serializer: str | Sequence[str] = (),
     prompts: str | Sequence[str] = (),
@@ -143,7 +146,10 @@ def run(
     marks: str | None = None,
     target: str | None = None,
     name: str | None = None,
-    known: Dataset | Sequence[Dataset] = (),
+    delimiter: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    known: "Dataset | Sequence[Dataset]" = (),
     reference: str | None = None,
     controls: bool = True,
     rules: str = RULES[0],
@@ -169,8 +175,10 @@ def run(
 ) -> Results:
     """Ask, judge and record, as `python -m tabcontam run` does, whose words these are: `tests` is `-k`, `marks` `-m`.
 
-    `dataset` takes names, paths and `Table`s, which count as FILEs; without `llm` and `dataset` it is the controls on
-    iris and wine. `queries` is a number or "paper", `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
+    `dataset` takes names, paths, `Table`s and data frames of pandas or polars, which count as FILEs; a frame needs a
+    `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`, `encoding` and `header` (does
+    the first line name the columns?) say how a FILE of text is read, where that is not to be found out. `queries` is a
+    number or "paper", `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
     With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the
     share `min_power` of its rows would have been found. With `batch` LLMs are asked by the batch API of their
     maker, for half the price, and the call waits for up to a day. The report lies in `out`, by default
@@ -188,7 +196,8 @@ def run(
     checked = {
         "llm": _several(llm),
         "dataset": _datasets(dataset),
-        "known": _datasets(known),
+        "known": _known(known),
+        "header": _header(header),
         "reference": None if reference is None else _several(reference)[0],
         "serializer": _several(serializer),
         "prompts": _several(prompts),
@@ -235,12 +244,30 @@ def _several(words: str | Sequence[str]) -> tuple[str, ...]:
     return several
 
 
-def _datasets(given: Dataset | Sequence[Dataset]) -> tuple[str | Table, ...]:
-    several = given if isinstance(given, Iterable) and not isinstance(given, str) else (given,)
-    if hasattr(several, "columns") or any(not isinstance(each, str | Path | Table) for each in several):
-        raise UsageError("a dataset is a name, a path or a Table; write Table.from_frame(frame, name=...) for a frame")
+def _datasets(given: "Dataset | Sequence[Dataset]") -> "tuple[str | Table | Frame, ...]":
+    one = isinstance(given, str | Path | Table) or is_frame(given) or not isinstance(given, Iterable)
+    several: tuple[Any, ...] = (given,) if one else tuple(cast("Iterable[Any]", given))
+    for each in several:
+        if not isinstance(each, str | Path | Table) and not is_frame(each):
+            raise UsageError(
+                f"a dataset is a name, a path, a Table or a data frame of pandas or polars, not {type(each).__name__}"
+            )
     # a path is a file, also where it reads like the name of a dataset
     return tuple(os.path.join(".", each.expanduser()) if isinstance(each, Path) else each for each in several)
+
+
+def _known(given: "Dataset | Sequence[Dataset]") -> tuple[str | Table, ...]:
+    """The known files; a frame is called so in the report."""
+    return tuple(
+        each if isinstance(each, str | Table) else Table.from_frame(each, name="known rows")
+        for each in _datasets(given)
+    )
+
+
+def _header(header: bool | None) -> bool | None:
+    if header is not None and not isinstance(header, bool):
+        raise UsageError(f"header is {header!r}; write True, False or None")
+    return header
 
 
 def _folder(out: str | Path | None) -> Path | None:
@@ -261,6 +288,8 @@ def _written(value: object) -> str:
         return f"[{', '.join(map(_written, value))}]"
     if isinstance(value, Table):
         return f"Table({value.name!r})"
+    if is_frame(value):
+        return f"<{type(value).__module__.partition('.')[0]} {type(value).__name__}, {len(value)} rows>"
     return repr(str(value) if isinstance(value, Path) else value)
 
 

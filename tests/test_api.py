@@ -195,8 +195,14 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
         ({"llm": None}, "None is no name"),
         ({"dataset": None}, "a dataset is a name"),
         ({"dataset": "irsi"}, "did you mean iris"),
-        ({"dataset": pd.DataFrame({"a": [1]})}, "Table.from_frame"),
-        ({"dataset": [pd.DataFrame({"a": [1]})]}, "Table.from_frame"),
+        ({"dataset": pd.DataFrame({"a": [1]})}, "a frame has no name of its own"),
+        ({"dataset": [pd.DataFrame({"a": [1]})], "name": "t"}, "t has one column"),
+        ({"dataset": pd.Series([1])}, "a data frame of pandas or polars, not int"),
+        ({"dataset": "my.csv", "delimiter": "::"}, "delimiter is '::'; give one character"),
+        ({"dataset": "my.csv", "encoding": "utf-9"}, "encoding is 'utf-9', which is no encoding"),
+        ({"dataset": "my.csv", "encoding": "base64"}, "encoding is 'base64', which is no encoding"),
+        ({"dataset": "my.csv", "header": "no"}, "header is 'no'; write True, False or None"),
+        ({"delimiter": ";"}, "delimiter applies to files alone"),
         ({"tests": "nothing"}, "no test matches"),
         ({"rules": "papers"}, "did you mean paper"),
         ({"form": "poem"}, "unknown form"),
@@ -242,6 +248,23 @@ class TestTables:
         assert "[Table('my frame'), 'iris']" in results.document["run"]["command"]
         scored = {cell.test for cell in results.cells if cell.dataset == "my frame" and cell.verdict is None}
         assert "classification_0shot" in scored  # its target was told
+
+    def test_a_frame_is_taken_as_it_is(self) -> None:
+        import polars
+
+        frame = pd.DataFrame(table().rows, columns=list(table().columns))
+        words: dict[str, Any] = {**QUICK, "name": "mine", "target": "label"}
+        results = tabcontam.run("simulated:oracle", frame, **words)
+        (asked,) = results.document["run"]["datasets"]
+        assert (asked["name"], asked["title"], asked["sha256"]) == ("mine", "mine", table().sha256)
+        command = results.document["run"]["command"]
+        assert "dataset=<pandas DataFrame, 60 rows>, " in command
+        assert table().rows[0][1] not in command
+        frame[:30].to_csv("other.csv", index=False)
+        of_polars = polars.DataFrame(frame.to_dict("list"))
+        again = tabcontam.run("simulated:oracle", [of_polars, "other.csv"], **words | {"known": frame[:10]})
+        assert [one["rows"] for one in again.document["run"]["datasets"]] == [60, 30]
+        assert [one["name"] for one in again.document["run"]["known"]] == ["known rows"]
 
     def test_the_same_table_twice_is_one_and_two_of_a_name_are_an_error(self) -> None:
         own = table()

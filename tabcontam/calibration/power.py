@@ -25,6 +25,7 @@ from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.known import load_known, with_known
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.cells import CellName, Result, TableVerdict
@@ -155,12 +156,14 @@ class Study:
     seed: int = 0
     target: str | None = None
     name: str | None = None
+    text: TextFormat = FOUND_OUT
     known: tuple[str, ...] = ()
 
     def tables(self) -> list[Table]:
         """The tables by name or file, with the rows that may be known. Raises `UsageError`."""
-        tables = [load_table(spec, target=self.target, name=self.name) for spec in dict.fromkeys(self.datasets)]
-        return list(with_known(tables, load_known(self.known)))
+        tables = [load_table(spec, target=self.target, name=self.name, form=self.text)
+                  for spec in dict.fromkeys(self.datasets)]  # fmt: skip
+        return list(with_known(tables, load_known(self.known, self.text)))
 
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""

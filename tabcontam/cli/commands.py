@@ -54,6 +54,7 @@ def _power(options: argparse.Namespace) -> int:
     from tabcontam.report.power_text import print_power
     from tabcontam.report.progress import progress
     from tabcontam.runs.run import DATASETS
+    from tabcontam.tables.readers.base import text_format
     from tabcontam.tables.serializers import DEFAULT
     from tabcontam.verdicts.document import as_json
 
@@ -68,6 +69,7 @@ def _power(options: argparse.Namespace) -> int:
         seed=options.seed,
         target=options.target,
         name=options.name,
+        text=text_format(options.delimiter, options.encoding, options.header),
         known=tuple(options.known),
     )
     try:

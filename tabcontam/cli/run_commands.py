@@ -75,6 +75,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
     """What is to be run, in the words of `tabcontam.run`; None is the default, and `command` is what the user typed."""
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder
+    from tabcontam.tables.readers.base import text_format
 
     return RunOrder(
         llms=tuple(words["llm"]),
@@ -102,6 +103,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         out=words["out"],
         target=words["target"],
         name=words["name"],
+        text=text_format(words["delimiter"], words["encoding"], words["header"]),
         known=tuple(words["known"]),
         reference=words["reference"],
         send_rows=words["send_rows"],

@@ -63,6 +63,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 columns=len(table.columns),
                 features=tuple(table.columns),
                 order=table.order,
+                reading=table.reading,
             )
             for table in run.tables
         ),

@@ -31,6 +31,13 @@ def check_same_run(folder: Path, run: "Run") -> None:
         raise UsageError(
             f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with {option('out')}"
         )
+    read = {(table.name, table.edition): table.reading for table in run.tables}
+    for each in held.run.datasets:
+        if read.get((each.name, each.edition), each.reading) != each.reading:
+            how = each.reading or "as it shows itself"
+            raise UsageError(
+                f"{folder} holds a run on {each.name} read {how}; choose another folder with {option('out')}"
+            )
     share = run.order.options.min_power if run.order.options.until_decided else None
     if held.run.until_decided != share:
         raise UsageError(f"{folder} holds a run {turns_in_words(held.run)}; choose another folder with {option('out')}")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
@@ -40,12 +40,16 @@ from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.known import load_known, with_known
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
+
+if TYPE_CHECKING:
+    from tabcontam.tables.frames import Frame
 
 DATASETS = ("iris", "wine")
 
@@ -55,7 +59,7 @@ class RunOrder:
     """What the command line asks for; `began` is when, by `time.monotonic`."""
 
     llms: tuple[str, ...] = ()
-    datasets: tuple[str | Table, ...] = ()
+    datasets: "tuple[str | Table | Frame, ...]" = ()
     serializers: tuple[str, ...] = ()
     prompts: tuple[str, ...] = ()
     expression: str | None = None
@@ -65,6 +69,7 @@ class RunOrder:
     out: Path | None = None
     target: str | None = None
     name: str | None = None
+    text: TextFormat = FOUND_OUT
     known: tuple[str | Table, ...] = ()
     reference: str | None = None
     send_rows: bool = False
@@ -165,17 +170,25 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tup
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
-            if not isinstance(table, str):
+            if isinstance(table, Table):
                 raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
     tables = []
     for each in named.values():
         if isinstance(each, str):
             with progress.doing(f"reading {each}"):
-                each = load_table(each, target=order.target, name=order.name)
+                each = load_table(each, target=order.target, name=order.name, form=order.text)
+        elif not isinstance(each, Table):
+            each = Table.from_frame(each, name=_name_of_frame(order), target=order.target)
         tables.append(each)
     with progress.doing("reading known rows") if order.known else contextlib.nullcontext():
-        known = load_known(order.known)
+        known = load_known(order.known, order.text)
         return with_known(tables, known), known
+
+
+def _name_of_frame(order: RunOrder) -> str:
+    if order.name is None:
+        raise UsageError("a frame has no name of its own; give it one that stands in the prompts: name='…'")
+    return order.name
 
 
 def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:

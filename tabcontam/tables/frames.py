@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Rows, rows_of
@@ -26,8 +26,13 @@ def read_frame(frame: "Frame", name: str) -> tuple[tuple[str, ...], Rows, bytes]
     return columns, rows_of(lines), content.encode("utf-8", "surrogatepass")
 
 
+def is_frame(value: object) -> "TypeGuard[Frame]":
+    """Whether this is a DataFrame of pandas or polars, neither of which is imported for it."""
+    return hasattr(value, "columns") and (hasattr(value, "to_csv") or hasattr(value, "write_csv"))
+
+
 def _columns(frame: Any, name: str) -> tuple[str, ...]:
-    if not hasattr(frame, "columns") or not (hasattr(frame, "to_csv") or hasattr(frame, "write_csv")):
+    if not is_frame(frame):
         raise UsageError(f"{name}: {type(frame).__name__} is no DataFrame of pandas or polars")
     if any(not isinstance(column, str | int | float) for column in frame.columns):
         raise UsageError(f"{name}: the columns need texts as names, on one level; rename them")

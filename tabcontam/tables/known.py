@@ -12,6 +12,8 @@ from hashlib import sha256
 from tabcontam.errors import UsageError, option_name
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.files import named_file
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.table import Cell, Table, load_table
 
 NAMED = 3  # missing columns that an error names
@@ -36,10 +38,14 @@ class Extra:
         return self.rows[self.place - by] if self.place >= by else None
 
 
-def load_known(specs: Iterable[str | Table]) -> tuple[Table, ...]:
-    """The known files, each once. Raises `UsageError`, as `load_table` does."""
+def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tuple[Table, ...]:
+    """The known files, each once; those that are text are read as the tables are. Raises `UsageError`."""
     named = {each if isinstance(each, str) else id(each): each for each in specs}
-    return tuple(load_table(each) if isinstance(each, str) else each for each in named.values())
+    return tuple(_loaded(each, form) if isinstance(each, str) else each for each in named.values())
+
+
+def _loaded(spec: str, form: TextFormat) -> Table:
+    return load_table(spec, form=FOUND_OUT if named_file(spec) is None else form)
 
 
 def has_columns(file: Table, table: Table) -> bool:

@@ -7,7 +7,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import repeat
 from operator import itemgetter
@@ -43,7 +43,8 @@ class Table:
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
-    (`tables/known.py`). `facts` is what `cached_fact` has found out about the table.
+    (`tables/known.py`). `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has
+    found out about the table.
     """
 
     name: str
@@ -61,6 +62,7 @@ class Table:
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
     known: tuple[Rows, ...] = field(default=(), repr=False)
+    reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @classmethod
@@ -257,7 +259,8 @@ def _file_table(named: Named, target: str | None, name: str | None, form: TextFo
     content = check_file(named.path)
     columns, rows = read_file(File(content, named.path.name, named.part, form, named.path))
     title = (name or "").strip() or named.title
-    return _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+    table = _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+    return replace(table, reading=str(form))
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:

@@ -138,6 +138,8 @@ class DatasetFacts:
     """The names of its columns, in order."""
     order: str | None = None
     """Whether its rows stand in the order that the file had when it was published."""
+    reading: str = ""
+    """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
 
     @property
     def is_file(self) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import csv
+import gzip
 import io
 import os
 import re
@@ -75,6 +76,7 @@ class Place:
         if copied:
             _copy(folder)
         _own_table(folder / "my.csv")
+        (folder / "my.csv.gz").write_bytes(gzip.compress((folder / "my.csv").read_bytes()))
         written(folder, record(), row_record())
 
     def _environment(self, monkeypatch: pytest.MonkeyPatch, servers: Servers) -> None:

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import os
 import re
 import sys
@@ -13,11 +14,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tabcontam.errors import UsageError
+from tabcontam.errors import Exit, UsageError
 from tabcontam.tables.cells import Contents, column_names
-from tabcontam.tables.readers.base import File
+from tabcontam.tables.readers.base import File, TextFormat, text_format
 from tabcontam.tables.readers.kinds import read_file
 from tabcontam.tables.table import load_table
+from tests.commands import tabcontam
 
 DATA = Path(os.environ.get("TABCONTAM_DATA") or "/nonexistent")
 needs_data = pytest.mark.skipif(not DATA.is_dir(), reason="TABCONTAM_DATA names no folder of dataset files")
@@ -397,3 +399,84 @@ def test_a_target_whose_name_and_values_say_nothing_asks_no_fair_question(
     table = load_table(written(tmp_path, "\n".join([f"size,{target}", *lines]) + "\n"), target=target)
     assert table.question is not None
     assert table.question.fair is fair
+
+
+# What the user says of a text
+
+
+@pytest.mark.parametrize(
+    ("text", "form", "columns", "first"),
+    [
+        ("a;b,c\n1;2,3\n4;5,6\n", TextFormat(delimiter=","), ("a;b", "c"), ("1;2", "3")),
+        ("a;b,c\n1;2,3\n4;5,6\n", TextFormat(delimiter=";"), ("a", "b,c"), ("1", "2,3")),
+        ("a:b\n1:2\n3:4\n", TextFormat(delimiter=":"), ("a", "b"), ("1", "2")),
+        ("1,5;2,5\n3,5;4,5\n", TextFormat(delimiter=",", header=False), ("column 1", "column 2", "column 3"), None),
+        ("a  b\n1 2\n3  4\n", TextFormat(delimiter=" "), ("a", "b"), ("1", "2")),
+        ('a:b\n1:"x:y"\n3:4\n', TextFormat(delimiter=":"), ("a", "b"), ("1", "x:y")),
+        ("x,y\nu,v\nw,z\n", TextFormat(header=False), ("column 1", "column 2"), ("x", "y")),
+        ("1,2\n3,4\n5,6\n", TextFormat(header=True), ("1", "2"), ("3", "4")),
+        ("a,b\né,2\nü,4\n", TextFormat(encoding="utf-8"), ("a", "b"), ("é", "2")),
+        ("a,b\né,2\nü,4\n", TextFormat(encoding="latin-1"), ("a", "b"), ("Ã©", "2")),
+    ],
+)
+def test_what_the_user_says_of_a_text_is_taken_over_what_is_found(
+    tmp_path: Path, text: str, form: TextFormat, columns: tuple[str, ...], first: tuple[str, ...] | None
+) -> None:
+    table = load_table(written(tmp_path, text), form=form)
+    assert table.columns == columns
+    assert first is None or table.rows[0] == first
+    assert table.reading == str(form) != ""
+
+
+@pytest.mark.parametrize(
+    ("form", "complaint"),
+    [
+        (
+            TextFormat(delimiter=";"),
+            "my.csv has one column where ';' is the delimiter; give another --delimiter, or none",
+        ),
+        (TextFormat(encoding="ascii"), "my.csv is not written in ascii: byte 5 cannot be read; try another --encoding"),
+        (TextFormat(encoding="utf-16"), "my.csv "),
+        (TextFormat(encoding="utf-32"), "my.csv is not written in utf-32"),
+    ],
+)
+def test_what_does_not_fit_the_text_is_one_line(tmp_path: Path, form: TextFormat, complaint: str) -> None:
+    with pytest.raises(UsageError, match=re.escape(complaint)) as raised:
+        load_table(written(tmp_path, "a,b\né,2\nü,4\n"), form=form)
+    assert "\n" not in str(raised.value)
+
+
+def test_what_means_nothing_for_a_kind_is_refused_by_the_option_as_it_was_typed(tmp_path: Path) -> None:
+    path = written(tmp_path, '[{"a": 1, "b": 2}, {"a": 3, "b": 4}]', "my.json")
+    ran = tabcontam("run", "--dataset", path, "--delimiter", ";")
+    assert ran.returncode == Exit.USAGE
+    assert "my.json is JSON, for which --delimiter means nothing; leave it out" in ran.stderr
+    assert "--no-header applies to files alone" in tabcontam("run", "--dataset", "iris", "--no-header").stderr
+    assert "--delimiter is ''; give one character" in tabcontam("power", "--dataset", path, "--delimiter", "").stderr
+    for delimiter in ("tab", r"\t", "\t"):
+        assert text_format(delimiter, None, None).delimiter == "\t"
+
+
+@pytest.mark.slow
+def test_a_run_that_reads_otherwise_does_not_continue_one(tmp_path: Path) -> None:
+    rows = "".join(f"{number};{number * 7 % 31},{number % 3}\n" for number in range(40))
+    path, out = written(tmp_path, f"a;b,c\n{rows}"), str(tmp_path / "out")
+    asked = [
+        "run",
+        "--llm",
+        "simulated:guesser",
+        "--no-controls",
+        "-k",
+        "full_completion",
+        "--dataset",
+        path,
+        "--out",
+        out,
+    ]
+    assert tabcontam(*asked, "--delimiter", ",").returncode == Exit.DONE
+    assert (
+        json.loads((tmp_path / "out" / "results.json").read_text())["run"]["datasets"][0]["reading"] == "delimiter ','"
+    )
+    said = tabcontam(*asked, "--delimiter", ";").stderr
+    assert "holds a run on my.csv read delimiter ','; choose another folder with --out" in said
+    assert tabcontam(*asked, "--delimiter", ",").returncode == Exit.DONE

@@ -9,6 +9,7 @@ from tabcontam.tables.cells import Contents
 
 LARGEST = 512 * 1024 * 1024  # bytes that a packed file may hold, or that are fetched
 MOST_CELLS = 50_000_000  # that are read of a file which can name more than it holds
+NO_DELIMITERS = '"\\\r\n\0'
 NAMED = 8  # parts of a file that an error names
 
 
@@ -24,10 +25,36 @@ class TextFormat:
     encoding: str | None = None
     header: bool | None = None
 
+    def __post_init__(self) -> None:
+        """Raises `UsageError` for what no text can be read by."""
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in NO_DELIMITERS):
+            raise UsageError(
+                f"{option_name('delimiter')} is {self.delimiter!r}; give one character, such as ';' "
+                "(of a tab: the word tab, of blanks: a space)"
+            )
+        try:
+            "".encode(self.encoding or "utf-8")
+        except (LookupError, ValueError):
+            raise UsageError(
+                f"{option_name('encoding')} is {self.encoding!r}, which is no encoding; give one such as utf-8, "
+                "cp1252, latin-1 or utf-16"
+            ) from None
+
+    def __str__(self) -> str:
+        """What the user said, in words; nothing where all is found out."""
+        header = {None: "", True: "with a header", False: "without a header"}[self.header]
+        delimiter = "" if self.delimiter is None else f"delimiter {self.delimiter!r}"
+        return ", ".join(filter(None, (delimiter, self.encoding and f"encoding {self.encoding}", header)))
+
     @property
     def given(self) -> dict[str, str]:
         """The options that were given: the name of the field, and how the user writes it."""
         return {field: option_name(field) for field, value in vars(self).items() if value is not None}
+
+
+def text_format(delimiter: str | None, encoding: str | None, header: bool | None) -> TextFormat:
+    """What the user typed: `tab` and `\\t` are a tab. Raises `UsageError`."""
+    return TextFormat("\t" if delimiter in ("tab", "\\t") else delimiter, encoding, header)
 
 
 FOUND_OUT = TextFormat()

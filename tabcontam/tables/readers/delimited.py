@@ -165,9 +165,9 @@ def _fields(count: int) -> str:
 
 def _one_column(name: str, delimiter: str | None) -> str:
     if delimiter is not None:
-        return f"{name} has one column where {delimiter!r} is the delimiter; give another --delimiter, or none"
+        return f"{name} has one column where {delimiter!r} is the delimiter; give another {option_name('delimiter')}, or none"
     alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
-    return f"{name} {alone}; give a table with two or more, or its --delimiter"
+    return f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}"
 
 
 def _quote_problem(text: str, name: str, dialect: Dialect) -> tuple[bool, str] | None:
