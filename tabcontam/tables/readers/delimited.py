@@ -5,7 +5,7 @@ import csv
 import re
 from collections.abc import Sequence
 
-from tabcontam.errors import UsageError, option
+from tabcontam.errors import UsageError, option, option_name
 from tabcontam.tables.cells import MARKS, Contents, column_names, is_number, rows_of
 from tabcontam.tables.readers.base import File, TextFormat
 from tabcontam.tables.readers.dialects import SAMPLE_RECORDS, Dialect, find_dialects, usual_width
@@ -165,7 +165,8 @@ def _fields(count: int) -> str:
 
 def _one_column(name: str, delimiter: str | None) -> str:
     if delimiter is not None:
-        return f"{name} has one column where {delimiter!r} is the delimiter; give another {option_name('delimiter')}, or none"
+        another = f"give another {option_name('delimiter')}, or none"
+        return f"{name} has one column where {delimiter!r} is the delimiter; {another}"
     alone = "has one column (no comma, semicolon, tab or bar splits its lines alike)"
     return f"{name} {alone}; give a table with two or more, or its {option_name('delimiter')}"
 
