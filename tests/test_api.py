@@ -215,7 +215,7 @@ def test_a_notebook_shows_the_heatmap_and_what_names_hold_is_text() -> None:
         ({"max_cost": "much"}, "max_cost is 'much'"),
         ({"max_requests": 1.5}, "max_requests is 1.5"),
         ({"out": " "}, "no name"),
-        ({"target": "species"}, "--target applies to files"),
+        ({"target": "species"}, "target applies to files"),
     ],
 )
 def test_a_bad_input_is_one_line_and_nothing_is_written(here: Path, words: dict[str, Any], message: str) -> None:
