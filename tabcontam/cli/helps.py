@@ -1,9 +1,9 @@
 """What the help of the command line says where several commands say it, and its longer texts."""
 
-DATASET = "NAME|NAME@EDITION|FILE[#TABLE]"
+DATASET = "NAME|NAME@EDITION|FILE[#TABLE]|URL"
 DATASET_HELP = (
-    "a name of list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also packed), or a dataset card of your "
-    "own (TOML)"
+    "a name of list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also packed), its address (https://…), "
+    "openml:ID, hf:datasets/OWNER/NAME, sklearn:NAME, or a dataset card of your own (TOML)"
 )
 SERIALIZER_HELP = "how rows are written: a name of list serializers, or a TOML file of your own"
 PROMPTS_HELP = "how queries are worded: a name of list prompts, or a TOML file of your own"

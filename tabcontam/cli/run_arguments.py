@@ -136,7 +136,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--send-rows",
         action="store_true",
-        help="allow that rows of a FILE or of a private card are sent to an LLM on another machine",
+        help="allow that rows of a FILE, a URL or a private card are sent to an LLM on another machine",
     )
     _add_limits(run.add_argument_group("how much is asked, and how fast"))
 

@@ -14,6 +14,7 @@ from tabcontam.reading.reading import value_key
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import named_file
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.sources import is_address
 from tabcontam.tables.table import Cell, Table, load_table
 
 NAMED = 3  # missing columns that an error names
@@ -45,7 +46,7 @@ def load_known(specs: Iterable[str | Table], form: TextFormat = FOUND_OUT) -> tu
 
 
 def _loaded(spec: str, form: TextFormat) -> Table:
-    return load_table(spec, form=FOUND_OUT if named_file(spec) is None else form)
+    return load_table(spec, form=form if named_file(spec) is not None or is_address(spec) else FOUND_OUT)
 
 
 def has_columns(file: Table, table: Table) -> bool:

@@ -21,6 +21,7 @@ from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, named_file
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
+from tabcontam.tables.sources import card_of, is_source, open_source, read_source
 from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
@@ -150,12 +151,15 @@ class Table:
 
 def load_table(spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT) -> Table:
     """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a FILE's path:
-    what is in it behind a `#` where it holds several tables.
+    what is in it behind a `#` where it holds several tables; or a source: an address, `openml:ID`,
+    `hf:datasets/OWNER/NAME`, `sklearn:NAME`.
 
-    `target`, `name` and `form` (how a text is read) are for a FILE alone. Raises `UsageError` for an unknown dataset,
-    edition or target, for a card's file that is nowhere or has the wrong hash, for a card that cannot be read or does
-    not fit its file, and for a FILE that holds no table.
+    `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Raises `UsageError` for an
+    unknown dataset, edition or target, for a card's file that is nowhere or has the wrong hash, for a card that cannot
+    be read or does not fit its file, for what holds no table, and for what cannot be fetched.
     """
+    if is_source(spec):
+        return _source_table(spec, target, name, form)
     path = Path(os.path.expanduser(spec))
     card_name, edition_name = split_edition(spec)
     file = named_file(spec)
@@ -182,7 +186,7 @@ def _given(target: str | None, name: str | None, form: TextFormat) -> str | None
 
 def _is_known(spec: str) -> bool:
     """Whether this is a card, with an edition or without, or a file."""
-    there, card_name = named_file(spec) is not None, split_edition(spec)[0]
+    there, card_name = is_source(spec) or named_file(spec) is not None, split_edition(spec)[0]
     return there or (not card_name.endswith(SUFFIX) and find_card(card_name) is not None)
 
 
@@ -261,6 +265,19 @@ def _file_table(named: Named, target: str | None, name: str | None, form: TextFo
     title = (name or "").strip() or named.title
     table = _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
     return replace(table, reading=str(form))
+
+
+def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat) -> Table:
+    if (known := card_of(spec)) is not None:
+        return load_table(known, target=target, name=name, form=form)
+    source = open_source(spec, form)
+    columns, rows = read_source(source)
+    digest = hashlib.sha256()
+    for file in source.files:
+        digest.update(file.content)
+    title, asked = (name or "").strip() or source.title, target if target is not None else source.target
+    table = _own_table(source.name, title, columns, rows, digest.hexdigest(), asked)
+    return replace(table, private=not source.public, reading=str(form))
 
 
 def bare_codes(target: str, answers: Iterable[str]) -> bool:

@@ -8,6 +8,7 @@ from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.tables.cards import SHORT, find_card, split_edition
 from tabcontam.tables.files import check_file, named_file
+from tabcontam.tables.sources import card_of, is_source, stated_name
 from tabcontam.verdicts.cells import TableName
 from tabcontam.verdicts.results import RunResults
 
@@ -41,14 +42,17 @@ def _means(spec: str) -> set[str]:
 
 
 def places_named(view: RunResults, name: str) -> list[TableName]:
-    """The tables of a run that a name means: a label of the report, NAME, NAME@EDITION, an alias or a FILE.
+    """The tables of a run that a name means: a label of the report, NAME, NAME@EDITION, an alias, a FILE or a source.
 
     Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
     since.
     """
+    fetched = is_source(name)
+    if fetched:
+        name = card_of(name) or stated_name(name)
     labels = {cell.table: view.label(cell) for cell in view.cells}
     base, edition = split_edition(name)
-    card, file = find_card(base), named_file(name)
+    card, file = find_card(base), None if fetched else named_file(name)
     found = [
         place for place, label in labels.items() if name in (label, place.dataset, f"{place.dataset}@{place.edition}")
     ]

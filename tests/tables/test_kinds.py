@@ -468,6 +468,35 @@ def test_a_sheet_whose_cells_stand_too_far_apart_takes_no_memory(put: Put) -> No
     assert "has more than 50,000,000 cells" in failure(put("my.xlsx", content))
 
 
+def spreadsheet(*rows: str) -> bytes:
+    """A workbook as LibreOffice writes one, with these rows."""
+    names = "".join(
+        f' xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in ("office", "table", "text")
+    )
+    opened = f'<office:document-content{names}><office:body><office:spreadsheet><table:table table:name="One">'
+    closed = "</table:table></office:spreadsheet></office:body></office:document-content>"
+    kind = b"application/vnd.oasis.opendocument.spreadsheet"
+    manifest = b'<manifest:manifest xmlns:manifest="urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"/>'
+    content = f"{opened}{''.join(rows)}{closed}".encode()
+    return zipped({"mimetype": kind, "content.xml": content, "META-INF/manifest.xml": manifest})
+
+
+def test_a_workbook_of_libreoffice_is_read_unless_its_cells_repeat_without_end(put: Put) -> None:
+    def row(*cells: str, times: int = 1, again: int = 1) -> str:
+        texts = "".join(
+            f'<table:table-cell table:number-columns-repeated="{again}" office:value-type="string">'
+            f"<text:p>{cell}</text:p></table:table-cell>"
+            for cell in cells
+        )
+        return f'<table:table-row table:number-rows-repeated="{times}">{texts}</table:table-row>'
+
+    empty = '<table:table-row table:number-rows-repeated="1048570"><table:table-cell/></table:table-row>'
+    rows = [row("code", "price"), row("007", "1.50"), row("010", "2", times=2)]
+    assert load_table(put("my.ods", spreadsheet(*rows, empty))).rows == (("007", "1.50"), ("010", "2"), ("010", "2"))
+    for far in (row("x", "y", times=1_000_000, again=100), empty + row("x", "y", again=100)):
+        assert "has more than 50,000,000 cells" in failure(put("my.ods", spreadsheet(*rows, far)))
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"),
     [

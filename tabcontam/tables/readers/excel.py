@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from python_calamine import CalamineWorkbook
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"  # of the workbooks before 2007, and of locked ones since
+_ROW = re.compile(rb"<[\w.-]*:?table-row\b")
+_CELL = re.compile(rb"<[\w.-]*:?(?:covered-)?table-cell\b[^>]*")
+_REPEATS = re.compile(rb"""-repeated\s*=\s*["']\s*([0-9]{1,9})""")
 LOCKED = "EncryptedPackage".encode("utf-16-le")
 _PLACE = re.compile(rb"""\br\s*=\s*["']([A-Z]{1,3})([0-9]{1,7})["']""")
 
@@ -85,11 +88,39 @@ def _check_size(file: File) -> None:
             left -= len(content)
             if left < 0:
                 raise too_many_cells(file.name)
-            if info.filename.lower().startswith("xl/worksheets/"):
-                places = [(_column(place[1]), int(place[2])) for place in _PLACE.finditer(content)]
-                columns, rows = ({place[axis] for place in places} for axis in (0, 1))
-                if places and (max(columns) - min(columns) + 1) * (max(rows) - min(rows) + 1) > MOST_CELLS:
-                    raise too_many_cells(file.name)
+            name = info.filename.lower()
+            measure = (
+                _area if name.startswith("xl/worksheets/") else _area_of_repeats if name == "content.xml" else None
+            )
+            if measure is not None and measure(content) > MOST_CELLS:
+                raise too_many_cells(file.name)
+
+
+def _area(sheet: bytes) -> int:
+    """How many cells there are from the first to the last of a sheet of Excel, by the places that they state."""
+    places = [(_column(place[1]), int(place[2])) for place in _PLACE.finditer(sheet)]
+    if not places:
+        return 0
+    columns, rows = zip(*places, strict=True)
+    return int((max(columns) - min(columns) + 1) * (max(rows) - min(rows) + 1))
+
+
+def _area_of_repeats(sheets: bytes) -> int:
+    """The same of the sheets of LibreOffice, where rows and cells state how often they are repeated."""
+    rows, last, widest = 0, 0, 0
+    for row in _ROW.split(sheets)[1:]:
+        times, column, filled = _repeats(row[: row.find(b">")]), 0, 0
+        for cell in _CELL.findall(row):
+            column += _repeats(cell)
+            filled = column if b"value" in cell else filled
+        rows += times
+        last, widest = (rows if filled else last), max(widest, filled)
+    return last * widest
+
+
+def _repeats(tag: bytes) -> int:
+    found = _REPEATS.search(tag)
+    return int(found[1]) if found else 1
 
 
 def _column(letters: bytes) -> int:

@@ -1,0 +1,9 @@
+"""Tables that are no files of this machine: what stands at an address, on OpenML, on Hugging Face, in scikit-learn."""
+
+from tabcontam.tables.sources.base import Source as Source
+from tabcontam.tables.sources.base import read_source as read_source
+from tabcontam.tables.sources.named import card_of as card_of
+from tabcontam.tables.sources.named import is_address as is_address
+from tabcontam.tables.sources.named import is_source as is_source
+from tabcontam.tables.sources.named import open_source as open_source
+from tabcontam.tables.sources.named import stated_name as stated_name

@@ -1,0 +1,54 @@
+"""A table at an address: `https://host/my.csv`. Whose rows it holds nobody can tell, so that they count as private."""
+
+import re
+from urllib.parse import unquote, urlsplit
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.archives import without_packing
+from tabcontam.tables.readers.base import File, TextFormat
+from tabcontam.tables.readers.kinds import ENDINGS, stem
+from tabcontam.tables.sources.base import Source
+from tabcontam.tables.sources.fetching import check_address, fetched
+
+SCHEMES = ("https://", "http://")
+# Pages that people take for the table on them, and what to type in their place.
+PAGES = (
+    (r"https?://github\.com/([^/]+/[^/]+)/blob/([^?#]+)", r"https://raw.githubusercontent.com/\1/\2"),
+    (r"https?://gitlab\.com/(.+)/-/blob/([^?#]+)", r"https://gitlab.com/\1/-/raw/\2"),
+    (r"https?://huggingface\.co/datasets/([^/?#]+/[^/?#]+)/(?:blob|resolve|raw)/[^/]+/([^?#]+)", r"hf:datasets/\1#\2"),
+    (r"https?://huggingface\.co/datasets/([^/?#]+/[^/?#]+).*", r"hf:datasets/\1"),
+    (r"https?://(?:www\.)?openml\.org/(?:d/|search\?.*\bid=)(\d+).*", r"openml:\1"),
+)
+
+
+def read_address(spec: str, form: TextFormat) -> Source:
+    """The table that an address names, a part of it behind `#`. Raises `UsageError`, in one line, for what is none."""
+    for page, instead in PAGES:
+        if re.fullmatch(page, spec):
+            raise UsageError(f"{spec} is a page, not a table; give {re.sub(page, instead, spec)}")
+    address, _, part = spec.partition("#")
+    check_address(address)
+    found = fetched(address)
+    name = file_name(address)
+    known = without_packing(name).lower().endswith(ENDINGS)
+    offered = name if known or not found.file else found.file  # `download?id=5` says nothing of what it is
+    shown = address.partition("?")[0]
+    if found.is_page:
+        raise UsageError(f"{shown} is a page, not a table; give the address of the file itself, or fetch it by hand")
+    if not found.content:
+        raise UsageError(f"{shown} is empty; give the address of a table")
+    part = unquote(part)
+    title = stem(part.rpartition("#")[2].rpartition("/")[2]) if part else stem(offered)
+    return Source(name_of(spec), title, (File(found.content, offered, part or None, form),))
+
+
+def name_of(spec: str) -> str:
+    """What results call the table: the last part of the address, and what is named in it; no key that may follow."""
+    address, sign, part = spec.partition("#")
+    return f"{file_name(address)}{sign}{unquote(part)}"
+
+
+def file_name(address: str) -> str:
+    """The last part of the path of an address, or its host."""
+    parts = urlsplit(address)
+    return unquote(parts.path.rstrip("/").rpartition("/")[2]).rpartition("/")[2] or parts.hostname or address

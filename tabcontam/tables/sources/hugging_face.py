@@ -1,0 +1,147 @@
+"""A dataset of Hugging Face: `hf:datasets/OWNER/NAME#SPLIT`. Files of its repository alone; no program of it is run."""
+
+import fnmatch
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import quote
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers import base
+from tabcontam.tables.readers.archives import without_packing
+from tabcontam.tables.readers.base import File, TextFormat, chosen
+from tabcontam.tables.readers.kinds import ENDINGS
+from tabcontam.tables.sources.base import Source
+from tabcontam.tables.sources.fetching import fetched
+
+PREFIX = "hf:"
+SITE = "https://huggingface.co"
+TOKEN = "HF_TOKEN"  # noqa: S105 (the name of a variable)
+_NAME = re.compile(r"datasets/([\w.-]+(?:/[\w.-]+)?)", re.ASCII)
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+# What the words in the names of files mean, as Hugging Face has them.
+_SPLITS = {
+    "train": "train", "training": "train", "validation": "validation", "valid": "validation", "val": "validation",
+    "dev": "validation", "test": "test", "testing": "test", "eval": "test", "evaluation": "test",
+}  # fmt: skip
+_ABOUT = {
+    "dataset_info.json",
+    "dataset_infos.json",
+    "dataset_dict.json",
+    "state.json",
+    "metadata.json",
+    "croissant.json",
+}
+
+
+def read_hugging_face(spec: str, form: TextFormat) -> Source:
+    """The split that is named, of all its files, or the only one there is.
+
+    Rows of a repository that is private, or asks for leave, are private. The variable HF_TOKEN is sent to Hugging Face
+    alone. Raises `UsageError` for a name that is none, several splits of which none is named, and what cannot be had.
+    """
+    named, _, part = spec.partition("#")
+    found = _NAME.fullmatch(named.removeprefix(PREFIX))
+    if found is None:
+        raise UsageError(f"{spec} is no dataset of Hugging Face; write hf:datasets/OWNER/NAME, or #SPLIT behind it")
+    token = os.environ.get(TOKEN, "").strip() or None
+    about = _description(named, found[1], token)
+    splits, commit = _splits(about), str(about.get("sha") or "")
+    if not _COMMIT.fullmatch(commit):
+        raise UsageError(f"{named}: Hugging Face does not say which commit it is; try again later")
+    paths = _meant(named, part, splits, _data_files(about))
+    address = f"{SITE}/datasets/{found[1]}/resolve/{commit}/"
+    files, size = [], 0
+    for path in paths:
+        content = fetched(address + quote(path), token).content
+        size += len(content)
+        if size > base.LARGEST:
+            raise UsageError(f"{spec} is larger than {base.LARGEST // 1024**2} MiB; name one of its files behind a #")
+        files.append(File(content, path.rpartition("/")[2], form=form))
+    public = about.get("private") is False and about.get("gated") is False
+    return Source(spec, found[1].rpartition("/")[2], tuple(files), public=public)
+
+
+def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
+    """What Hugging Face says of the dataset."""
+    try:
+        about = json.loads(fetched(f"{SITE}/api/datasets/{name}", token).content)
+    except UsageError as error:
+        if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # it answers so to any name that it does not have
+            raise UsageError(
+                f"{named} is not on Hugging Face, or private; check the name, or set {TOKEN} to a token that may read "
+                "it"
+            ) from None
+        raise
+    except (ValueError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
+    return about
+
+
+def _data_files(about: Mapping[str, Any]) -> list[str]:
+    """The files of the repository that are tables of kinds we read, in order."""
+    siblings = about.get("siblings")
+    listed = [one.get("rfilename") for one in siblings if isinstance(one, dict)] if isinstance(siblings, list) else []
+    paths = [path for path in listed if isinstance(path, str)]
+    return sorted(
+        path for path in paths
+        if without_packing(path).lower().endswith((*ENDINGS, ".zip"))
+        and not any(each.startswith(".") for each in path.split("/"))
+        and path.rpartition("/")[2].lower() not in (*_ABOUT, "requirements.txt", "readme.txt", "license.txt")
+    )  # fmt: skip
+
+
+def _splits(about: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The files of each split: as the dataset's card states, else by the words in their names."""
+    files = _data_files(about)
+    card = about.get("cardData")
+    configs = card.get("configs") if isinstance(card, dict) else None
+    stated = [config for config in configs if isinstance(config, dict)] if isinstance(configs, list) else []
+    found: dict[str, list[str]] = {}
+    for config in stated:
+        behind = f"{config.get('config_name', 'default')}/" if len(stated) > 1 else ""
+        for split, patterns in _patterns(config.get("data_files")):
+            paths = [path for path in files if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns)]
+            if paths:
+                found.setdefault(f"{behind}{split}", []).extend(paths)
+    if found:
+        return found
+    for path in files:
+        words = re.split(r"[^a-z]+", path.lower())
+        meant = next((_SPLITS[word] for word in reversed(words) if word in _SPLITS), None)
+        if meant is None:  # a file that belongs to no split
+            return {"train": files} if len(files) == 1 else {path: [path] for path in files}
+        found.setdefault(meant, []).append(path)
+    return found
+
+
+def _patterns(stated: object) -> list[tuple[str, list[str]]]:
+    """The splits of a config and their patterns, in whichever way a card writes them."""
+    if isinstance(stated, str):
+        return [("train", [stated])]
+    splits = []
+    for entry in stated if isinstance(stated, list) else []:
+        if isinstance(entry, str):
+            splits.append(("train", [entry]))
+        elif isinstance(entry, dict):
+            paths = entry.get("path")
+            patterns = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
+            splits.append((str(entry.get("split", "train")), patterns))
+    return splits
+
+
+def _meant(named: str, part: str, splits: Mapping[str, Sequence[str]], files: Sequence[str]) -> Sequence[str]:
+    """The files of the split, or the one file, that the user named."""
+    if not files:
+        raise UsageError(f"{named} has no file that is a table; give another dataset")
+    if part in files:
+        return [part]
+    of_config = [split for split in splits if split.startswith(f"{part}/")]
+    if part and part not in splits and len(of_config) == 1:
+        return splits[of_config[0]]
+    about = File(b"", named, part or None)
+    return splits[chosen(about, "split", list(splits))]

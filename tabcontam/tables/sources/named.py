@@ -1,0 +1,41 @@
+"""Which source a name means: an address, or what stands before its colon."""
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.sources import addresses, hugging_face, openml, scikit_learn
+from tabcontam.tables.sources.base import Source
+
+PREFIXES = (*addresses.SCHEMES, openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
+
+
+def is_source(spec: str) -> bool:
+    """Whether a name is that of a source, and neither a card's nor a file's."""
+    return spec.startswith(PREFIXES)
+
+
+def is_address(spec: str) -> bool:
+    """Whether a name is an address of the web."""
+    return spec.startswith(addresses.SCHEMES)
+
+
+def stated_name(spec: str) -> str:
+    """What results call the table of a source."""
+    return addresses.name_of(spec) if is_address(spec) else spec
+
+
+def card_of(spec: str) -> str | None:
+    """The dataset with a card, and its edition, that a source has as well; a card tells more of it."""
+    return scikit_learn.card_of(spec) if spec.startswith(scikit_learn.PREFIX) else None
+
+
+def open_source(spec: str, form: TextFormat) -> Source:
+    """The files of the source. Raises `UsageError` for what cannot be had."""
+    if is_address(spec):
+        return addresses.read_address(spec, form)
+    if spec.startswith(hugging_face.PREFIX):
+        return hugging_face.read_hugging_face(spec, form)
+    if form != FOUND_OUT:
+        raise UsageError(f"{next(iter(form.given.values()))} means nothing for {spec}; leave it out")
+    if spec.startswith(openml.PREFIX):
+        return openml.read_openml(spec)
+    return scikit_learn.read_scikit_learn(spec)

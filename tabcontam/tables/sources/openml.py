@@ -1,0 +1,66 @@
+"""A dataset of OpenML by its number: `openml:61`. Its own file, checked against the MD5 that OpenML states."""
+
+import hashlib
+import json
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.base import File
+from tabcontam.tables.sources.base import Source
+from tabcontam.tables.sources.fetching import fetched
+
+PREFIX = "openml:"
+SITE = "https://www.openml.org"
+
+
+def read_openml(spec: str) -> Source:
+    """The dataset with its own name and target, without the columns that OpenML says are no features.
+
+    Raises `UsageError` for a number that OpenML does not have, a file that is not the one it states, and what cannot be
+    fetched.
+    """
+    number = spec.removeprefix(PREFIX)
+    if not number.isascii() or not number.isdecimal():
+        raise UsageError(
+            f"{spec} is no dataset of OpenML; give its number, as in openml:61 ({SITE}/search?type=data shows it)"
+        )
+    about = _description(spec, number)
+    name, file_id, format_ = (str(about.get(key) or "") for key in ("name", "file_id", "format"))
+    if not name or not file_id.isdecimal():
+        raise UsageError(f"{spec}: OpenML says neither its name nor its file; try again later")
+    content = fetched(f"{SITE}/data/v1/download/{file_id}").content
+    stated = str(about.get("md5_checksum") or "")
+    if stated and (found := hashlib.md5(content, usedforsecurity=False).hexdigest()) != stated:
+        raise UsageError(f"{spec}: the file has MD5 {found} where OpenML states {stated}; it was changed or cut off")
+    ending = format_.lower().replace("sparse_", "") or "arff"
+    target = str(about.get("default_target_attribute") or "") or None
+    left_out = {*_texts(about.get("row_id_attribute")), *_texts(about.get("ignore_attribute"))} - {target}
+    return Source(
+        spec,
+        name,
+        (File(content, f"{spec}.{ending}"),),
+        public=about.get("visibility", "public") == "public",
+        target=target if target and "," not in target else None,  # several targets are none to classify
+        left_out=frozenset(left_out),
+    )
+
+
+def _description(spec: str, number: str) -> dict[str, Any]:
+    try:
+        found = fetched(f"{SITE}/api/v1/json/data/{number}")
+        about = json.loads(found.content)["data_set_description"]
+    except UsageError as error:
+        if "HTTP 412" in str(error):  # what OpenML answers to a number it does not have
+            raise UsageError(f"OpenML has no dataset {number}; look it up at {SITE}/search?type=data") from None
+        raise
+    except (ValueError, KeyError, TypeError, RecursionError):
+        about = None
+    if not isinstance(about, dict):
+        raise UsageError(f"{spec}: OpenML answers with no description of a dataset; try again later")
+    return about
+
+
+def _texts(value: object) -> list[str]:
+    """One name, several between commas, or a list of them."""
+    listed = value if isinstance(value, list) else str(value or "").split(",")
+    return [str(name).strip() for name in listed if str(name).strip()]
