@@ -21,6 +21,8 @@ TABLE = {
     "openai:gpt-4o": Price(2.5, 10.0),
     "openai:gpt-4o-2024-05-13": Price(5.0, 15.0),
     "gemini:gemini-3.8-flash": Price(1.5, 7.5),
+    "azure:mine": Price(1.0, 2.0),
+    "azure:mine@https://dear.openai.azure.com/openai/v1": Price(3.0, 4.0),
     "openai:mine@http://example.org:8000/v1": Price(0.1, 0.2),
 }
 dollars = st.floats(0, 1_000_000, allow_nan=False)
@@ -86,6 +88,13 @@ def test_another_server_costs_what_is_said_of_it_alone() -> None:
     assert of("openai", "gpt-4o", "http://example.org:8000/v1") is None
     assert of("gemini", "gemini-3.8-flash", OPENAI) is None
     assert of("openai", "mine") is None
+
+
+def test_a_cloud_has_one_price_wherever_its_user_has_it_unless_an_address_is_named() -> None:
+    assert of("azure", "mine", "https://my.openai.azure.com/openai/v1") == Price(1.0, 2.0)
+    assert of("azure", "mine", "https://dear.openai.azure.com/openai/v1") == Price(3.0, 4.0)
+    assert of("azure", "other", "https://my.openai.azure.com/openai/v1") is None
+    assert of("bedrock", "mine", "https://my.openai.azure.com/openai/v1") is None
 
 
 def test_nothing_known_is_no_price() -> None:

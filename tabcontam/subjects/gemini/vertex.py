@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+from collections.abc import Mapping
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
@@ -47,6 +48,11 @@ class VertexModel(GeminiModel):
         super().__init__(name, max_connections=max_connections, spec=spec, address=where, variable=NO_KEY)
         self._place = {"project": project, "location": location}
         self._credentials: Any = None
+
+    @property
+    def identity(self) -> Mapping[str, str]:
+        """Replies and prices know the model by its bare name."""
+        return {**super().identity, "model": self.model.rpartition("/")[2]}
 
     async def connect(self) -> None:
         """Log in, and ask for the model. Raises `UsageError` if there is no login, or as for any Gemini."""

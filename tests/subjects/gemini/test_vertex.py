@@ -127,7 +127,7 @@ def test_its_address_is_the_location_s(location: str, address: str, monkeypatch:
     monkeypatch.setenv("GOOGLE_CLOUD_LOCATION", location)
     model = resolve(f"vertex:{NAME}").open(Settings())
     assert isinstance(model, VertexModel)
-    assert model.identity == {"provider": "vertex", "address": address, "model": PUBLISHED}
+    assert model.identity == {"provider": "vertex", "address": address, "model": NAME}
     assert (model.spec, model.key_variable) == (f"vertex:{NAME}", "")
     assert NO_KEY == "none"
 
