@@ -205,7 +205,11 @@ class InBatches:
             nonlocal tried
             found = await self._found(noted) if tried else None
             tried = True
-            return found or await self.batches.submit(lines, noted.mark)
+            try:
+                return found or await self.batches.submit(lines, noted.mark)
+            except FatalError:  # the provider says that it did not take it
+                self._settled(noted)
+                raise
 
         return submit
 
@@ -354,9 +358,9 @@ def check_none_open(notes: BatchNotes, llm: str, pending: Mapping[str, Mapping[s
     asked = {name for names in pending[llm] for name in names.split()}
     for noted in notes.open(llm):
         if not asked.isdisjoint(noted.names):
-            batch = f"batch {noted.id}" if noted.id else "a batch"
+            batch = f"batch {noted.id} of {llm} is" if noted.id else f"a batch of {llm} may be"
             raise UsageError(
-                f"{notes.path.parent}: {batch} of {llm} is under way, and would be paid for twice; add "
+                f"{notes.path.parent}: {batch} under way, and would be paid for twice; add "
                 f"{option('batch')} to take its answers, or choose another folder with {option('out')}"
             )
 

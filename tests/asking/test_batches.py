@@ -370,6 +370,13 @@ def test_a_provider_that_fails_while_a_batch_is_under_way_loses_none_of_its_answ
     assert kept.sizes == [LEFT]
 
 
+def test_a_batch_that_its_provider_refuses_keeps_nobody_from_asking_otherwise(kept: Kept, tmp_path: Path) -> None:
+    kept.submit_fails = [FatalError("no batches of this model")]
+    assert "no batches of this model" in (ran(kept, tmp_path).used()["spy:one"].ended or "")
+    assert open_notes(tmp_path) == []
+    assert len(replies(ran(kept, tmp_path, few()))) == ALL
+
+
 def test_what_is_to_be_scored_is_no_matter_for_batches() -> None:
     assert not asking.in_words(replace(planned(Spy())[0], written=()))
     assert asking.in_words(planned(Spy())[0])

@@ -7,16 +7,24 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tabcontam.asking import batches as asking
+from tabcontam.subjects import registry
+from tabcontam.subjects.gemini import provider as gemini
+from tabcontam.subjects.gemini.provider import GeminiModel
 from tabcontam.subjects.openai import provider
 from tests.commands import environment, tabcontam
 from tests.loopback import Response, reply
 from tests.loopback_batches import BatchServer
+from tests.loopback_gemini import NAME
+from tests.loopback_gemini import reply as gemini_reply
+from tests.loopback_gemini_batches import GeminiBatchServer
 
 RUN = ("run", "--llm", "openai:gpt-4o", "--dataset", "iris", "-k", "incomplete_completion", "--queries", "5")
 ALONE = (*RUN, "--no-controls", "--no-cache")
@@ -85,6 +93,24 @@ def test_a_run_in_batches_gives_the_results_of_any_other_at_half_the_price(serve
     assert dollars(tmp_path / "live") == pytest.approx(5 * each)
     assert dollars(tmp_path / "batch") == pytest.approx(each + 4 * each / 2)
     assert all(KEY not in file.read_text() for file in (tmp_path / "batch").iterdir())
+
+
+def test_gemini_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(body: dict[str, Any]) -> Response:
+        return gemini_reply(f"{len(json.dumps(body['contents'])) % 7}.0", prompt=1000, tokens=100)
+
+    with GeminiBatchServer(short) as server:
+        google = partial(GeminiModel, address=server.url)
+        opened = replace(registry.BUILT_IN["gemini"], open=lambda model, settings: google(model, spec=settings.spec))
+        monkeypatch.setitem(registry.BUILT_IN, "gemini", opened)
+        monkeypatch.setattr(gemini, "GOOGLE", server.url)
+        command = [word.replace("openai:gpt-4o", f"gemini:{NAME}") for word in ALONE]
+        for out, option in (("live", ()), ("batch", ("--batch",))):
+            done = tabcontam(*command, *option, "--out", str(tmp_path / out), GEMINI_API_KEY=KEY)
+            assert done.returncode == 0, done.stderr
+    assert ([len(each.requests) for each in server.submitted], len(server.live)) == ([4], 5 + 1)
+    assert trials(tmp_path / "batch") == trials(tmp_path / "live")
+    assert len(trials(tmp_path / "batch")) == 5
 
 
 def test_a_plan_states_the_price_of_batches(server: BatchServer, tmp_path: Path) -> None:

@@ -11,12 +11,15 @@ import json
 import logging
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, unknown
-from tabcontam.evidence.base import Capability, Prompt, Reply, State, Usage
-from tabcontam.subjects.base import THINKING, FatalError, Form, Request, TransientError, without_system
+from tabcontam.evidence.base import Capability, Reply, State, Usage
+from tabcontam.subjects.base import FatalError, Form, Request, TransientError
+from tabcontam.subjects.batches import Sent, failed
+from tabcontam.subjects.gemini.batch import GeminiBatches
+from tabcontam.subjects.gemini.habits import Habits
 from tabcontam.subjects.gemini.replies import Answer, read_answer, retry_delay
 from tabcontam.subjects.openai.errors import retry_after
 from tabcontam.subjects.openai.replies import message
@@ -37,21 +40,6 @@ CONNECT_WAIT = 1.0  # seconds before the second try, twice as long before the th
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NAME = re.compile(r"(?:models/|(tunedModels/))?([\w.-]+)", re.ASCII)  # no sign that could turn into another path
-ROLES = {"assistant": "model"}
-# Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
-LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
-    "minimal thinking": {"thinking_level": "MINIMAL"},
-    "low thinking": {"thinking_level": "LOW"},
-    "no thinking": {"thinking_budget": 0},
-}
-# What a model may not take, and how its server says so. Gemma knows no system text.
-REFUSALS = {
-    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
-    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
-    "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
-    # Google does not always say which argument it means; this one differs most between models.
-    "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
-}
 # Where no other request would fare better: status code and words of the error, and what to say. The first one counts.
 HOPELESS = {
     r"40[03] .*location is not supported": "does not serve the place that this computer asks from; ask from another",
@@ -71,58 +59,6 @@ CROWDED = (408, 429, 503, 504)
 NOT_WORKED_ON = (429, 503)
 # The SDK's warnings ("Both GOOGLE_API_KEY and GEMINI_API_KEY are set") are printed where nothing handles them.
 SILENT = logging.NullHandler()
-
-
-@dataclass(frozen=True)
-class Habits:
-    """What a model was found to want, from what its server said. Habits only ever grow."""
-
-    refused: frozenset[str] = frozenset()
-    thinks: bool = False
-
-    def joined(self, other: "Habits") -> "Habits":
-        """What either has found."""
-        return Habits(self.refused | other.refused, self.thinks or other.thinks)
-
-    def without(self, error: Exception, config: Mapping[str, Any]) -> "Habits | None":
-        """These, without the parameter that a server says this model does not take; None where it says none."""
-        if getattr(error, "code", None) != 400:
-            return None
-        said = str(getattr(error, "details", ""))
-        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said))
-        name = next(names, None)
-        refused = self.thinking if name == "thinking_config" else name
-        return None if refused is None else replace(self, refused=self.refused | {refused})
-
-    @property
-    def allowance(self) -> int:
-        """Tokens beyond the answer's."""
-        return THINKING if self.thinks else 0
-
-    @property
-    def thinking(self) -> str | None:
-        """The way to ask for little thinking; None where there is no thinking, or no way is left."""
-        return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
-
-    def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
-        """The chat as Gemini takes it, decoded greedily, where the model takes that."""
-        system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
-        turns = [message for message in prompt.chat if message.role != "system"]
-        if "system_instruction" in self.refused:
-            turns = without_system(prompt.chat)
-        config = {
-            "temperature": 0,
-            "seed": 0,
-            "max_output_tokens": max_tokens + self.allowance,
-            "system_instruction": system or None,
-            "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
-        }
-        return {
-            "contents": [
-                {"role": ROLES.get(turn.role, turn.role), "parts": [{"text": turn.content}]} for turn in turns
-            ],
-            "config": {name: value for name, value in config.items() if name not in self.refused},
-        }
 
 
 class GeminiModel(ServedModel):
@@ -151,7 +87,7 @@ class GeminiModel(ServedModel):
 
     async def connect(self) -> None:
         """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
-        client = self._connection()
+        client = self.connection()
         from google.genai.errors import APIError
         from google.genai.types import GetModelConfig, HttpOptions, HttpRetryOptions
         from httpx2 import RequestError
@@ -185,7 +121,7 @@ class GeminiModel(ServedModel):
             except Exception as error:  # a server can make the SDK raise almost anything
                 fewer = habits.without(error, arguments["config"])
                 if fewer is None:
-                    return self._failed(error, usages)
+                    return self.failed(error, usages)
                 habits = self._habits.joined(fewer)  # other queries have been learning meanwhile
             else:
                 usages.append(answer.usage)
@@ -197,6 +133,51 @@ class GeminiModel(ServedModel):
                     return replace(reply, text=self._without_key(reply.text), usage=charged(usages))
             request.again()
 
+    @property
+    def batches(self) -> GeminiBatches | None:
+        """Google's own batch API."""
+        return GeminiBatches(self) if self._own else None
+
+    def written(self, request: Request) -> dict[str, Any]:
+        """A request in words that the model takes as far as is known."""
+        return self._habits.arguments(request.prompt, request.max_tokens)
+
+    def reply_in_batch(self, body: object, sent: Sent) -> tuple[Reply, bool]:
+        """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
+        try:
+            answer = read_answer(body)
+        except ValueError as error:
+            return failed(self._line(str(error))), True
+        thought_to_the_end = answer.cut and answer.thought
+        self._learn(Habits(thinks=thought_to_the_end))
+        reply = answer.reply()
+        reply = replace(reply, text=self._without_key(reply.text), usage=answer.usage)
+        return reply, thought_to_the_end and not sent.allowance
+
+    def learned_from(self, error: Exception, request: Request) -> bool:
+        """Whether an error says what this model does not take; it is left out from now on."""
+        fewer = self._habits.without(error, Habits(thinks=self._habits.thinks).arguments(request.prompt, 0)["config"])
+        self._learn(fewer or self._habits)
+        return fewer is not None
+
+    def words(self, error: object) -> str:
+        """What an error of a batch says."""
+        return self._line(message(error)) if isinstance(error, dict) else ""
+
+    def at(self, path: str) -> str:
+        """The address of what stands under this path."""
+        return f"{self.address}/{API_VERSION}/{path}"
+
+    async def got(self, path: str, query: Mapping[str, str]) -> object:
+        """The JSON that stands there, as it came. Raises what the SDK raises."""
+        self.connection()
+        from google.genai.errors import APIError
+
+        assert self._http is not None  # noqa: S101 - it is opened with the SDK's client
+        response = await self._http.get(self.at(path), params=query, headers={"x-goog-api-key": self._key()})
+        await APIError.raise_for_async_response(response)
+        return response.json()
+
     async def close(self) -> None:
         """Close the connections."""
         client, http, self._client, self._http = self._client, self._http, None, None
@@ -206,7 +187,7 @@ class GeminiModel(ServedModel):
             await http.aclose()
 
     async def _post(self, arguments: Mapping[str, Any]) -> Answer:
-        client = self._connection()
+        client = self.connection()
         from google.genai import types
 
         config = types.GenerateContentConfig(
@@ -224,7 +205,8 @@ class GeminiModel(ServedModel):
         self._habits = self._habits.joined(habits)
         self.allowance = self._habits.allowance
 
-    def _connection(self) -> "Client":
+    def connection(self) -> "Client":
+        """The SDK's client, which is opened when it is first needed."""
         if self._client is None:
             self._client = self._opened()
         return self._client
@@ -319,7 +301,7 @@ class GeminiModel(ServedModel):
         what = what.format(key=self._lets_in, model=self.model.rpartition("/")[2])
         return self._line(f"{self._who} {what}; it answered {_fault(error).text}")
 
-    def _failed(self, error: Exception, usages: Sequence[Usage | None]) -> Reply:
+    def failed(self, error: Exception, usages: Sequence[Usage | None] = ()) -> Reply:
         """No answer to this request. Raises `TransientError` or `FatalError` where that is not its own fault."""
         if isinstance(error, UsageError):  # there is no key, or no SDK
             raise FatalError(str(error)) from None

@@ -56,7 +56,7 @@ class VertexModel(GeminiModel):
 
     async def connect(self) -> None:
         """Log in, and ask for the model. Raises `UsageError` if there is no login, or as for any Gemini."""
-        self._connection()
+        self.connection()
         await asyncio.to_thread(self._log_in)
         await super().connect()
 

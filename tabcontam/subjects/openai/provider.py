@@ -177,8 +177,8 @@ class OpenAIModel(ServedModel):
 
     @property
     def batches(self) -> OpenAIBatches | None:
-        """OpenAI's own batch API; other servers that speak its protocol have none."""
-        return OpenAIBatches(self) if self._own else None
+        """OpenAI's own batch API; other servers and services that speak its protocol have none that is the same."""
+        return OpenAIBatches(self) if self._openais else None
 
     def written(self, request: Request) -> dict[str, Any]:
         """The body of a request, in words that the model takes as far as is known."""

@@ -234,7 +234,7 @@ class TestKey:
         llm = GeminiModel(NAME)
 
         async def work() -> str:
-            return str(llm._connection()._api_client._http_options.base_url)
+            return str(llm.connection()._api_client._http_options.base_url)
 
         assert within(llm, work) == GOOGLE
         assert GOOGLE == "https://generativelanguage.googleapis.com"

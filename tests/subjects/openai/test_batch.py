@@ -70,6 +70,7 @@ Opener = Callable[[BatchServer], OpenAIModel]
 def test_only_openais_own_address_has_batches() -> None:
     assert OpenAIModel("model", None).batches
     assert OpenAIModel("model", "http://127.0.0.1:1/v1").batches is None
+    assert OpenAIModel("model", "https://openrouter.ai/api/v1").batches is None  # a service's own address
 
 
 def test_the_servers_batches_are_those_that_the_official_client_takes() -> None:

@@ -1,0 +1,77 @@
+"""What a Gemini or Gemma model was found to want, and how a request is written that it takes."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from tabcontam.evidence.base import Prompt
+from tabcontam.subjects.base import THINKING, without_system
+
+ROLES = {"assistant": "model"}
+# Ways to ask a model for little thinking: by level from Gemini 3 on, by budget before. None is taken by every model.
+LITTLE_THINKING: Mapping[str, Mapping[str, Any]] = {
+    "minimal thinking": {"thinking_level": "MINIMAL"},
+    "low thinking": {"thinking_level": "LOW"},
+    "no thinking": {"thinking_budget": 0},
+}
+# What a model may not take, and how its server says so. Gemma knows no system text.
+REFUSALS = {
+    "seed": re.compile(r"\bseed\b", re.IGNORECASE),
+    "temperature": re.compile(r"\btemperature\b", re.IGNORECASE),
+    "system_instruction": re.compile(r"\b(developer|system)[ _]?instruction", re.IGNORECASE),
+    # Google does not always say which argument it means; this one differs most between models.
+    "thinking_config": re.compile(r"thinking|\bbudget\b|contains an invalid argument", re.IGNORECASE),
+}
+
+
+@dataclass(frozen=True)
+class Habits:
+    """What a model was found to want, from what its server said. Habits only ever grow."""
+
+    refused: frozenset[str] = frozenset()
+    thinks: bool = False
+
+    def joined(self, other: "Habits") -> "Habits":
+        """What either has found."""
+        return Habits(self.refused | other.refused, self.thinks or other.thinks)
+
+    def without(self, error: Exception, config: Mapping[str, Any]) -> "Habits | None":
+        """These, without the parameter that a server says this model does not take; None where it says none."""
+        if getattr(error, "code", None) != 400:
+            return None
+        said = str(getattr(error, "details", ""))
+        names = (name for name, words in REFUSALS.items() if config.get(name) is not None and words.search(said))
+        name = next(names, None)
+        refused = self.thinking if name == "thinking_config" else name
+        return None if refused is None else replace(self, refused=self.refused | {refused})
+
+    @property
+    def allowance(self) -> int:
+        """Tokens beyond the answer's."""
+        return THINKING if self.thinks else 0
+
+    @property
+    def thinking(self) -> str | None:
+        """The way to ask for little thinking; None where there is no thinking, or no way is left."""
+        return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
+
+    def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
+        """The chat as Gemini takes it, decoded greedily, where the model takes that."""
+        system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
+        turns = [message for message in prompt.chat if message.role != "system"]
+        if "system_instruction" in self.refused:
+            turns = without_system(prompt.chat)
+        config = {
+            "temperature": 0,
+            "seed": 0,
+            "max_output_tokens": max_tokens + self.allowance,
+            "system_instruction": system or None,
+            "thinking_config": LITTLE_THINKING.get(self.thinking or ""),
+        }
+        return {
+            "contents": [
+                {"role": ROLES.get(turn.role, turn.role), "parts": [{"text": turn.content}]} for turn in turns
+            ],
+            "config": {name: value for name, value in config.items() if name not in self.refused},
+        }
