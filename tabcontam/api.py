@@ -20,6 +20,7 @@ from tabcontam.cli.run_commands import order_of
 from tabcontam.cli.values import dollars
 from tabcontam.errors import UsageError, spoken_in_python, unknown
 from tabcontam.evidence.base import Verdict
+from tabcontam.subjects.labels import written
 from tabcontam.tables.frames import is_frame
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.baseline import Baseline, judge_new
@@ -137,7 +138,7 @@ class Results:
 
 @spoken_in_python()
 def run(
-    llm: str | Sequence[str] = (),
+    llm: str | Sequence[str] | Mapping[str, str] = (),
     dataset: "Dataset | Sequence[Dataset]" = (),
     *,
     serializer: str | Sequence[str] = (),
@@ -177,8 +178,9 @@ def run(
 
     `dataset` takes names, paths, `Table`s and data frames of pandas or polars, which count as FILEs; a frame needs a
     `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`, `encoding` and `header` (does
-    the first line name the columns?) say how a FILE of text is read, where that is not to be found out. `queries` is a
-    number or "paper", `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
+    the first line name the columns?) say how a FILE of text is read, where that is not to be found out. `llm` may give
+    LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `queries` is a number or "paper",
+    `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
     With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the
     share `min_power` of its rows would have been found. With `batch` LLMs are asked by the batch API of their
     maker, for half the price, and the call waits for up to a day. The report lies in `out`, by default
@@ -194,7 +196,7 @@ def run(
     from tabcontam.runs.run import execute, prepare
 
     checked = {
-        "llm": _several(llm),
+        "llm": written(llm) if isinstance(llm, Mapping) else _several(llm),
         "dataset": _datasets(dataset),
         "known": _known(known),
         "header": _header(header),

@@ -14,7 +14,8 @@ MARKS_HELP = (
 )
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
 LLM_HELP = (
-    "a name or PROVIDER:MODEL, see list llms; #MY_KEY behind an address names the variable that holds the key for it"
+    "a name or PROVIDER:MODEL, see list llms; #MY_KEY behind an address names the variable that holds the key for it, "
+    "LABEL= before it all a name of your own for reports"
 )
 REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
 FAMILY_OVER_HELP = (

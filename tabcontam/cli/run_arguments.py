@@ -86,7 +86,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     No option has a default of its own but None, nothing or what its absence says: `asked` tells what was typed.
     """
     what = run.add_argument_group("what is tested")
-    what.add_argument("--llm", action="append", default=[], metavar="SPEC", help=LLM_HELP)
+    what.add_argument("--llm", action="append", default=[], metavar="[LABEL=]SPEC", help=LLM_HELP)
     what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
     what.add_argument("--serializer", action="append", default=[], metavar="NAME|FILE", help=SERIALIZER_HELP)
     what.add_argument("--prompts", action="append", default=[], metavar="NAME|FILE", help=PROMPTS_HELP)

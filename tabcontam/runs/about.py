@@ -52,7 +52,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         llms=tuple(_llm(run, subject, used) for subject in run.subjects if not subject.reference),
         references=tuple(_llm(run, subject, used) for subject in run.subjects if subject.reference),
         known=tuple(_known(run, file) for file in run.known),
-        catalogue=catalogued({subject.model.spec: subject.model.spec for subject in run.subjects}),
+        catalogue=catalogued({subject.model.spec: _written(run, subject.model.spec) for subject in run.subjects}),
         datasets=tuple(
             DatasetFacts(
                 name=table.name,
@@ -97,11 +97,17 @@ def _llm(run: "Run", subject: Subject, used: Mapping[str, LlmFacts]) -> LlmFacts
     return replace(
         used.get(spec) or LlmFacts(spec=spec),
         resolved=spec if found is None else str(found),
-        stands_for=spec if found is None else f"{found.provider.name}:{found.model}",
+        stands_for=spec if found is None else found.stands_for,
         version=subject.model.version,
         control=subject.joined,
         checks=subject.model.control,
     )
+
+
+def _written(run: "Run", name: str) -> str:
+    """An LLM as it could be written without a label: what a label reads like says nothing of it."""
+    found = run.resolved.get(name)
+    return found.stands_for if found is not None and found.label else name
 
 
 def _known(run: "Run", file: Table) -> KnownFacts:

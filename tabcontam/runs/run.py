@@ -36,6 +36,7 @@ from tabcontam.runs.continued import check_same_run, check_same_versions
 from tabcontam.runs.contradictions import check_batches, check_options, check_prices
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.subjects.base import Model
+from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
@@ -135,13 +136,14 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
         needs=frozenset().union(*(test.needs for test in tests)),
         seed=order.options.seed,
     )
-    named = tuple(dict.fromkeys(order.llms or CONTROLS))
+    named = by_name(order.llms or CONTROLS)
     joined = tuple(spec for spec in CONTROLS if order.controls and spec not in named)
     with progress.doing("looking up the LLMs"):
-        opened = {spec: _opened(spec, settings) for spec in (*joined, *named)}
-        opened |= _reference(order.reference, opened, settings)
+        opened = {name: _opened(spec, settings) for name, spec in ({spec: spec for spec in joined} | named).items()}
+        reference = _reference(order.reference, opened, settings)
+        opened |= reference
     subjects = tuple(
-        Subject(model, joined=spec in joined, reference=spec == order.reference) for spec, (model, _) in opened.items()
+        Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
     notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
@@ -196,7 +198,7 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
     try:
         resolved = resolve(spec)
     except Unavailable as error:
-        return MissingModel(spec, error), None
+        return MissingModel(name_of(spec), error), None
     return resolved.open(settings), resolved
 
 
@@ -206,10 +208,10 @@ def _reference(
     """The reference, if one is named. Raises `UsageError` for one that is tested, a control, or not to be had."""
     if spec is None:
         return {}
-    found = resolve(spec)
+    found, name = resolve(spec), name_of(spec)
     model = found.open(settings)
     for other, (tested, _) in opened.items():
-        if other == spec or (tested.identity is not None and tested.identity == model.identity):
+        if other == name or (tested.identity is not None and tested.identity == model.identity):
             raise UsageError(
                 f"{option_name('reference')}: {spec} is {other}, which is tested; "
                 "name an LLM that did not see the table"
@@ -218,7 +220,7 @@ def _reference(
         raise UsageError(
             f"{option_name('reference')}: {spec} is a control; name an LLM that is known not to have seen the table"
         )
-    return {spec: (model, found)}
+    return {name: (model, found)}
 
 
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prompts: Sequence[PromptSet]) -> None:

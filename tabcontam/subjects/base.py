@@ -149,6 +149,7 @@ class Model(Protocol):
     """
 
     spec: str
+    stands_for: str = ""  # PROVIDER:MODEL, where `spec` is a label of the user's own
     capabilities: frozenset[Capability]
     control: bool = False
     local: bool = False  # nothing leaves this machine
@@ -169,7 +170,7 @@ class Model(Protocol):
     @property
     def identity(self) -> Mapping[str, str] | None:
         """Provider, address and model, under which replies are stored; None where they are not worth storing."""
-        provider, _, model = self.spec.partition(":")
+        provider, _, model = (self.stands_for or self.spec).partition(":")
         return {"provider": provider, "address": "", "model": model}
 
     @property

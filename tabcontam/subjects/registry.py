@@ -18,8 +18,17 @@ from typing import Any
 from tabcontam.entry_points import described, offered, reported
 from tabcontam.errors import Unavailable, UsageError, near, option, several
 from tabcontam.subjects.base import Model
-from tabcontam.subjects.catalogue import Entry, find_entry, is_tag_of_ollama, load_catalogue, plain, successor
+from tabcontam.subjects.catalogue import (
+    Entry,
+    find_entry,
+    is_tag_of_ollama,
+    load_catalogue,
+    plain,
+    standing_for,
+    successor,
+)
 from tabcontam.subjects.keys import Host, host_of
+from tabcontam.subjects.labels import split_label
 from tabcontam.subjects.openai.address import is_loopback
 from tabcontam.subjects.provider import Provider
 from tabcontam.subjects.provider import Settings as Settings
@@ -49,19 +58,31 @@ BUILT_IN = {provider.name: provider for provider in (*_PROVIDERS, *EntryPoint(""
 
 @dataclass(frozen=True)
 class Found:
-    """An LLM as it was typed, and who is asked for what. `note` says where that is not quite what was named."""
+    """An LLM as it was typed, and who is asked for what. `note` says where that is not quite what was named.
+
+    `label` is the user's own name for it; `spec` is without it.
+    """
 
     spec: str
     provider: Provider
     model: str
     note: str = ""
+    label: str = ""
 
     def __str__(self) -> str:
-        return f"{self.provider.name}:{self.model}" + (f" ({self.note})" if self.note else "")
+        return self.stands_for + (f" ({self.note})" if self.note else "")
+
+    @property
+    def stands_for(self) -> str:
+        """Who is asked for what: PROVIDER:MODEL."""
+        return f"{self.provider.name}:{self.model}"
 
     def open(self, settings: Settings) -> Model:
         """The LLM. Raises `UsageError`, also where its key would go to two hosts of the run."""
         model = self.provider.open(self.model, replace(settings, spec=self.spec))
+        if self.label:  # given last, so that what the model made of its name, as an identity, is without the label
+            model.stands_for = self.stands_for
+            model.spec = self.label
         if isinstance(model, ServedModel):
             settings.keyring.claim(model, key_owners(model.provider))
         return model
@@ -88,19 +109,29 @@ def names_a_place(spec: str) -> bool:
 
     It is about the writing alone: what is written by provider and name, or by a name of the catalogue, has neither.
     """
-    provider, colon, rest = spec.partition(":")
+    provider, colon, rest = split_label(spec)[1].partition(":")
     if not colon or provider in ("hf", "control", "simulated"):
         return False
     return "://" in rest or "#" in rest
 
 
 def resolve(spec: str) -> Found:
-    """Who is asked for what, among all providers. Raises as `find` does."""
+    """Who is asked for what, among all providers. Raises as `find` does, and for a label that is another's name."""
     known = dict(BUILT_IN)
+    label, spec = split_label(spec)
     provider, colon, _ = spec.partition(":")
-    if colon and provider not in known:
+    if label or (colon and provider not in known):
         known |= {name: Provider(name, {}, partial(_open_plugin, point)) for name, point in others().items()}
-    return find(spec, known)
+    if not label:
+        return find(spec, known)
+    found = find(spec, known)
+    entry = find_entry(label)
+    if found.provider.name == "control":
+        raise UsageError(f"{spec} is a control, which has no other name; leave {label}= out")
+    if plain(label) in map(plain, known) or (entry is not None and entry is not standing_for(found.stands_for)):
+        whose = "a provider" if entry is None else entry.title
+        raise UsageError(f"the label {label!r} is the name of {whose}; choose another, for example my-{label}")
+    return replace(found, label=label)
 
 
 def find(spec: str, providers: Mapping[str, Provider], today: date | None = None) -> Found:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
+from tabcontam.subjects.labels import split_label
 from tabcontam.tables.cards import SHORT, find_card, split_edition
 from tabcontam.tables.files import check_file, named_file
 from tabcontam.tables.sources import card_of, is_source, stated_name
@@ -28,6 +29,9 @@ def _llms(view: RunResults, name: str, known: Sequence[str]) -> list[str]:
     if name in known:
         return [name]
     stood_for = {llm.spec: llm.stands_for or llm.spec for llm in view.run.llms}
+    label, written = split_label(name)
+    if label in known and _means(written) & _means(stood_for.get(label, "")):
+        return [label]
     means = _means(name)
     found = [llm for llm in known if means & (_means(llm) | _means(stood_for.get(llm, llm)))]
     if not found:

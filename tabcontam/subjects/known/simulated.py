@@ -101,7 +101,9 @@ class SimulatedModel(Model):
 
     def prepare(self, table: Table, queries: Sequence[Query]) -> Model:
         """One that knows these queries."""
-        return SimulatedModel(self.kind, self.seed, table, queries)
+        prepared = SimulatedModel(self.kind, self.seed, table, queries)
+        prepared.spec = self.spec
+        return prepared
 
     def exposure(self, table: Table, row: int) -> float:
         """One copy of the rows that it has: all or none of them, or a memoriser's share."""
