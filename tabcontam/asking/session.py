@@ -152,8 +152,10 @@ class Session(Account):
             answered = len(places) - len(left)
             if model.spec in self._pending:  # identical queries are asked once
                 left = [same[0][1] for same in self._pending[model.spec].values()]
-            missing = self.unreachable.get(model.spec)
-            found.append(estimate(model, self._price(model), len(places), answered, left, missing, self.options.batch))
+            missing, price = self.unreachable.get(model.spec), self._price(model)
+            if missing and price == FREE:  # what is not there may be another's, and ask for money
+                price = None
+            found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
         return found
 
     def _subjects(self) -> list[Subject]:
@@ -162,6 +164,10 @@ class Session(Account):
     def _price(self, model: Model) -> Price | None:
         if model.identity is None:
             return None if isinstance(model, MissingModel) else FREE
+        if model.written_at:  # a price may be named by the address as it is written
+            typed = price_of({**model.identity, "address": model.written_at}, False, self.prices)
+            if typed is not None:
+                return typed
         return price_of(model.identity, model.local, self.prices)
 
     def _reached(self) -> list[Subject]:

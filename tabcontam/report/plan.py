@@ -44,11 +44,10 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
     there = [estimate for estimate in estimates if estimate.dollars is not None or not estimate.missing]
-    requests = sum(estimate.requests for estimate in there)
     known = [estimate.dollars for estimate in estimates if estimate.dollars is not None]
-    lines.append(
-        f"{requests:,} requests in {len(cells):,} cells, at most {_dollars(sum(known, Decimal(0)))}; nothing was asked"
-    )
+    requests = sum(estimate.requests for estimate in there or estimates)
+    price = f"at most {_dollars(sum(known, Decimal(0)))}" if there else "at a price that is unknown"
+    lines.append(f"{requests:,} requests in {len(cells):,} cells, {price}; nothing was asked")
     lines += [f"no price is known for {each.llm}; see --prices" for each in there if each.dollars is None]
     return "\n".join(lines)
 
@@ -71,7 +70,9 @@ def _llm(estimate: Estimate) -> list[str]:
     """Two lines: how much is left to ask, and its bounds."""
     known = f"{estimate.answered:,} of {estimate.queries:,} queries are answered already, "
     lines = [f"{estimate.llm}: {estimate.missing or f'{known}{estimate.requests:,} requests are left'}"]
-    if estimate.requests and not (estimate.missing and estimate.dollars is None):
+    if estimate.requests and estimate.missing and estimate.dollars is None:
+        lines.append("  what it would cost is unknown")
+    elif estimate.requests:
         thinking = f" and {estimate.thinking_tokens:,} of thinking" if estimate.thinking_tokens else ""
         price = "no price known" if estimate.dollars is None else _dollars(estimate.dollars)
         batched = " in batches, but for the first" if estimate.batched else ""

@@ -149,6 +149,7 @@ class Model(Protocol):
     """
 
     spec: str
+    written_at: str = ""  # the address that the user wrote, where the API was found at another of the same host
     stands_for: str = ""  # PROVIDER:MODEL, where `spec` is a label of the user's own
     capabilities: frozenset[Capability]
     control: bool = False

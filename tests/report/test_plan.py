@@ -91,6 +91,13 @@ def test_a_missing_llm_says_why_and_takes_nothing() -> None:
     assert "hf:e: pip install tabcontam[hf]" in text
     assert text[-1] == "800 requests in 2 cells, at most $3.26; nothing was asked"
     assert sum("at most" in line for line in text) == 2
+    assert text[text.index("hf:e: pip install tabcontam[hf]") + 1] == "  what it would cost is unknown"
+
+
+def test_where_nobody_can_be_reached_the_price_is_unknown() -> None:
+    text = lines(MISSING)
+    assert text[-1] == "1,000 requests in 2 cells, at a price that is unknown; nothing was asked"
+    assert not any("$" in line for line in text)
 
 
 def test_an_llm_that_does_not_answer_now_is_estimated_if_it_has_a_price() -> None:

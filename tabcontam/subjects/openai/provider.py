@@ -22,6 +22,7 @@ from tabcontam.subjects.openai.batch import PATHS, OpenAIBatches
 from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing, post
 from tabcontam.subjects.openai.errors import (
     CROWDED,
+    NO_MODEL,
     NOT_THERE,
     Concern,
     Problem,
@@ -31,6 +32,7 @@ from tabcontam.subjects.openai.errors import (
     wait,
 )
 from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
+from tabcontam.subjects.openai.places import UNREADABLE, found_elsewhere, nowhere, without_endpoint
 from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import usage as usage_of
 from tabcontam.subjects.openai.scores import WAYS, read_scores, score_arguments
@@ -97,6 +99,7 @@ class OpenAIModel(ServedModel):
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
         self._openais = openais
         self._clients: Clients | None = None
+        self._unlisted = False  # whether nothing at this host lists models
 
     def _usual(self, own: bool) -> tuple[str, ...]:
         """A service's key, or, as for any other server, the one that is for one server alone."""
@@ -120,10 +123,31 @@ class OpenAIModel(ServedModel):
             self._recognize(await listing(clients))
         except NoAnswer as error:
             problem = error.problem
+            if problem.status in NOT_THERE and await self._is_elsewhere(clients):
+                return
             if problem.status not in NOT_THERE and not (self._has_key() and may_only_chat(problem)):
                 raise self._mistake(self._turned_away(problem)) from None
         except TransientError as error:
-            raise self._mistake(self._no_list(error)) from None
+            if error.kind not in UNREADABLE or not await self._is_elsewhere(clients):
+                raise self._mistake(self._no_list(error)) from None
+
+    async def _is_elsewhere(self, clients: Clients) -> bool:
+        """Ask at the other addresses of this host where an API may be, and from then on at the one that has it."""
+        found = await found_elsewhere(self.address, self._clients_at)
+        if found is None:
+            self._unlisted, base = True, without_endpoint(self.address)
+            if base != self.address:
+                self.written_at, self.address, self._clients = self.address, base, None
+                await clients.close()
+            return False
+        await clients.close()
+        self.written_at = self.address
+        self._clients, listed = found
+        self.address = self._clients.address
+        if isinstance(listed, NoAnswer):
+            raise self._mistake(self._turned_away(listed.problem))
+        self._recognize(listed)
+        return True
 
     async def generate(self, request: Request) -> Reply:
         """Ask once, and again only in words that the model takes, or in the other form where it seems to lack this one.
@@ -270,6 +294,8 @@ class OpenAIModel(ServedModel):
 
     def _fatal(self, whom: Concern, problem: Problem) -> FatalError:
         who, key = self._who, self.key_variable
+        if whom is Concern.MODEL and self._unlisted and not NO_MODEL.search(problem.text):
+            return FatalError(self._line(nowhere(self.address, f"no API at {self.address} ({problem.line})")))
         what = {
             Concern.KEY: f"{who} refused the key in {key}; check what it is allowed to"
             if self._has_key()
@@ -339,8 +365,11 @@ class OpenAIModel(ServedModel):
     def clients(self) -> Clients:
         """The connections to the server, which are opened when they are first needed."""
         if self._clients is None:
-            self._clients = Clients(self.address, self._key(), self._openais, self.local, self._max_connections)
+            self._clients = self._clients_at(self.address)
         return self._clients
+
+    def _clients_at(self, address: str) -> Clients:
+        return Clients(address, self._key(), self._openais, self.local, self._max_connections)
 
     def _recognize(self, listing: object) -> None:
         """Find the model among those that the server lists, and take down what the server states of it."""
@@ -352,9 +381,8 @@ class OpenAIModel(ServedModel):
 
     def _no_list(self, error: TransientError) -> str:
         """The line where no list of models came back."""
-        if error.kind in ("broken JSON", "broken reply"):
-            lacking = "" if self.address.endswith("/v1") else "; does it lack /v1?"
-            return f"{self.address} does not speak OpenAI's protocol{lacking}"
+        if error.kind in UNREADABLE:
+            return nowhere(self.address, f"{self.address} does not speak OpenAI's protocol")
         if self._needs_key:
             return f"{error}: cannot reach {self.address}; check the network and the proxy"
         return f"{error}: no server answers at {self.address}; start it, or correct the address"

@@ -1,0 +1,69 @@
+"""Where an API is that is not at the address which was typed: at …/v1, most often, and always at the same host."""
+
+import re
+import sys
+from collections.abc import Callable
+from urllib.parse import urlsplit
+
+from tabcontam.subjects.base import TransientError
+from tabcontam.subjects.keys import host_of
+from tabcontam.subjects.openai.connection import Clients, NoAnswer, listing
+from tabcontam.subjects.openai.replies import at
+from tabcontam.subjects.services import service_at
+
+# What people copy from a curl command, behind the address that is wanted.
+ENDPOINT = re.compile(r"/(chat/completions|completions|responses|embeddings|models)$")
+UNREADABLE = ("broken JSON", "broken reply")  # of an answer that is no list of models: a web page, most often
+WANTS_KEY = (401, 403)
+
+
+def without_endpoint(address: str) -> str:
+    """The address without the name of a single endpoint."""
+    return ENDPOINT.sub("", address)
+
+
+def other_places(address: str) -> tuple[str, ...]:
+    """The addresses of the same host where its API may be instead, the likeliest first."""
+    base, parts = without_endpoint(address), urlsplit(address)
+    service = service_at(address)
+    places = (
+        *((service.address,) if service else ()),
+        base,
+        f"{base}/v1",
+        f"{parts.scheme}://{parts.netloc}/v1",
+    )
+    return tuple(place for place in dict.fromkeys(places) if place != address and not place.endswith("/v1/v1"))
+
+
+async def found_elsewhere(address: str, clients_at: Callable[[str], Clients]) -> tuple[Clients, object] | None:
+    """The connections to where the API is, and its list of models, or its wish for a key (`NoAnswer`).
+
+    None where no other address of this host has one; then nothing stays open but what was.
+    """
+    for place in other_places(address):
+        if host_of(place) != host_of(address):
+            continue  # a key goes to its own host alone
+        there = clients_at(place)
+        found: object = None
+        try:
+            found = await listing(there)
+        except NoAnswer as error:
+            found = error if error.problem.status in WANTS_KEY else None
+        except TransientError:
+            found = None
+        if isinstance(found, NoAnswer) or isinstance(at(found, "data"), list):
+            print(f"tabcontam: no API at {address}; asking {place}", file=sys.stderr)
+            return there, found
+        await there.close()
+    return None
+
+
+def nowhere(address: str, what: str) -> str:
+    """The line for a host without an API: `what` is wrong at the address, and where else none was found."""
+    others = other_places(address)
+    return f"{what}{f', and there is no API at {phrase(others)} either' if others else ''}; correct the address"
+
+
+def phrase(places: tuple[str, ...]) -> str:
+    """Addresses in a row."""
+    return " or ".join(filter(None, (", ".join(places[:-1]), places[-1])))
