@@ -1,6 +1,7 @@
 """The command line: what each command takes, with its help. `commands.py` does what they say."""
 
 import argparse
+from collections.abc import Sequence
 
 from tabcontam.cli.helps import (
     DATASET,
@@ -13,7 +14,7 @@ from tabcontam.cli.helps import (
     SERIALIZER_HELP,
 )
 from tabcontam.cli.parsing import Parser
-from tabcontam.cli.run_arguments import add_files, add_gate, add_open, add_output, add_run
+from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
 from tabcontam.cli.values import folder, level, path, positive
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
 from tabcontam.version import __version__
@@ -49,6 +50,21 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )
     return main_parser
+
+
+def commands_of(main_parser: argparse.ArgumentParser) -> dict[str, argparse.ArgumentParser]:
+    """The commands of the command line by their names."""
+    chosen = next(each for each in main_parser._actions if isinstance(each, argparse._SubParsersAction))
+    return dict(chosen.choices)
+
+
+def typed(arguments: Sequence[str] | None) -> set[str]:
+    """The options and words that stand in a command line, by their names in the namespace; it is one without fault."""
+    anew = parser()
+    for command in commands_of(anew).values():
+        for action in command._actions:
+            action.default = argparse.SUPPRESS
+    return set(vars(anew.parse_args(arguments)))
 
 
 def _add_cache(command: argparse.ArgumentParser) -> None:
@@ -180,4 +196,5 @@ def _add_power(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=int, default=0, metavar="N", help="the same seed draws the same (default: 0)")
     add_files(command)
+    add_no_defaults(command)
     command.add_argument("--json", action="store_true", help="print JSON")

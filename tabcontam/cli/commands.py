@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tabcontam.cli.arguments import parser
+from tabcontam.cli.arguments import commands_of, parser, typed
 from tabcontam.cli.console import console_of
 from tabcontam.cli.printing import print_json, read_no_more
 from tabcontam.cli.report_commands import replay, report, rescore
@@ -30,6 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a name or a reply may hold what the terminal cannot show
     try:
+        _set_defaults(options, command_line, arguments)
         return COMMANDS[options.command](options) or Exit.DONE
     except UsageError as error:
         print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
@@ -46,6 +47,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         traceback.print_exc()
         print(f"tabcontam {__version__}: internal error; please report the lines above", file=sys.stderr)
         return Exit.INTERNAL_ERROR
+
+
+def _set_defaults(
+    options: argparse.Namespace, command_line: argparse.ArgumentParser, arguments: Sequence[str] | None
+) -> None:
+    """What a project's pyproject.toml sets is told before anything is asked; a run has it in its report, too."""
+    if not hasattr(options, "no_defaults"):
+        return
+    from tabcontam.cli.defaults import set_defaults
+
+    options.defaults = set_defaults(options, commands_of(command_line), lambda: typed(arguments))
+    if options.defaults:
+        print(options.defaults, file=sys.stderr)
 
 
 def _power(options: argparse.Namespace) -> int:

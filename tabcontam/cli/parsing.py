@@ -32,7 +32,7 @@ class Parser(argparse.ArgumentParser):
         last = next(iter(self._get_positional_actions()[-1:]), None)
         if strange and last and last.nargs in ("*", "+") and not any(word.startswith("-") for word in strange):
             more = [self._get_value(last, word) for word in strange]  # as in `list llms -v gpt`
-            setattr(options, last.dest, [*getattr(options, last.dest), *more])
+            setattr(options, last.dest, [*getattr(options, last.dest, []), *more])
             return options, []
         if strange:
             word = strange[0].partition("=")[0]

@@ -46,6 +46,7 @@ def add_run(run: argparse.ArgumentParser) -> None:
         help="exit with the code of the gate command: 0 clean, 1 contaminated, 6 cannot tell",
     )
     _add_conditions(gate)
+    add_no_defaults(run)
 
 
 def add_gate(command: argparse.ArgumentParser) -> None:
@@ -65,6 +66,7 @@ def add_gate(command: argparse.ArgumentParser) -> None:
         "and with nothing named: the newest under reports/)",
     )
     _add_conditions(command)
+    add_no_defaults(command)
     command.add_argument("-v", "--verbose", action="count", default=0, help="print a line for each LLM and table, too")
     command.add_argument("--json", action="store_true", help="print JSON")
     command.add_argument("--out", type=folder, metavar="DIR", help="the folder for the run, where one is made now")
@@ -185,6 +187,10 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
     )
+
+
+def add_no_defaults(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    group.add_argument("--no-defaults", action="store_true", help="leave [tool.tabcontam] of a pyproject.toml aside")
 
 
 def add_open(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:

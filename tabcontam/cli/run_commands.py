@@ -112,6 +112,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         prices=words["prices"],
         cache=words["cache"],
         command=command,
+        defaults=words.get("defaults", ""),
         began=words["began"],
     )
 
@@ -140,10 +141,21 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         run = prepare(order_of(vars(options), command_line()), shown)
         for line in run.notices:
             print(line, file=sys.stderr)
+        _check_llms_of_file(run, getattr(options, "llms_of_file", ()))
         gc.freeze()
     finally:
         gc.enable()
     return run, shown
+
+
+def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
+    """Raises `UsageError` for an LLM behind a network that only a project's file names: it costs, and learns."""
+    for subject in run.subjects:
+        if subject.model.spec in named and not subject.model.local:
+            typed = f"--reference {subject.model.spec}" if subject.reference else f"--llm {subject.model.spec}"
+            raise UsageError(
+                f"{subject.model.spec} is asked over the network, and only pyproject.toml names it; type {typed}"
+            )
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":

@@ -72,7 +72,10 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
             for item in run.serializers
         ),
         prompts=tuple(PromptFacts(name=item.name, about=item.about) for item in run.prompts),
-        notes=(Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else (),
+        notes=(
+            *((Note(NoteKind.DEFAULTS, run.order.defaults),) if run.order.defaults else ()),
+            *((Note(NoteKind.QUERIES, left_out),) if (left_out := not_asked(run)) else ()),
+        ),
     )
 
 

@@ -57,7 +57,7 @@ DATASETS = ("iris", "wine")
 
 @dataclass(frozen=True)
 class RunOrder:
-    """What the command line asks for; `began` is when, by `time.monotonic`."""
+    """What the command line asks for; `began` is when, by `time.monotonic`, `defaults` what a project's file set."""
 
     llms: tuple[str, ...] = ()
     datasets: "tuple[str | Table | Frame, ...]" = ()
@@ -79,6 +79,7 @@ class RunOrder:
     prices: Path | None = None
     cache: bool = True
     command: str = ""
+    defaults: str = ""
     began: float = field(default_factory=time.monotonic)
 
 

@@ -14,6 +14,7 @@ class NoteKind(StrEnum):
     """What a note is about."""
 
     RULES = "rules"
+    DEFAULTS = "defaults"  # what a project's file set, and nobody typed
     QUERIES = "queries"  # which of them were asked
     KNOWN = "known"  # rows that the LLMs may know
     REFERENCE = "reference"  # an LLM whose answers count for nothing
