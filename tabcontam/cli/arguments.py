@@ -4,6 +4,7 @@ import argparse
 from collections.abc import Sequence
 
 from tabcontam.cli.helps import (
+    COMPLETION_EXAMPLES,
     DATASET,
     DATASET_HELP,
     EXAMPLES,
@@ -20,6 +21,7 @@ from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
 from tabcontam.version import __version__
 
 FORMATS = ("markdown", "latex", "csv", "svg", "pdf", "bibtex", "conda", "model-card", "dataset-card")
+SHELLS = ("bash", "zsh", "fish")
 LISTED = ("datasets", "llms", "tests", "serializers", "prompts")
 
 
@@ -49,6 +51,10 @@ def parser() -> argparse.ArgumentParser:
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )
+    _add_doctor(commands.add_parser("doctor", help="what is installed and within reach here, and what is missing"))
+    _add_completion(
+        commands.add_parser("completion", help="print what a shell needs to complete commands, options and names")
+    )
     return main_parser
 
 
@@ -65,6 +71,25 @@ def typed(arguments: Sequence[str] | None) -> set[str]:
         for action in command._actions:
             action.default = argparse.SUPPRESS
     return set(vars(anew.parse_args(arguments)))
+
+
+def _add_doctor(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Print what a run finds here: versions, extras, which keys are set (by name, never by value), servers on this "
+        "machine, the cache, folders, the dictionary, the terminal. Nothing leaves this machine, unless you name an "
+        "LLM. The exit code is 4 where a plain run cannot work, or an LLM that you named cannot be reached."
+    )
+    command.add_argument(
+        "--llm", action="append", default=[], metavar="SPEC", help="reach this LLM, too, wherever it is"
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def _add_completion(command: argparse.ArgumentParser) -> None:
+    command.description = "Print the lines by which a shell completes tabcontam's commands, options and names."
+    command.epilog = COMPLETION_EXAMPLES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    command.add_argument("shell", choices=SHELLS, metavar="{" + ",".join(SHELLS) + "}")
 
 
 def _add_cache(command: argparse.ArgumentParser) -> None:

@@ -10,7 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from tabcontam.cli.arguments import commands_of, parser, typed
+from tabcontam.cli.completion import complete, completion
 from tabcontam.cli.console import console_of
+from tabcontam.cli.doctor import doctor
 from tabcontam.cli.printing import print_json, read_no_more
 from tabcontam.cli.report_commands import replay, report, rescore
 from tabcontam.cli.run_commands import gate, run
@@ -22,6 +24,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; its exit code."""
     began = time.monotonic()
     command_line = parser()
+    complete(command_line)
     options = command_line.parse_args(arguments, argparse.Namespace(began=began))
     if options.command is None:  # whoever types `tabcontam` wants to know what there is; a script forgot its command
         command_line.print_help()
@@ -126,5 +129,6 @@ def _cache(options: argparse.Namespace) -> None:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "report": report,
-    "gate": gate, "cache": _cache,
+    "gate": gate, "cache": _cache, "doctor": doctor,
+    "completion": completion,
 }  # fmt: skip

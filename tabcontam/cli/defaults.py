@@ -189,8 +189,8 @@ def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
     if action.choices is not None and made not in action.choices:
         raise ValueError(f"it is none of {', '.join(map(str, action.choices))}")
     if key in LLMS:
-        _check_llm(value)
-    return kind(_beside(file, value)) if key in FILES else made
+        _check_llm(str(value))
+    return kind(_beside(file, str(value))) if key in FILES else made
 
 
 def _check_llm(spec: str) -> None:

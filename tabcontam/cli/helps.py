@@ -49,6 +49,12 @@ examples:
   python -m tabcontam gate --llm llama3 --dataset adult
   python -m tabcontam list tests -v
 """
+COMPLETION_EXAMPLES = """\
+examples:
+  eval "$(tabcontam completion bash)"      in ~/.bashrc
+  eval "$(tabcontam completion zsh)"       in ~/.zshrc
+  tabcontam completion fish > ~/.config/fish/completions/tabcontam.fish
+"""
 GATE_CODES = """\
 exit codes:
   0  clean: no test found that the LLM had seen rows of the table, and at least one test would have found it;

@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from tabcontam.asking.trials import RESULTS, TRIALS, Journal, Line, as_lines, open_folder
-from tabcontam.errors import UsageError
+from tabcontam.errors import UsageError, option
 from tabcontam.paths import replace_file
 from tabcontam.report.redaction import Redaction, redacted
 from tabcontam.runs.folder import merge, shown_lines, write_report
@@ -38,7 +38,7 @@ def redact(folders: Sequence[Path], out: Path, everything: bool = False, over: O
     """
     key_file = out.with_name(f"{out.name}{KEY}")
     if out.resolve() in {folder.resolve() for folder in folders} or _holds_a_run(out):
-        raise UsageError(f"{out} holds a run with its prompts and answers; choose another folder with --out")
+        raise UsageError(f"{out} holds a run with its prompts and answers; choose another folder with {option('out')}")
     with TemporaryDirectory() as merged:
         whole = Path(merged)
         found = merge(folders, whole, over)

@@ -28,7 +28,19 @@ from tests.commands import FILES, environment, process, tabcontam
 from tests.loopback import LoopbackServer, Response, error, reply
 from tests.results_schema import checked
 
-HEAVY = ("pandas", "scipy", "sklearn", "openai", "numpy", "rich", "jinja2", "enchant", "scipy.stats", "scipy.optimize")
+HEAVY = (
+    "argcomplete",
+    "pandas",
+    "scipy",
+    "sklearn",
+    "openai",
+    "numpy",
+    "rich",
+    "jinja2",
+    "enchant",
+    "scipy.stats",
+    "scipy.optimize",
+)
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
 PASSAGES = 200  # that are scored where the server turns out to do so

@@ -1,0 +1,258 @@
+"""What a run finds on this machine: versions, extras, keys by name, servers on loopback, folders, the dictionary.
+
+Nothing leaves this machine, and of a key nothing but its variable's name is told. Only an LLM that the user names is
+reached, wherever it is.
+"""
+
+import asyncio
+import json
+import os
+import platform
+import re
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from http.client import HTTPConnection, HTTPException
+from importlib import import_module, metadata
+from pathlib import Path
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.subjects.keys import OTHER_KEY
+from tabcontam.subjects.registry import BUILT_IN, resolve
+from tabcontam.version import __version__
+
+SECONDS = 0.5  # for a server on loopback to answer in
+LONGEST_LISTING = 1 << 20
+OLDEST = (3, 11)
+# Where servers of OpenAI's protocol listen on their own machine, if nobody says otherwise.
+SERVERS = {"vLLM": 8000, "LM Studio": 1234, "llama.cpp": 8080, "SGLang": 30000}
+FOR_DEVELOPERS = ("test", "test-serve", "lint")  # extras of the project itself
+REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
+OF_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
+MAY_FAIL = ("pyenchant",)  # without its C library there is the portable reader
+
+
+class State(StrEnum):
+    """How a thing is found. What is broken keeps a plain `run` from working; what is absent may be wanted or not."""
+
+    OK = "ok"
+    ABSENT = "absent"
+    BROKEN = "broken"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What was looked at, how it is found, what there is, and what to do about it, or nothing."""
+
+    name: str
+    state: State
+    detail: str
+    advice: str = ""
+
+
+def checkup(llms: Sequence[str] = ()) -> Iterator[Check]:
+    """Every check in order, each as it is made; `llms` are reached, too."""
+    yield _python()
+    yield Check("tabcontam", State.OK, f"{__version__} in {Path(__file__).parents[1]}")
+    required, extras = _requirements()
+    yield from _libraries(required)
+    yield from _extras(extras)
+    yield _dictionary()
+    yield from _keys()
+    yield from _servers()
+    yield from (_reached(spec) for spec in llms)
+    yield from _folders()
+    yield _terminal()
+
+
+def _python() -> Check:
+    found = f"{platform.python_version()} on {platform.system()} {platform.machine()}"
+    if sys.version_info < OLDEST:
+        return Check("python", State.BROKEN, found, f"install Python {'.'.join(map(str, OLDEST))} or later")
+    return Check("python", State.OK, found)
+
+
+def _requirements() -> tuple[list[str], dict[str, list[str]]]:
+    """The distributions that tabcontam needs, and those of each extra; none where it runs from a bare folder."""
+    required: list[str] = []
+    extras: dict[str, list[str]] = {}
+    try:
+        lines = metadata.requires("tabcontam") or []
+    except metadata.PackageNotFoundError:
+        lines = []
+    for line in lines:
+        name, extra = REQUIREMENT.match(line), OF_EXTRA.search(line)
+        if name and extra and extra[1] not in FOR_DEVELOPERS:
+            extras.setdefault(extra[1], []).append(name[0])
+        elif name and not extra:
+            required.append(name[0])
+    return required, extras
+
+
+def _libraries(required: Sequence[str]) -> Iterator[Check]:
+    """Every library that a run imports: those that are there in one line, each that cannot be imported in its own."""
+    modules = metadata.packages_distributions()
+    found = []
+    for name in required:
+        own = [module for module, owners in modules.items() if name in owners and not module.startswith("_")]
+        try:
+            version = metadata.version(name)
+            if name not in MAY_FAIL:
+                import_module(min(own, key=len) if own else name)
+        except Exception as error:  # whatever an import raises
+            again = f"type: pip install --force-reinstall {name}"
+            yield Check(name, State.BROKEN, f"cannot be imported: {one_line(error)}", again)
+        else:
+            found.append(f"{name} {version}")
+    if found:
+        yield Check("libraries", State.OK, ", ".join(found))
+    else:
+        yield Check("libraries", State.ABSENT, "tabcontam is not installed as a package, so that none can be named")
+
+
+def _extras(extras: dict[str, list[str]]) -> Iterator[Check]:
+    for extra, names in extras.items():
+        lacking = [name for name in names if not _installed(name)]
+        if lacking:
+            advice = f"type: pip install 'tabcontam[{extra}]'"
+            yield Check(f"extra {extra}", State.ABSENT, f"{', '.join(lacking)} not installed", advice)
+        else:
+            yield Check(f"extra {extra}", State.OK, ", ".join(f"{name} {metadata.version(name)}" for name in names))
+
+
+def _installed(name: str) -> bool:
+    try:
+        metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return False
+    return True
+
+
+def _dictionary() -> Check:
+    from tabcontam.reading.words import english
+
+    return Check("dictionary", State.OK, english().name)
+
+
+def _keys() -> Iterator[Check]:
+    """Which variables hold a key. Nothing of what they hold is read further than that it is something."""
+    known = {name: provider.keys for name, provider in BUILT_IN.items() if provider.keys}
+    for name, variables in {**known, "other servers": (OTHER_KEY,)}.items():
+        held = [variable for variable in variables if os.environ.get(variable, "").strip()]
+        if held:
+            yield Check(f"key {name}", State.OK, f"{' and '.join(held)} set")
+        else:
+            yield Check(f"key {name}", State.ABSENT, f"{' or '.join(variables)} not set")
+
+
+def _servers() -> Iterator[Check]:
+    from tabcontam.subjects.ollama.provider import address, tags
+    from tabcontam.subjects.openai.address import is_loopback
+
+    if not is_loopback(address()):
+        yield Check(
+            "Ollama", State.ABSENT, "OLLAMA_HOST names another machine, which is not asked; add --llm ollama:NAME"
+        )
+    elif (models := tags()) is None:
+        yield Check("Ollama", State.ABSENT, f"no answer at {address()}", "start Ollama to ask its models")
+    else:
+        yield Check("Ollama", State.OK, f"{len(models)} models at {address()}")
+    for name, port in SERVERS.items():
+        if (number := _listed(port)) is not None:
+            yield Check(
+                f"port {port}", State.OK, f"a server lists {number} models at http://127.0.0.1:{port}/v1 ({name}?)"
+            )
+
+
+def _listed(port: int) -> int | None:
+    """How many models a server of OpenAI's protocol lists on this machine; None where there is no such server."""
+    connection = HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+    try:
+        connection.request("GET", "/v1/models")
+        response = connection.getresponse()
+        listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
+    except (OSError, HTTPException, ValueError, RecursionError):
+        return None
+    finally:
+        connection.close()
+    models = listing.get("data") if isinstance(listing, dict) else None
+    return len(models) if isinstance(models, list) else None
+
+
+def _reached(spec: str) -> Check:
+    """Whether an LLM that the user names answers: the server is asked what it asks of every run first."""
+    from tabcontam.subjects.provider import Settings
+
+    async def connect() -> str:
+        model = found.open(Settings())
+        try:
+            await model.connect()
+            return model.version
+        finally:
+            await model.close()
+
+    try:
+        found = resolve(spec)
+        version = asyncio.run(connect())
+    except UsageError as error:
+        return Check(spec, State.BROKEN, one_line(error, longest=1000))
+    return Check(spec, State.OK, f"{found} answers" + (f", version {version}" if version else ""))
+
+
+def _folders() -> Iterator[Check]:
+    from tabcontam.asking.replies import Store
+    from tabcontam.tables.cards import all_cards
+    from tabcontam.tables.editions import cache_folder, data_folder
+
+    cache = cache_folder().parent
+    store = Store.open() if cache.exists() else None
+    held = f", {store.facts()['replies']:,} replies" if store else ""
+    if store:
+        store.close()
+    size = sum(path.stat().st_size for path in cache.rglob("*") if path.is_file()) if cache.exists() else 0
+    if _writable(cache):
+        yield Check("cache", State.OK, f"{cache}: {size / 1e6:,.1f} MB{held}")
+    else:
+        yield Check(
+            "cache", State.ABSENT, f"{cache} cannot be written", "nothing is kept for later runs; see XDG_CACHE_HOME"
+        )
+    data = data_folder()
+    if data is None:
+        yield Check("TABCONTAM_DATA", State.ABSENT, "not set: files of named datasets are fetched")
+    elif data.is_dir():
+        yield Check("TABCONTAM_DATA", State.OK, str(data))
+    else:
+        yield Check("TABCONTAM_DATA", State.ABSENT, f"{data} is no folder", "correct it, or unset it")
+    try:
+        yield Check("datasets", State.OK, f"{len(all_cards())} cards")
+    except UsageError as error:
+        yield Check("datasets", State.BROKEN, one_line(error))
+    here = Path.cwd()
+    if _writable(here):
+        yield Check("reports", State.OK, f"go to {here / 'reports'}")
+    else:
+        yield Check("reports", State.BROKEN, f"{here} cannot be written", "go to another folder, or add --out DIR")
+
+
+def _writable(folder: Path) -> bool:
+    """Whether a file can be made there; of a folder that is not there yet, in the nearest above it."""
+    while not folder.exists() and folder != folder.parent:
+        folder = folder.parent
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
+
+
+def _terminal() -> Check:
+    encoding = getattr(sys.stdout, "encoding", None) or "unknown"
+    what = "a terminal" if sys.stdout.isatty() else "no terminal"
+    try:
+        "é→█".encode(encoding)
+    except (LookupError, UnicodeError):
+        advice = "what it cannot show is printed as \\x codes; set PYTHONUTF8=1"
+        return Check("output", State.ABSENT, f"{what}, encoding {encoding}, which lacks signs", advice)
+    return Check("output", State.OK, f"{what}, encoding {encoding}")
