@@ -171,6 +171,7 @@ def run(
     prices: str | Path | None = None,
     cache: bool = True,
     retry_unanswered: bool = False,
+    last_failed: bool = False,
     out: str | Path | None = None,
     progress: bool = False,
 ) -> Results:

@@ -156,6 +156,7 @@ class Options:
     stop_at_first: bool = False
     batch: bool = False
     retry_unanswered: bool = False
+    last_failed: bool = False  # ask again what the run's folder has no readable answer to, and nothing else
     most_requests: int | None = None
     most_dollars: Decimal | None = None
 

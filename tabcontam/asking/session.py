@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from tabcontam.asking.account import Account
+from tabcontam.asking.again import Again
 from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.batches import InBatches, check_none_open, in_words
@@ -19,7 +20,7 @@ from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.asking.turns import Job, Slot, Turns, turns_of
 from tabcontam.errors import Skip, UsageError, option_name
-from tabcontam.evidence.base import Answer, Query, State, Trial
+from tabcontam.evidence.base import Answer, Query, Trial
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.batches import Batches
@@ -29,8 +30,6 @@ from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.judge import read_trial, surely_found, whole
 from tabcontam.verdicts.rules import PAPER
-
-UNANSWERED = (State.REFUSED, State.TRUNCATED, State.EMPTY)
 
 
 @dataclass
@@ -59,6 +58,7 @@ class Session(Account):
     _exposures: dict[tuple[str, str, str], float | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self._again = Again(self.options)
         self._budget = Budget(self.options.most_requests, self.options.most_dollars)
         self.reference = next((subject.model.spec for subject in self._subjects() if subject.reference), "")
         self._referring = bool(self.reference)
@@ -94,11 +94,12 @@ class Session(Account):
                 if line is None or not answers(line, query):
                     continue
                 try:
-                    trial = Trial(query, answer_of(line), cached=True)
+                    held = Trial(query, answer_of(line), cached=True)
                 except (KeyError, TypeError, ValueError):
                     continue  # damaged: it is asked again
-                if self._usable(trial):
-                    self._file(cell, self._read(cell, trial))
+                trial = self._read(cell, held)
+                keep = self._file if self._again.stands(trial) else self._again.note
+                keep(cell, trial)
         del known
         for subject in self._reached():
             self._recall_stored(subject)
@@ -130,6 +131,7 @@ class Session(Account):
                     self._end_if_found(cell)
             await asyncio.gather(*(self._ask_one(subject) for subject in subjects if not subject.reference))
         finally:
+            self._stand_by()
             self.progress.end()
 
     def stop(self) -> None:
@@ -182,19 +184,19 @@ class Session(Account):
         self._settle(model)
         pending: dict[str, list[Slot]] = {}
         for number, (cell, query) in enumerate(self._places(subject)):
-            if not self._answered(cell, query):
+            if not self._answered(cell, query) and self._again.allows(cell, query):
                 pending.setdefault(asked_as(model, query) or str(number), []).append((cell, query))
         # Of a prompt nothing can be stored for one whose form is still to be found out.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():
             trials = [
-                (cell, whole(cell.test, Trial(query, reply, cached=True), cell.serializer))
+                (cell, self._read(cell, whole(cell.test, Trial(query, reply, cached=True), cell.serializer)))
                 for cell, query in pending[found]
             ]
-            if all(self._usable(trial) for _, trial in trials):
+            if all(self._again.stands(trial) for _, trial in trials):
                 for cell, trial in trials:
                     self._recalled[cell.name, trial.query.id] = cell, trial.query
-                    self._file(cell, self._read(cell, trial))
+                    self._file(cell, trial)
                 del pending[found]
         self._pending[model.spec] = pending
 
@@ -207,9 +209,13 @@ class Session(Account):
             else:
                 self._unsettled.add(model.spec)
 
-    def _usable(self, trial: Trial) -> bool:
-        again = (State.FAILED, *(UNANSWERED if self.options.retry_unanswered else ()))
-        return trial.reply.state not in again
+    def _stand_by(self) -> None:
+        """What was to be asked again and was not has the answer that it had."""
+        for cell, trial in self._again.unreadable.values():
+            if not self._answered(cell, trial.query):
+                self._file(cell, trial)
+        for turns in self._turns.values() if self._again.unreadable else ():
+            turns.take(self._taken)
 
     def _limiter(self, model: Model) -> Limiter:
         """One for each model at each address, however often it is named."""
@@ -290,7 +296,10 @@ class Session(Account):
             await asker.limiter.admit(job)
             await self._answer(asker, job)
 
-        while (asked := turns.next) and not self._over(first) and not asker.stopped:
+        while not self._over(first) and not asker.stopped:
+            asked = [(cell, query) for cell, query in turns.next if (cell.name, query.id) in same]
+            if not asked:
+                break
             async with asyncio.TaskGroup() as at_once:
                 for slot in asked:
                     at_once.create_task(ask(slot))

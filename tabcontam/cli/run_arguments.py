@@ -187,6 +187,13 @@ def _add_limits(limits: "argparse._ArgumentGroup") -> None:
     limits.add_argument(
         "--retry-unanswered", action="store_true", help="ask again where the stored reply was refused, cut off or empty"
     )
+    limits.add_argument(
+        "--last-failed",
+        "--lf",
+        action="store_true",
+        help="ask again what the run in the folder behind --out (on a terminal: the newest under reports/) has no "
+        "readable answer to, and nothing else; add it to that run's own command",
+    )
 
 
 def add_no_defaults(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:

@@ -96,6 +96,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
             stop_at_first=words["stop_at_first"],
             batch=words["batch"],
             retry_unanswered=words["retry_unanswered"],
+            last_failed=words["last_failed"],
             most_requests=words["max_requests"],
             most_dollars=words["max_cost"],
         ),
@@ -131,6 +132,8 @@ def _check_gate(options: argparse.Namespace) -> None:
 
 def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
     """The planned run, and what shows its progress from the start, before anything heavy is imported."""
+    if options.last_failed and options.out is None:
+        options.out = last_run("asked again is what has no readable answer: the run")
     from tabcontam.report.progress import progress
 
     shown = progress(quiet=getattr(options, "quiet", 0) > 0)

@@ -8,8 +8,9 @@ from tabcontam.asking.trials import RESULTS
 from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load, load_whole
 from tabcontam.verdicts.facts import asked_queries, turns_in_words
+from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
-from tabcontam.verdicts.wording import phrase
+from tabcontam.verdicts.wording import phrase, visible
 from tabcontam.version import __version__
 
 if TYPE_CHECKING:
@@ -17,10 +18,34 @@ if TYPE_CHECKING:
 
 
 def check_same_run(folder: Path, run: "Run") -> None:
-    """A folder is continued by a run that has all of its cells: others would vanish from its report."""
+    """A folder is continued by a run that has all of its cells: others would vanish from its report.
+
+    Raises `UsageError`, which names the command of the folder's run where that is to be asked again.
+    """
     if not (folder / RESULTS).exists():
         return
     held = load_whole(folder)
+    try:
+        _check_same_run(folder, run, held)
+    except UsageError as error:
+        if run.order.options.last_failed and held.run.command:
+            command = visible(held.run.command, line=True)
+            raise UsageError(f"{error}, or add {option('last_failed')} to its own command: {command}") from None
+        raise
+
+
+def check_last_failed(run: "Run") -> None:
+    """Raises `UsageError` where there is no run of which something could be asked again."""
+    if not run.order.options.last_failed:
+        return
+    if run.order.out is None:
+        raise UsageError(f"{option('last_failed')} needs the folder of the run; add {option('out')}")
+    if not (run.order.out / RESULTS).exists():
+        what = f"{option('last_failed')} asks again what a run has no readable answer to"
+        raise UsageError(f"{what}, and {run.order.out} holds none; give its folder with {option('out')}")
+
+
+def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     if held.run.seed != run.order.options.seed:
         raise UsageError(f"{folder} holds a run with seed {held.run.seed}; choose another folder with {option('out')}")
     if held.run.version != __version__:

@@ -32,7 +32,7 @@ from tabcontam.evidence.selection import asked_by, selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
-from tabcontam.runs.continued import check_same_run, check_same_versions
+from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import check_batches, check_options, check_prices
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.subjects.base import Model
@@ -246,6 +246,7 @@ def check_rows_may_leave(run: Run) -> None:
 def execute(run: Run, progress: Progress) -> Outcome:
     """Ask everything and record it. Raises `UsageError`; never loses an answer."""
     check_rows_may_leave(run)
+    check_last_failed(run)
     started = datetime.now(UTC) - timedelta(seconds=_passed(run))
     folder = run.order.out or new_folder(started)
     check_same_run(folder, run)
@@ -278,6 +279,7 @@ def _passed(run: Run) -> float:
 
 def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
+    check_last_failed(run)
     progress = progress or Progress()
     session = _session(run, Journal(run.order.out or new_folder(datetime.now(UTC))), progress)
 
