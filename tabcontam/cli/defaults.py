@@ -188,6 +188,8 @@ def _one(file: str, key: str, value: Any, action: argparse.Action) -> Any:
         raise ValueError("it is empty")
     if action.choices is not None and made not in action.choices:
         raise ValueError(f"it is none of {', '.join(map(str, action.choices))}")
+    if key in FILES and "://" in str(value):
+        raise ValueError("a file names no address; type it")
     if key in LLMS:
         _check_llm(str(value))
     return kind(_beside(file, str(value))) if key in FILES else made

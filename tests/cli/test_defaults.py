@@ -103,6 +103,7 @@ def test_files_are_looked_for_beside_it(tmp_path: Path) -> None:
         ('llm = "mine=gpt-4o"', "no address, key or provider of its own"),
         ('llm = "ollama:llama3@http://evil.example"', "no address, key or provider of its own"),
         ('reference = "gemini:gemini-3-pro"', "no address, key or provider of its own"),
+        ('dataset = ["iris", "https://evil.example/rows.csv"]', "a file names no address; type it"),
         ("alpa = 0.1", "unknown key 'alpa' in [tool.tabcontam]; did you mean alpha?"),
         ("min-power = 0.2", "min-power belongs in [tool.tabcontam.gate]"),
         ("gate = true", "gate in [tool.tabcontam] is a table of conditions"),
