@@ -17,6 +17,7 @@ from enum import StrEnum
 from http.client import HTTPConnection, HTTPException
 from importlib import import_module, metadata
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.subjects.keys import OTHER_KEY
@@ -26,8 +27,6 @@ from tabcontam.version import __version__
 SECONDS = 0.5  # for a server on loopback to answer in
 LONGEST_LISTING = 1 << 20
 OLDEST = (3, 11)
-# Where servers of OpenAI's protocol listen on their own machine, if nobody says otherwise.
-SERVERS = {"vLLM": 8000, "LM Studio": 1234, "llama.cpp": 8080, "SGLang": 30000}
 FOR_DEVELOPERS = ("test", "test-serve", "lint")  # extras of the project itself
 REQUIREMENT = re.compile(r"[A-Za-z0-9._-]+")
 OF_EXTRA = re.compile(r"""extra\s*==\s*["']([\w-]+)["']""")
@@ -138,47 +137,53 @@ def _dictionary() -> Check:
 
 def _keys() -> Iterator[Check]:
     """Which variables hold a key. Nothing of what they hold is read further than that it is something."""
-    known = {name: provider.keys for name, provider in BUILT_IN.items() if provider.keys}
-    for name, variables in {**known, "other servers": (OTHER_KEY,)}.items():
-        held = [variable for variable in variables if os.environ.get(variable, "").strip()]
-        if held:
-            yield Check(f"key {name}", State.OK, f"{' and '.join(held)} set")
-        else:
-            yield Check(f"key {name}", State.ABSENT, f"{' or '.join(variables)} not set")
+    owners: dict[str, list[str]] = {}
+    for name, variables in [*((name, one.keys) for name, one in BUILT_IN.items()), ("other servers", (OTHER_KEY,))]:
+        for variable in variables:
+            owners.setdefault(variable, []).append(name)
+    held = [variable for variable in owners if os.environ.get(variable, "").strip()]
+    for title, state, those in (
+        ("keys set", State.OK, held),
+        ("keys not set", State.ABSENT, [variable for variable in owners if variable not in held]),
+    ):
+        if those:
+            yield Check(title, state, ", ".join(f"{one} ({', '.join(owners[one])})" for one in those))
 
 
 def _servers() -> Iterator[Check]:
+    """Ollama, and the servers that listen on this machine where nobody says otherwise."""
     from tabcontam.subjects.ollama.provider import address, tags
     from tabcontam.subjects.openai.address import is_loopback
 
     if not is_loopback(address()):
-        yield Check(
-            "Ollama", State.ABSENT, "OLLAMA_HOST names another machine, which is not asked; add --llm ollama:NAME"
-        )
+        elsewhere = "OLLAMA_HOST names another machine, which is not asked"
+        yield Check("ollama", State.ABSENT, elsewhere, "add --llm ollama:NAME to reach it")
     elif (models := tags()) is None:
-        yield Check("Ollama", State.ABSENT, f"no answer at {address()}", "start Ollama to ask its models")
+        yield Check("ollama", State.ABSENT, f"no answer at {address()}", "start Ollama to ask its models")
     else:
-        yield Check("Ollama", State.OK, f"{len(models)} models at {address()}")
-    for name, port in SERVERS.items():
-        if (number := _listed(port)) is not None:
-            yield Check(
-                f"port {port}", State.OK, f"a server lists {number} models at http://127.0.0.1:{port}/v1 ({name}?)"
-            )
+        yield Check("ollama", State.OK, f"{len(models)} models at {address()}")
+    for name, provider in BUILT_IN.items():
+        if provider.address and is_loopback(provider.address):
+            found = _listed(provider.address)
+            yield Check(name, State.OK if found else State.ABSENT, f"{found or 'no answer'} at {provider.address}")
 
 
-def _listed(port: int) -> int | None:
-    """How many models a server of OpenAI's protocol lists on this machine; None where there is no such server."""
-    connection = HTTPConnection("127.0.0.1", port, timeout=SECONDS)
+def _listed(address: str) -> str:
+    """What a server of OpenAI's protocol on this machine lists, without a key; empty where there is no such server."""
+    parts = urlsplit(address)
+    connection = HTTPConnection(parts.hostname or "", parts.port, timeout=SECONDS)
     try:
-        connection.request("GET", "/v1/models")
+        connection.request("GET", f"{parts.path}/models")
         response = connection.getresponse()
+        if response.status in (401, 403):
+            return "a server that wants a key"
         listing = json.loads(response.read(LONGEST_LISTING)) if response.status == 200 else None
     except (OSError, HTTPException, ValueError, RecursionError):
-        return None
+        return ""
     finally:
         connection.close()
     models = listing.get("data") if isinstance(listing, dict) else None
-    return len(models) if isinstance(models, list) else None
+    return f"{len(models)} models" if isinstance(models, list) else ""
 
 
 def _reached(spec: str) -> Check:

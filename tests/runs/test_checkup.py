@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -9,9 +10,11 @@ import pytest
 
 from tabcontam.runs import checkup as checking
 from tabcontam.runs.checkup import State, checkup
+from tabcontam.subjects.registry import BUILT_IN
 from tests.commands import tabcontam
 from tests.loopback import LoopbackServer
 
+SILENT = "http://127.0.0.1:9/v1"
 SECRET = "sk-never-to-be-shown-1234567890"
 
 
@@ -19,7 +22,6 @@ SECRET = "sk-never-to-be-shown-1234567890"
 def _quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """The libraries of the project are imported by other tests; two are enough here."""
     monkeypatch.setattr(checking, "_requirements", lambda: (["numpy", "jinja2"], {"hf": ["torch", "none-such"]}))
-    monkeypatch.setattr(checking, "SERVERS", {})
 
 
 @pytest.fixture
@@ -39,8 +41,9 @@ def test_everything_that_a_plain_run_needs_is_here(tmp_path: Path) -> None:
     lines = {line[8:26].strip(): line for line in done.stdout.splitlines()}
     assert lines["libraries"].startswith("ok      libraries         numpy ")
     assert lines["extra hf"].endswith("none-such not installed; type: pip install 'tabcontam[hf]'")
-    assert lines["key openai"] == "absent  key openai        OPENAI_API_KEY not set"
-    assert lines["Ollama"].startswith("absent  Ollama            no answer at http://127.0.0.1:9/v1")
+    assert lines["keys not set"].startswith("absent  keys not set      OPENAI_API_KEY (openai), ")
+    assert "keys set" not in lines
+    assert lines["ollama"].startswith("absent  ollama            no answer at http://127.0.0.1:9/v1")
     assert lines["TABCONTAM_DATA"].endswith(str(tmp_path))
     assert lines["output"].endswith("no terminal, encoding utf-8")
     assert [path.name for path in tmp_path.iterdir()] == []
@@ -52,20 +55,24 @@ def test_keys_are_told_by_name_and_never_by_value(tmp_path: Path) -> None:
         done = tabcontam("doctor", *more, cwd=tmp_path, **keys)
         assert SECRET not in done.stdout + done.stderr
         assert SECRET[:6] not in done.stdout
-    assert states(done.stdout)["key openai"] == states(done.stdout)["key other servers"] == "ok"
-    assert states(done.stdout)["key gemini"] == "absent"
+    held = {check["name"]: check["detail"] for check in json.loads(done.stdout)["checks"]}
+    assert held["keys set"] == "OPENAI_API_KEY (openai), TABCONTAM_API_KEY (other servers)"
+    assert "GEMINI_API_KEY (gemini)" in held["keys not set"]
 
 
 def test_servers_on_this_machine_are_looked_for_and_others_are_not_asked(
     tmp_path: Path, server: LoopbackServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     host = urlsplit(server.url)
-    monkeypatch.setattr(checking, "SERVERS", {"vLLM": host.port, "SGLang": 9})
-    found = {check.name: check for check in checkup() if check.name in ("Ollama", f"port {host.port}", "port 9")}
-    assert found[f"port {host.port}"].detail == f"a server lists 2 models at http://127.0.0.1:{host.port}/v1 (vLLM?)"
-    assert "port 9" not in found
+    local, silent = replace(BUILT_IN["vllm"], address=server.url), replace(BUILT_IN["sglang"], address=SILENT)
+    monkeypatch.setattr(checking, "BUILT_IN", {"vllm": local, "sglang": silent, "openai": BUILT_IN["openai"]})
+    found = {check.name: check for check in checkup()}
+    assert (found["vllm"].state, found["vllm"].detail) == (State.OK, f"2 models at {server.url}")
+    assert (found["sglang"].state, found["sglang"].detail) == (State.ABSENT, f"no answer at {SILENT}")
+    assert "openai" not in found  # nothing beyond this machine is asked
+    assert not any("authorization" in {name.lower() for name in request.headers} for request in server.requests)
     done = tabcontam("doctor", cwd=tmp_path, OLLAMA_HOST=f"http://127.0.0.1:{host.port}")
-    assert "ok      Ollama            2 models at " in done.stdout
+    assert "ok      ollama            2 models at " in done.stdout
     done = tabcontam("doctor", cwd=tmp_path, OLLAMA_HOST="http://192.0.2.1")
     assert "OLLAMA_HOST names another machine, which is not asked" in done.stdout
 
