@@ -11,8 +11,11 @@ Tell = Callable[[int, int], None]  # so much of so much is done
 class Progress:
     """Whoever shows how far a run is. This one shows nothing; what inherits from it shows what it overrides."""
 
-    def doing(self, what: str) -> AbstractContextManager[Tell]:
-        """This is being done until the context ends, which gives what tells how much of it is done."""
+    def doing(self, what: str, *, evenly: bool = False) -> AbstractContextManager[Tell]:
+        """This is being done until the context ends, which gives what tells how much of it is done.
+
+        `evenly`: its parts take equally long, so that the time left can be told.
+        """
         return nullcontext(lambda done, of: None)
 
     def begin(self, planned: Mapping[str, int]) -> None:

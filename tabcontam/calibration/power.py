@@ -9,12 +9,13 @@ import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from itertools import product
 from time import perf_counter
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
+from tabcontam.calibration.conclusion import Rate, conclusions
 from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict, as_read
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
@@ -39,7 +40,7 @@ MEMORISERS = {f"memoriser:{share:g}": share for share in SHARES}
 ANSWERERS = (*IGNORANT, EXPERT, *MEMORISERS)
 TOGETHER = "table"  # what the row tests say together
 APART = 1_000_000  # between the first runs of two seeds
-WORTH = 20.0  # seconds of work left from which on a second process pays
+WORTH = 8.0  # seconds of work left from which on a second process pays
 Trials = dict[str, list[Trial]]  # by the test's id
 
 
@@ -230,17 +231,21 @@ def _side_by_side(
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
     """Runs in as many processes as there are processors, in whatever order they end."""
     from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+    from multiprocessing import active_children, get_context
 
     # Not forked: a library that computes in threads may hang in the copy. Ctrl-C is the first process's business.
     context, ignore = get_context("spawn"), (signal.SIGINT, signal.SIG_IGN)
+    others = set(active_children())
     with ProcessPoolExecutor(None, context, signal.signal, ignore) as pool:
         try:
             jobs = {pool.submit(_run_elsewhere, study, tests, *each): each for each in places}
             for job in as_completed(jobs):
                 yield jobs[job], job.result()
-        finally:
+        except BaseException:  # also Ctrl-C, which does not wait for the runs that were begun
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in set(active_children()) - others:
+                process.kill()
+            raise
 
 
 _tables_of = cache(Study.tables)  # in a process of its own, which has its own copy of the tables
@@ -265,6 +270,15 @@ def rate(runs: Sequence[ByAnswerer], answerers: Sequence[str], test: str) -> dic
     return rate_of(sum(part.verdict is Verdict.CONTAMINATED for part in asked), len(asked))
 
 
+def _rate_of(runs: Sequence[ByAnswerer], answerers: Sequence[str], tests: Sequence[str], together: bool) -> Rate:
+    """How often any of these tests, or their verdict together, finds any of these answerers, where they are asked."""
+    if together:
+        return rate(runs, answerers, TOGETHER)
+    asked = [[run[one].cells[test] for test in tests if run[one].queries(test)] for run in runs for one in answerers]
+    found = [any(cell.verdict is Verdict.CONTAMINATED for cell in cells) for cells in asked if cells]
+    return rate_of(sum(found), len(found))
+
+
 def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) -> dict[str, object]:
     return {
         "dataset": table.name,
@@ -273,6 +287,7 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) ->
         "columns": len(table.columns),
         "tests": [_measured(test.id, test.row_test, runs) for test in tests],
         "table": _measured(TOGETHER, True, runs) if any(test.row_test for test in tests) else None,
+        "conclusions": conclusions(tests, IGNORANT, EXPERT, MEMORISERS, partial(_rate_of, runs)),
     }
 
 

@@ -90,7 +90,7 @@ def _power(options: argparse.Namespace) -> int:
         known=tuple(options.known),
     )
     try:
-        with progress(quiet=False).doing("simulated runs") as tell:
+        with progress(quiet=False).doing("simulated runs", evenly=True) as tell:
             document = measure(study, tell)
     except KeyboardInterrupt:
         print("tabcontam: interrupted; nothing was kept", file=sys.stderr)

@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,8 @@ from tabcontam.reading.english.reader import WordFiles
 REMOVED = frozenset({"blue-collar", "admin.", "self-employed"})
 
 LONGEST = 100  # bytes; longer words are cut off at different places by different versions of enchant
+
+REMEMBERED = 10_000  # words that were asked for: those of a run come again and again
 
 # Tells our files read by hunspell from another dictionary or another reader of the same files.
 PROBES = {"fnlwgt": False, "workclass": False, "near-bay": True, "21st": True, "22th": False, "jobs.": True}
@@ -54,8 +56,9 @@ def english(portable: bool = False) -> Dictionary:
     if found is not None:
         import enchant
 
-        return Dictionary(f"{pinned}, pyenchant {enchant.__version__}/hunspell", found)
-    return Dictionary(f"{pinned}, portable reader", WordFiles.read(files.AFFIXES, files.WORDS).knows)
+        return Dictionary(f"{pinned}, pyenchant {enchant.__version__}/hunspell", lru_cache(REMEMBERED)(found))
+    known = WordFiles.read(files.AFFIXES, files.WORDS).knows
+    return Dictionary(f"{pinned}, portable reader", lru_cache(REMEMBERED)(known))
 
 
 def _enchant() -> Callable[[str], bool] | None:

@@ -60,6 +60,7 @@ class Writing:
         return text if is_finite(text) else None
 
 
+@lru_cache(maxsize=1_000)
 def writing_of(values: tuple[str, ...]) -> Writing:
     """How the numbers among these values look."""
     numbers = [abs(float(ungrouped(value))) for value in values if is_finite(value)]
@@ -78,6 +79,7 @@ def is_number(text: str) -> bool:
     return True
 
 
+@lru_cache(maxsize=100_000)
 def is_finite(text: str) -> bool:
     """Whether a text is a number that a table can hold: not `nan`, and not `1e999999999`."""
     return is_number(text) and isfinite(float(ungrouped(text)))
@@ -96,4 +98,4 @@ def number_in(text: str, writing: Writing) -> str:
 
 def ungrouped(text: str) -> str:
     """A number without the commas between its thousands."""
-    return text.replace(",", "") if re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text) else text
+    return text.replace(",", "") if "," in text and re.fullmatch(r"[-+]?\d{1,3}(?:,\d{3})+(?:\.\d*)?", text) else text

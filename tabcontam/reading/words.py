@@ -7,6 +7,7 @@ dataset: one of them in the answer is enough. Where there are none, all expected
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tabcontam.reading.dictionary import Dictionary, english
 
@@ -63,9 +64,10 @@ def stands_in(word: str, output: str) -> bool:
     return PLAIN.fullmatch(word) is not None and f" {' '.join(pieces(word))} " in f" {' '.join(pieces(output))} "
 
 
-def pieces(text: str) -> list[str]:
+@lru_cache(maxsize=1_000)
+def pieces(text: str) -> tuple[str, ...]:
     """The words of a name or text, in lower case: snake_case, camelCase and dotted.names fall into their parts."""
-    return [piece.casefold() for piece in PIECES.findall(text)]
+    return tuple(piece.casefold() for piece in PIECES.findall(text))
 
 
 def without_note(word: str) -> str:

@@ -1,6 +1,7 @@
-"""What `power` prints: a line for each test, what is not asked and why, and the verdict on the table last."""
+"""What `power` prints: a line for each test, what is not asked and why, and last what that comes to."""
 
 from collections.abc import Mapping
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.report.paper import Paper
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
 
 Document = Mapping[str, Any]
 NONE = "-"
+WIDTH = 80  # of the sentences at the end
 LEGEND = (
     "Each column is a simulated LLM, and a number the share of its runs in which",
     "the test called it contaminated.",
@@ -37,6 +39,21 @@ def print_power(console: "Console", document: Document) -> None:
         paper.line()
     for line in LEGEND:
         paper.line(line)
+    _print_conclusions(paper, document)
+
+
+def _print_conclusions(paper: Paper, document: Document) -> None:
+    """What it comes to, last: a sentence for each dataset and family of tests."""
+    for dataset in document["datasets"]:
+        paper.line()
+        paper.line(f"In short, on {dataset['dataset']}:", "bold")
+        for each in dataset.get("conclusions", ()):
+            for line in wrap(
+                visible(str(each["sentence"]), line=True), WIDTH, initial_indent="  ", subsequent_indent="    "
+            ):
+                paper.line(line)
+        if not dataset.get("conclusions"):
+            paper.line("  nothing: no test could be asked", "yellow")
 
 
 def _print_rates(paper: Paper, dataset: Document) -> None:

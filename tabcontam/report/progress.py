@@ -15,7 +15,19 @@ from typing import TYPE_CHECKING, TextIO
 
 from tabcontam.asking.progress import Progress, Tell
 from tabcontam.evidence.base import Answer
-from tabcontam.report.asked import Asked, Shrunk, batches, counts, named, pace, printable, rest, short_names, state
+from tabcontam.report.asked import (
+    Asked,
+    Shrunk,
+    batches,
+    counts,
+    duration,
+    named,
+    pace,
+    printable,
+    rest,
+    short_names,
+    state,
+)
 from tabcontam.report.bars import Row, drawn
 
 if TYPE_CHECKING:
@@ -44,16 +56,27 @@ class _Step:
     since: float
     done: int = 0
     of: int = 0
+    clock: Clock = time.monotonic
+    evenly: bool = False
+    told: float = 0.0  # when it was told last
 
     def tell(self, done: int, of: int) -> None:
         """So much of so much is done."""
-        self.done, self.of = done, of
+        self.done, self.of, self.told = done, of, self.clock()
 
     def line(self, now: float) -> str:
-        """What is being done, how much of it is done, and for how long, where that is long."""
+        """What is being done, how much of it is done, for how long and how long yet, where that is long."""
         seconds = int(now - self.since)
         part = f" {self.done}/{self.of}" if self.of else ""
-        return f"{self.what}{part}" + (f", {seconds} s" if seconds else "")
+        left = self._left(now)
+        return f"{self.what}{part}" + (f", {seconds} s" if seconds else "") + (f", about {left} left" if left else "")
+
+    def _left(self, now: float) -> str:
+        """How long it takes yet if the rest takes as long as what was done; empty where that is not known."""
+        if not self.evenly or not 0 < self.done < self.of:
+            return ""
+        left = (self.told - self.since) * (self.of / self.done - 1) - (now - self.told)
+        return duration(left) if left > 1 else ""
 
 
 class _Counting(Progress):
@@ -81,9 +104,9 @@ class _Counting(Progress):
             (self._start if busy else self._stop)()
 
     @contextmanager
-    def doing(self, what: str) -> Iterator[Tell]:
+    def doing(self, what: str, *, evenly: bool = False) -> Iterator[Tell]:
         """Show what is being done until the context ends; of several things the last that was begun."""
-        step = _Step(what, self.clock())
+        step = _Step(what, self.clock(), clock=self.clock, evenly=evenly)
         self._steps.append(step)
         self._show_or_stop()
         try:

@@ -2,22 +2,29 @@
 
 import io
 import json
+import re
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from random import Random
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 import pytest
 from rich.console import Console
 
 from tabcontam.asking.progress import Progress, Tell
 from tabcontam.calibration import power
+from tabcontam.calibration.conclusion import conclusions
 from tabcontam.calibration.power import (
     ANSWERERS,
     IGNORANT,
+    MEMORISERS,
     TOGETHER,
     Judged,
     Study,
@@ -53,6 +60,7 @@ from tabcontam.subjects.base import Request
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
+from tests.commands import environment
 from tests.made_tables import ships
 
 IS = load_serializers()["is"]
@@ -302,6 +310,13 @@ def test_the_text_fits_80_columns_and_ends_with_the_table(made_up: Study) -> Non
     assert all(len(line) <= 80 for line in lines)
     rows = [line.split()[0] for line in lines if "%" in line and "(<" in line]
     assert rows == [WORDS.id, CELL.id, "row"]
+    last = " ".join(" ".join(lines[lines.index("In short, on ships.tsv:") :]).split())
+    assert (
+        "knowledge: an LLM that knows the dataset's name, features and values would be found in 12 of 12 runs" in last
+    )
+    assert re.search(
+        r"rows: an LLM that remembers 10% of the rows would be found in \d+ of 12 runs; .*none was found", last
+    )
     assert "full_completion is skipped: no row can be asked" in lines
 
 
@@ -315,12 +330,49 @@ def test_a_hostile_reason_cannot_drive_the_terminal() -> None:
     assert "[31mred" in out.getvalue()
 
 
+def test_a_conclusion_counts_what_the_lines_count(made_up: Study) -> None:
+    (dataset,) = cast(Any, measure(made_up, lambda done, runs: None))["datasets"]
+    knowledge, rows = dataset["conclusions"]
+    assert (knowledge["family"], rows["family"]) == ("knowledge", "rows")
+    assert knowledge["power"] == {"card": dataset["tests"][0]["expert"]}
+    assert rows["power"] == dataset["table"]["power"]
+    assert rows["false_positives"].items() <= dataset["table"]["false_positives"].items()
+
+
+def test_a_conclusion_says_where_nobody_is_found_nearly_always() -> None:
+    def nobody(answerers: Sequence[str], tests: Sequence[str], together: bool) -> dict[str, float | int | None]:
+        return rate_of(0, 10 * len(answerers))
+
+    (rows,) = conclusions([CELL], ["mode"], "schema-expert", MEMORISERS, nobody)
+    assert "10% of the rows would be found in 0 of 10 runs; none of those asked is found in 95% of runs" in str(rows)
+    (words,) = conclusions([WORDS], ["mode"], "schema-expert", MEMORISERS, nobody)
+    assert "one that knows nothing of it was found in 0 of 10 (at most 25.9% with 95% confidence)" in str(words)
+    assert conclusions([CELL], ["mode"], "schema-expert", MEMORISERS, lambda *_: rate_of(0, 0)) == []
+
+
+@pytest.mark.slow
+def test_ctrl_c_ends_the_processes_at_once(tmp_path: Path) -> None:
+    arguments = [sys.executable, "-m", "tabcontam", "power", "--dataset", "iris", "--runs", "1000", "-m", "rows"]
+    errors = tmp_path / "errors"
+    with errors.open("wb") as file:
+        process = subprocess.Popen(arguments, env=environment(), stdout=subprocess.DEVNULL, stderr=file)
+        while not re.search(rb" left", errors.read_bytes()):
+            assert process.poll() is None
+            time.sleep(0.1)
+        time.sleep(3)
+        process.send_signal(signal.SIGINT)
+        since = time.monotonic()
+        assert process.wait(30) == 2
+    assert time.monotonic() - since < 5
+    assert errors.read_text().splitlines()[-1] == "tabcontam: interrupted; nothing was kept"
+
+
 def test_the_command_shows_how_many_runs_are_done(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[tuple[str, int, int]] = []
 
     class Told(Progress):
         @contextmanager
-        def doing(self, what: str) -> Iterator[Tell]:
+        def doing(self, what: str, *, evenly: bool = False) -> Iterator[Tell]:
             yield lambda done, of: told.append((what, done, of))
 
     monkeypatch.setattr("tabcontam.report.progress.progress", lambda quiet: Told())

@@ -564,3 +564,22 @@ def test_a_bar_is_for_a_terminal_that_can_draw_it(
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
     monkeypatch.setenv("TERM", term)
     assert type(progress(quiet=False)) is kind
+
+
+def test_of_parts_that_take_equally_long_the_time_left_is_told(clock: Clock) -> None:
+    bar = Bar(console(), clock)
+    with bar.doing("simulated runs", evenly=True) as tell:
+        assert frame(bar) == ["simulated runs"]
+        clock.now += 10
+        tell(20, 100)
+        assert frame(bar) == ["simulated runs 20/100, 10 s, about 0:40 left"]
+        clock.now += 5
+        assert frame(bar) == ["simulated runs 20/100, 15 s, about 0:35 left"]
+        clock.now += 60
+        assert frame(bar) == ["simulated runs 20/100, 75 s"]
+        tell(100, 100)
+        assert frame(bar) == ["simulated runs 100/100, 75 s"]
+    with bar.doing("preparing guesses") as tell:
+        tell(20, 100)
+        clock.now += 10
+        assert frame(bar) == ["preparing guesses 20/100, 10 s"]

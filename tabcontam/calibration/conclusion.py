@@ -1,0 +1,61 @@
+"""What a study of the tests on a table comes to: one sentence for each family of tests."""
+
+from collections.abc import Callable, Mapping, Sequence
+
+from tabcontam.evidence.base import Family, Test
+from tabcontam.groups import grouped
+
+Rate = Mapping[str, float | int | None]
+RateOf = Callable[[Sequence[str], Sequence[str], bool], Rate]
+"""How often tests find any of some answerers: answerers, the tests' ids, and whether these are weighed together."""
+TELLING = 0.1  # the share of remembered rows that a conclusion names first
+SURE = 0.95  # the share of runs from which on an LLM is called sure to be found
+
+
+def conclusions(
+    tests: Sequence[Test], ignorant: Sequence[str], expert: str, memorisers: Mapping[str, float], rate_of: RateOf
+) -> list[dict[str, object]]:
+    """What the tests of each family find and what they miss, as JSON; families of which nothing was asked are left out.
+
+    `ignorant` know nothing of the table, `expert` its card and no row, `memorisers` a share of its rows.
+    """
+    found: list[dict[str, object]] = []
+    for family, own in grouped(tests, lambda test: test.family).items():
+        of_rows = any(test.row_test for test in own)
+        ids = [test.id for test in own]
+        nobody = rate_of([*ignorant, expert] if of_rows else ignorant, ids, of_rows)
+        if not nobody["runs"]:
+            continue
+        if of_rows:
+            rates = {share: rate_of([name], ids, of_rows) for name, share in memorisers.items()}
+            sentence = _of_rows(family, rates, nobody)
+            power: dict[str, Rate] = {f"{share:g}": each for share, each in rates.items()}
+        else:
+            power = {"card": rate_of([expert], ids, of_rows)}
+            sentence = (
+                f"{family}: an LLM that knows the dataset's name, features and values would be found in "
+                f"{_in_runs(power['card'])}; {_nobody('one that knows nothing of it', nobody)}"
+            )
+        found.append({"family": family.value, "sentence": sentence, "power": power, "false_positives": dict(nobody)})
+    return found
+
+
+def _of_rows(family: Family, rates: Mapping[float, Rate], nobody: Rate) -> str:
+    """The telling share first, and the least share that is found nearly always, if that is another one."""
+    shares = [min(rates, key=lambda share: abs(share - TELLING))]
+    sure = [share for share, rate in rates.items() if (rate["rate"] or 0.0) >= SURE]
+    if sure and min(sure) not in shares:
+        shares.append(min(sure))
+    told = [f"one that remembers {share:.0%} in {_in_runs(rates[share])}" for share in shares]
+    told[0] = f"an LLM that remembers {shares[0]:.0%} of the rows would be found in {_in_runs(rates[shares[0]])}"
+    never = [] if sure else [f"none of those asked is found in {SURE:.0%} of runs"]
+    return "; ".join([f"{family}: {told[0]}", *told[1:], *never, _nobody("one that remembers none", nobody)])
+
+
+def _in_runs(rate: Rate) -> str:
+    return f"{rate['found']:,} of {rate['runs']:,} {'run' if rate['runs'] == 1 else 'runs'}"
+
+
+def _nobody(who: str, rate: Rate) -> str:
+    """What is found of those who know nothing, and how often that may happen at most."""
+    return f"{who} was found in {rate['found']:,} of {rate['runs']:,} (at most {rate['upper']:.1%} with 95% confidence)"
