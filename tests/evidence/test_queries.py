@@ -154,8 +154,8 @@ def test_what_gives_a_word_away(word: str, text: str, away: bool) -> None:
 
 
 def test_names_fall_into_their_pieces() -> None:
-    assert pieces("HxRadio_therapy.2b") == ["hx", "radio", "therapy", "2", "b"]
-    assert pieces("?") == []
+    assert pieces("HxRadio_therapy.2b") == ("hx", "radio", "therapy", "2", "b")
+    assert pieces("?") == ()
 
 
 def test_the_same_seed_asks_the_same_and_another_asks_something_else() -> None:

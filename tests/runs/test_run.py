@@ -23,7 +23,7 @@ class Notes(Progress):
         self.parts: list[tuple[str, int, int]] = []
 
     @contextmanager
-    def doing(self, what: str) -> Iterator[Tell]:
+    def doing(self, what: str, *, evenly: bool = False) -> Iterator[Tell]:
         """Note what is begun and what has ended."""
         self.lines.append(what)
         yield lambda done, of: self.parts.append((what, done, of))
