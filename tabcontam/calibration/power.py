@@ -5,13 +5,20 @@ level. What is measured is how often those are found who know nothing of the row
 """
 
 import asyncio
+import os
 import signal
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from itertools import product
+from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from multiprocessing.context import SpawnProcess
+from threading import current_thread, main_thread
 from time import perf_counter
+from typing import cast
 
 from tabcontam.asking.plan import Options, PlannedCell, Subject, plan
 from tabcontam.asking.progress import Tell
@@ -229,32 +236,65 @@ def run_once(
 def _side_by_side(
     study: Study, tests: Sequence[Test], places: Sequence[RunNumber]
 ) -> Iterator[tuple[RunNumber, ByAnswerer]]:
-    """Runs in as many processes as there are processors, in whatever order they end."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import active_children, get_context
+    """Runs in as many processes as there are processors, in whatever order they end; none outlives this."""
+    left, busy = list(places), dict[Connection, RunNumber]()
+    workers = [_worker(study, tests) for _ in range(min(len(left), os.cpu_count() or 1))]
+    try:
+        for ours, _ in workers:
+            busy[ours] = left.pop(0)
+            ours.send(busy[ours])
+        while busy:
+            for ours in cast(list[Connection], wait(list(busy))):
+                place, found = busy.pop(ours), ours.recv()
+                if isinstance(found, Exception):
+                    raise found
+                if left:
+                    busy[ours] = left.pop(0)
+                    ours.send(busy[ours])
+                yield place, found
+    finally:  # also where the user pressed Ctrl-C
+        for ours, process in workers:
+            process.kill()
+            process.join()
+            ours.close()
 
-    # Not forked: a library that computes in threads may hang in the copy. Ctrl-C is the first process's business.
-    context, ignore = get_context("spawn"), (signal.SIGINT, signal.SIG_IGN)
-    others = set(active_children())
-    with ProcessPoolExecutor(None, context, signal.signal, ignore) as pool:
+
+def _worker(study: Study, tests: Sequence[Test]) -> tuple[Connection, SpawnProcess]:
+    """A process and what to talk to it by. It has a pipe of its own, so that killing it leaves no lock behind."""
+    context = get_context("spawn")  # not forked: a library that computes in threads may hang in the copy
+    ours, theirs = context.Pipe()
+    process = context.Process(target=_work, args=(theirs, study, tests), daemon=True)
+    with _interrupts_ignored():  # what it inherits: Ctrl-C is the first process's business
+        process.start()
+    theirs.close()
+    return ours, process
+
+
+@contextmanager
+def _interrupts_ignored() -> Iterator[None]:
+    if current_thread() is not main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _work(theirs: Connection, study: Study, tests: Sequence[Test]) -> None:
+    """In a process of its own: make each run whose place comes, until this process is ended."""
+    tables, serializer, prompts = study.tables(), load_serializer(study.serializer), load_prompt_set(study.prompts)
+    while True:
         try:
-            jobs = {pool.submit(_run_elsewhere, study, tests, *each): each for each in places}
-            for job in as_completed(jobs):
-                yield jobs[job], job.result()
-        except BaseException:  # also Ctrl-C, which does not wait for the runs that were begun
-            pool.shutdown(wait=False, cancel_futures=True)
-            for process in set(active_children()) - others:
-                process.kill()
-            raise
-
-
-_tables_of = cache(Study.tables)  # in a process of its own, which has its own copy of the tables
-
-
-def _run_elsewhere(study: Study, tests: Sequence[Test], place: int, number: int) -> ByAnswerer:
-    table, serializer = _tables_of(study)[place], load_serializer(study.serializer)
-    prompts = load_prompt_set(study.prompts)
-    return run_once(table, tests, serializer, study.seed * APART + number, study.alpha, prompts)
+            place, number = theirs.recv()
+        except EOFError:  # nobody is there any more
+            return
+        try:
+            seed = study.seed * APART + number
+            theirs.send(run_once(tables[place], tests, serializer, seed, study.alpha, prompts))
+        except Exception as error:
+            theirs.send(error)
 
 
 def rate_of(found: int, runs: int) -> dict[str, float | int | None]:

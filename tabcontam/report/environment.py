@@ -3,6 +3,7 @@
 Beside them lie the page's style sheets and scripts, which go into it as they are.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,7 +12,9 @@ from tabcontam.verdicts.wording import visible
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
+PARTS = re.compile(r"(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])")  # of a name; at hyphens browsers fold by themselves
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -20,7 +23,7 @@ def environment() -> "Environment":
     """The templates; an undefined name is an error."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    return Environment(
+    made = Environment(
         loader=FileSystemLoader(TEMPLATES),
         autoescape=True,
         finalize=_disarmed,
@@ -28,12 +31,26 @@ def environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    made.filters["breakable"] = breakable
+    return made
 
 
 @cache
 def asset(name: str) -> str:
     """A style sheet or a script of the page."""
     return (TEMPLATES / name).read_text("utf-8")
+
+
+def breakable(name: str) -> "Markup":
+    """A name that may be folded where its parts meet, and so need not be in the middle of a word.
+
+    >>> breakable("openai:gpt_4<b>")
+    Markup('openai:<wbr>gpt_<wbr>4&lt;b&gt;')
+    """
+    from markupsafe import Markup, escape
+
+    parts = PARTS.split(visible(name))
+    return Markup("<wbr>").join(map(escape, filter(None, parts)))
 
 
 def _disarmed(value: object) -> object:

@@ -36,6 +36,7 @@ STYLES = ("style.css", "ranking.css", "comparisons.css", "evidence.css")
 SCRIPTS = ("page.js", "evidence.js")
 MOST_LLMS, MOST_CELLS = 30, 30 * 15 * 15  # on one page
 OPEN_CELLS = 120  # up to so many, all are in view; above, each LLM and dataset is opened by itself
+FEW = 4  # LLMs, with the controls, that share the width of the page
 WIDE = 20  # columns of an LLM that are printed with narrower squares
 NUMBERS = {
     "hits": "hits",
@@ -137,6 +138,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "rounded": rounded,
         "counts": count,
         "wide": WIDE,
+        "few": FEW,
     }
 
 

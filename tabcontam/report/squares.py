@@ -24,6 +24,7 @@ def context(view: RunResults, titles: Titles) -> dict[str, Any]:
     return {
         "view": view,
         "llm_title": titles.llm,
+        "known": {llm for llm, _ in view.exposed},
         "sign": sign,
         "signs": SIGNS,
         "css_class": css_class,

@@ -15,7 +15,7 @@ from tabcontam.report.evidence import Packed
 from tabcontam.report.html import MOST_LLMS
 from tests.report.chromium import opened
 from tests.report.rendered import render_html, render_pages
-from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, trial, trials, weighed
+from tests.report.synthetic import HOSTILE, KINDS, cell, document, results, table, trial, trials, weighed
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 pytestmark = pytest.mark.slow
@@ -406,3 +406,70 @@ def test_row_headers_stay_while_the_heatmap_scrolls(visit: Visit) -> None:
     page.locator(".block .scroll").first.evaluate("region => { region.scrollLeft = 800 }")
     header = page.locator(".heatmap th[scope=row]").first.bounding_box()
     assert 0 <= header["x"] < 60
+
+
+GUESS = {"values": {"1.2": 0.5}, "rest": 0.01, "missing": 0.0}
+BROKEN_WORDS = """() => {
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const range = document.createRange(), broken = [];
+  while (walker.nextNode()) {
+    const text = walker.currentNode, around = text.parentElement;
+    if (around.closest('pre, script, code') || !around.checkVisibility()) continue;
+    if (getComputedStyle(around).writingMode !== 'horizontal-tb') continue;
+    for (const word of text.data.matchAll(/[\\p{L}\\d]{3,}/gu)) {
+      range.setStart(text, word.index);
+      range.setEnd(text, word.index + word[0].length);
+      const lines = new Set([...range.getClientRects()].filter(box => box.width > 1).map(box => Math.round(box.top)));
+      if (lines.size > 1) broken.push(`${around.tagName} ${around.className} ${word[0]}`);
+    }
+  }
+  return broken;
+}"""
+
+
+def test_one_click_opens_the_evidence(visit: Visit) -> None:
+    of = document([weighed("gpt-4o", "iris", "full_completion", "contaminated")])
+    page = visit(render_html(of, trials(of)))
+    page.locator("a.cell").click()
+    page.locator(".evidence article").first.wait_for()
+    assert page.evaluate("document.activeElement.id") == "cell-1-1-1"
+
+
+def test_names_do_not_break_in_mid_word_on_a_phone(visit: Visit) -> None:
+    llms = ["openai:meta-llama/Llama-3.1-8B-Instruct@http://127.0.0.1:8000/v1", "simulated:memoriser:0.5"]
+    dataset = "my_very_long_measurements_of_sepals_2024.csv"
+    features = {"nonflavanoid_phenols_by_volume": "1.2", "od280/od315_of_diluted_wines": "3"}
+    lines = [weighed(llm, dataset, "full_completion", "contaminated") for llm in llms]
+    of = document(lines, [table(llm, dataset, "contaminated") for llm in llms])
+    page = visit(
+        render_html(
+            of,
+            trials(of, 2, asked=[*features], expected=features, parsed=features, chance=dict.fromkeys(features, GUESS)),
+        ),
+        viewport={"width": 390, "height": 800},
+    )
+    page.locator("a.cell").first.click()
+    page.locator(".evidence article").first.wait_for()
+    assert page.evaluate(BROKEN_WORDS) == []
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
+def test_two_llms_use_the_width(visit: Visit) -> None:
+    page = visit(render_html(results(["a", "b"], ["iris", "wine"]), []), viewport={"width": 1440, "height": 900})
+    first, second = (page.locator(".block .heatmap").nth(number).bounding_box() for number in (0, 1))
+    assert first["y"] == second["y"]
+    assert first["width"] + second["width"] > 1100
+
+
+def test_what_a_control_recalls_that_has_the_rows_is_not_red(visit: Visit) -> None:
+    of = results(["control:exposed", "gpt-4o"], ["iris", "wine", "adult"])
+    page = visit(render_html(of, []))
+    grounds = [
+        page.locator(f"{block} .heatmap a.contaminated").first.evaluate(
+            "cell => getComputedStyle(cell).backgroundColor"
+        )
+        for block in (".block.known", ".block:not(.known)")
+    ]
+    assert len(set(grounds)) == 2
+    assert page.locator(".block.known").count() == 1
+    assert "in a control that has read the rows" in page.locator(".legend").first.inner_text()

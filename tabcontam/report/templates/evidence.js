@@ -18,10 +18,12 @@
     return element;
   };
   const cell = (tag, scope, text) => {
-    const element = make(tag, "", text);
+    const element = make(tag, "", ...[text].flat());
     element.scope = scope;
     return element;
   };
+  // A name may be folded where its parts meet, as `breakable` does it elsewhere on the page.
+  const name = (text) => text.split(/(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])/).flatMap((part, place) => (place ? [make("wbr", ""), part] : [part]));
   const marked = (state, text) => make("mark", state, make("span", "unseen", `${SIGNS[state][1].trim()}: `), text);
   const value = (text) => (text === null ? make("em", "", "(missing)") : text || make("em", "", "(empty)"));
 
@@ -38,7 +40,7 @@
       const [mark, meaning] = SIGNS[state];
       const sign = make("td", `sign ${state}`, mark, make("span", "meaning", meaning));
       const right = [make("td", "", chance === null ? "*" : chance), make("td", "", bits)];
-      return make("tr", state, cell("th", "row", feature), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
+      return make("tr", state, cell("th", "row", name(feature)), make("td", "", value(expected)), make("td", "given", given), sign, ...right);
     });
     const found = [make("table", "", make("thead", "", make("tr", "", ...heads)), make("tbody", "", ...rows))];
     if (row.some((told) => told[4] === null)) found.push(make("p", "note", "* without a guess: counts for nothing"));

@@ -16,6 +16,8 @@
       if (around.tagName === "DETAILS") around.open = true;
       around.hidden = false;
     }
+    const evidence = target.matches(".entry") && target.querySelector("details.evidence");
+    if (evidence) evidence.open = true; // one click leads from a square to what was asked and answered
     if (!target.matches("a, button, [tabindex]")) target.tabIndex = -1;
     target.scrollIntoView();
     target.focus({ preventScroll: true });
