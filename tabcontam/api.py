@@ -177,11 +177,11 @@ def run(
 ) -> Results:
     """Ask, judge and record, as `python -m tabcontam run` does, whose words these are: `tests` is `-k`, `marks` `-m`.
 
-    `dataset` takes names, paths, `Table`s and data frames of pandas or polars, which count as FILEs; a frame needs a
-    `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`, `encoding` and `header` (does
-    the first line name the columns?) say how a FILE of text is read, where that is not to be found out. `llm` may give
-    LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`. `queries` is a number or "paper",
-    `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
+    `dataset` takes whatever `--dataset` does, paths, `Table`s and data frames of pandas or polars, which count as
+    FILEs; a frame needs a `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`,
+    `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
+    be found out. `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
+    `queries` is a number or "paper", `alpha` and `min_power` are in (0, 1), `max_cost` is in US dollars.
     With `until_decided` a table is asked until its verdict is reached, and is let go once an LLM that remembers the
     share `min_power` of its rows would have been found. With `batch` LLMs are asked by the batch API of their
     maker, for half the price, and the call waits for up to a day. The report lies in `out`, by default

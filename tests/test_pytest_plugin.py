@@ -18,6 +18,7 @@ from xml.etree import ElementTree
 import pytest
 
 from tabcontam.api import load_results
+from tabcontam.pytest_plugin.gate import _source
 from tabcontam.pytest_plugin.marks import uncontaminated
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.rules import MIN_POWER
@@ -659,3 +660,10 @@ def test_a_mark_asks_no_more_than_its_verdict_needs(pytester: pytest.Pytester) -
     run = load_results(results.parent).run_results
     assert run.run.until_decided == MIN_POWER
     assert [table.decided_after for table in run.tables if table.llm == CLEAN] != [None]
+
+
+def test_a_table_of_a_file_is_told_from_what_it_was_before_by_the_file(tmp_path: Path) -> None:
+    (tmp_path / "my.db").write_bytes(b"first")
+    assert _source(f"{tmp_path}/my.db#ships") == str(tmp_path / "my.db")
+    assert _source("https://example.org/my.csv#ships") == "https://example.org/my.csv#ships"
+    assert _source("openml:61") == "openml:61"

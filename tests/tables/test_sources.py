@@ -33,7 +33,7 @@ COMMIT = "0123456789abcdef" * 2 + "01234567"
 def nothing_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for variable in ("XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.setenv(variable, str(tmp_path / "cache"))
-    for variable in ("HF_TOKEN", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+    for variable in ("HF_TOKEN", "HF_HUB_OFFLINE", "http_proxy", "https_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
         monkeypatch.delenv(variable, raising=False)
 
 
@@ -140,6 +140,7 @@ def test_a_redirect_is_followed_from_http_to_http_and_never_from_https(server: F
     ("spec", "complaint"),
     [
         ("https://", "is no address"),
+        ("HTTPS://me@example.org/my.csv", "would stand in the report"),
         ("http://[::1/my.csv", "is no address"),
         ("https://me:pass@example.org/my.csv", "would stand in the report; fetch the file yourself"),
         ("http://127.0.0.1:1/my.csv", "cannot be fetched ([Errno 111] Connection refused); try again"),
@@ -332,6 +333,17 @@ def test_a_token_goes_to_hugging_face_alone_and_makes_rows_private(
     kept = [path for path in (cache_folder().parent / "fetched").rglob("*") if path.is_file()]
     assert kept
     assert not any(b"hf_secret" in path.read_bytes() for path in kept)
+
+
+def test_hugging_face_is_not_asked_where_its_libraries_may_not(
+    site: FileServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site.pages |= of_hub({"a.csv": CSV}) | of_hub({"a.csv": CSV}, "o/other")
+    assert load_table("hf:datasets/o/n").rows == ROWS
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    assert load_table("hf:datasets/o/n").rows == ROWS
+    assert "was not fetched before, and HF_HUB_OFFLINE is set; unset it to fetch it" in failure("hf:datasets/o/other")
+    assert len(site.requests) == 2
 
 
 @pytest.mark.parametrize(

@@ -44,16 +44,19 @@ class Fetched:
         return self.content.lstrip()[:15].lower().startswith(PAGE)
 
 
-def fetched(address: str, token: str | None = None) -> Fetched:
+def fetched(address: str, token: str | None = None, *, forbidden: str = "") -> Fetched:
     """What stands at an address, which is asked once: then it is read from the cache folder.
 
-    The `token` is sent to the host of the address alone, wherever that redirects to. Raises `UsageError` for an address
+    The `token` is sent to the host of the address alone, wherever that redirects to. What is `forbidden` to ask, with
+    the reason, is only read from the cache. Raises `UsageError` for an address
     that cannot be asked, does not answer, or answers with more than a limit.
     """
     check_address(address)
     folder = cache_folder().parent / "fetched" / hashlib.sha256(address.encode()).hexdigest()[:32]
     if (kept := _kept(folder)) is not None:
         return kept
+    if forbidden:
+        raise UsageError(f"{address} was not fetched before, and {forbidden}")
     found = _from_network(address, token)
     if not found.is_page:
         _keep(folder, found)

@@ -14,11 +14,12 @@ from tabcontam.tables.readers.archives import without_packing
 from tabcontam.tables.readers.base import File, TextFormat, chosen
 from tabcontam.tables.readers.kinds import ENDINGS
 from tabcontam.tables.sources.base import Source
-from tabcontam.tables.sources.fetching import fetched
+from tabcontam.tables.sources.fetching import Fetched, fetched
 
 PREFIX = "hf:"
 SITE = "https://huggingface.co"
 TOKEN = "HF_TOKEN"  # noqa: S105 (the name of a variable)
+OFFLINE = "HF_HUB_OFFLINE"
 _NAME = re.compile(r"datasets/([\w.-]+(?:/[\w.-]+)?)", re.ASCII)
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 # What the words in the names of files mean, as Hugging Face has them.
@@ -55,7 +56,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
     address = f"{SITE}/datasets/{found[1]}/resolve/{commit}/"
     files, size = [], 0
     for path in paths:
-        content = fetched(address + quote(path), token).content
+        content = _asked(address + quote(path), token).content
         size += len(content)
         if size > base.LARGEST:
             raise UsageError(f"{spec} is larger than {base.LARGEST // 1024**2} MiB; name one of its files behind a #")
@@ -67,7 +68,7 @@ def read_hugging_face(spec: str, form: TextFormat) -> Source:
 def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
     """What Hugging Face says of the dataset."""
     try:
-        about = json.loads(fetched(f"{SITE}/api/datasets/{name}", token).content)
+        about = json.loads(_asked(f"{SITE}/api/datasets/{name}", token).content)
     except UsageError as error:
         if "HTTP 401" in str(error) or "HTTP 404" in str(error):  # it answers so to any name that it does not have
             raise UsageError(
@@ -80,6 +81,12 @@ def _description(named: str, name: str, token: str | None) -> dict[str, Any]:
     if not isinstance(about, dict):
         raise UsageError(f"{named}: Hugging Face answers with no description of a dataset; try again later")
     return about
+
+
+def _asked(address: str, token: str | None) -> Fetched:
+    """What Hugging Face has there; it is not asked where the user has said so to its own libraries."""
+    offline = os.environ.get(OFFLINE, "").strip().upper() in ("1", "ON", "YES", "TRUE")
+    return fetched(address, token, forbidden=f"{OFFLINE} is set; unset it to fetch it" if offline else "")
 
 
 def _data_files(about: Mapping[str, Any]) -> list[str]:

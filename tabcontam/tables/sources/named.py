@@ -5,17 +5,17 @@ from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import addresses, hugging_face, openml, scikit_learn
 from tabcontam.tables.sources.base import Source
 
-PREFIXES = (*addresses.SCHEMES, openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
+PREFIXES = (openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
 
 
 def is_source(spec: str) -> bool:
     """Whether a name is that of a source, and neither a card's nor a file's."""
-    return spec.startswith(PREFIXES)
+    return is_address(spec) or spec.startswith(PREFIXES)
 
 
 def is_address(spec: str) -> bool:
     """Whether a name is an address of the web."""
-    return spec.startswith(addresses.SCHEMES)
+    return spec.lower().startswith(addresses.SCHEMES)
 
 
 def stated_name(spec: str) -> str:
