@@ -36,7 +36,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _set_defaults(options, command_line, arguments)
         return COMMANDS[options.command](options) or Exit.DONE
     except UsageError as error:
-        print(f"tabcontam: {' '.join(str(error).split())}", file=sys.stderr)
+        from tabcontam.verdicts.wording import visible
+
+        print(f"tabcontam: {visible(' '.join(str(error).split()), line=True)}", file=sys.stderr)
         return error.code
     except KeyboardInterrupt:
         print("tabcontam: interrupted; the same command with the same --out continues", file=sys.stderr)

@@ -446,6 +446,12 @@ def test_what_does_not_fit_the_text_is_one_line(tmp_path: Path, form: TextFormat
     assert "\n" not in str(raised.value)
 
 
+def test_what_a_file_is_called_cannot_drive_the_terminal() -> None:
+    said = tabcontam("run", "--dataset", "nowhere/\x1b[2J\u202e.csv").stderr
+    assert "no such file: nowhere/␛[2J\\u202e.csv" in said
+    assert "\x1b" not in said
+
+
 def test_what_means_nothing_for_a_kind_is_refused_by_the_option_as_it_was_typed(tmp_path: Path) -> None:
     path = written(tmp_path, '[{"a": 1, "b": 2}, {"a": 3, "b": 4}]', "my.json")
     ran = tabcontam("run", "--dataset", path, "--delimiter", ";")

@@ -14,13 +14,15 @@ from collections.abc import Callable
 from contextlib import closing, suppress
 from datetime import date, datetime, time
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers import archives, base, excel, sqlite_files
-from tabcontam.tables.readers.kinds import stem
+from tabcontam.tables.readers.base import File
+from tabcontam.tables.readers.kinds import read_file, stem
 from tabcontam.tables.table import Table, load_table
 
 ROWS = (("007", "1.50", "a, b"), ("010", "1e3", "=1+1"), ("011", "-0", "\u202eé"))
@@ -391,6 +393,24 @@ def test_names_in_an_archive_lead_nowhere(put: Put, tmp_path: Path) -> None:
     assert sorted(file.name for file in tmp_path.rglob("*")) == ["in", "my.zip"]
     said = failure(put("two.zip", zipped({"a\x1b[2J.csv": CSV, "../b\n.csv": CSV})))
     assert r"'a\x1b[2J.csv', '../b\n.csv'" in said
+
+
+@pytest.mark.parametrize("name", [name for name, _ in KINDS] + ["my.ods"])
+def test_a_file_that_was_changed_is_a_table_or_one_line(name: str) -> None:
+    """Bytes here and there are others: nothing but our own error may come of it."""
+    rng, content = Random(name), dict(KINDS).get(name) or spreadsheet("<table:table-row/>")
+    whole = content if isinstance(content, bytes) else content()
+    for _ in range(12):
+        changed = bytearray(whole)
+        for _ in range(rng.choice([1, 2, 5, 30])):
+            changed[rng.randrange(len(changed))] = rng.choice([0, 10, 34, 255, rng.randrange(256)])
+        try:
+            columns, rows = read_file(File(bytes(changed), name))
+        except UsageError as error:
+            said = str(error)
+        else:
+            said = "" if all(len(row) == len(columns) for row in rows) else "rows differ\nin width"
+        assert "\n" not in said
 
 
 def test_a_locked_archive_says_so(put: Put) -> None:

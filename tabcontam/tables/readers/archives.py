@@ -1,19 +1,26 @@
 """What is packed: gzip, bzip2, xz, and ZIP. Nothing is ever written to disk, and no more than a limit is read."""
 
+import bz2
+import gzip
 import io
+import lzma
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
 from tabcontam.errors import UsageError, one_line
-from tabcontam.tables.readers.base import LARGEST, NAMED, File, chosen, listed
-
-if TYPE_CHECKING:
-    from zipfile import ZipFile, ZipInfo
+from tabcontam.tables.readers.base import LARGEST, NAMED, File, chosen, listed, to_name
 
 ZIP = b"PK\x03\x04"
 EMPTY_ZIP = b"PK\x05\x06"
 PACKED = {b"\x1f\x8b": ("gzip", ".gz"), b"BZh": ("bzip2", ".bz2"), b"\xfd7zXZ\x00": ("xz", ".xz")}
+# What the modules above raise for bytes that are no archive, are cut off or were changed.
+BROKEN = (
+    zipfile.BadZipFile, OSError, EOFError, ValueError, LookupError, NotImplementedError, RuntimeError, zlib.error,
+    lzma.LZMAError,
+)  # fmt: skip
 SHORT = {".tgz": ".tar", ".tbz": ".tar", ".txz": ".tar"}  # endings of two kinds in one
 OFFICE = ("[content_types].xml", "mimetype")  # the first member of workbooks and their like
 TEXTS = (".md", ".names", ".pdf", ".txt", ".html")  # endings of what describes tables, beside them
@@ -50,25 +57,17 @@ def limited(file: IO[bytes], name: str) -> bytes:
 
 
 def _decompressed(file: File, kind: str, ending: str) -> File:
-    import bz2
-    import gzip
-    import lzma
-    import zlib
-
     openers: dict[str, Callable[[IO[bytes]], IO[bytes]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}  # type: ignore[dict-item]
     try:
         with openers[ending](io.BytesIO(file.content)) as opened:
             content = limited(opened, file.name)
-    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+    except BROKEN as error:
         raise UsageError(f"{file.name} is not a whole {kind} file: {one_line(error)}") from None
     name = without_packing(file.name)
     return replace(file, content=content, name=name, path=file.path if name == file.name else None)
 
 
 def _of_zip(file: File) -> File | None:
-    import zipfile
-    import zlib
-
     try:
         with zipfile.ZipFile(io.BytesIO(file.content)) as archive:
             if any(name.lower() in OFFICE for name in archive.namelist()):
@@ -78,16 +77,20 @@ def _of_zip(file: File) -> File | None:
                 raise UsageError(f"{file.name} is locked with a password; unpack it, and give the file in it")
             with archive.open(member) as opened:
                 content = limited(opened, f"{file.name}#{member.filename}")
-    except (zipfile.BadZipFile, OSError, EOFError, ValueError, NotImplementedError, RuntimeError, zlib.error) as error:
+    except BROKEN as error:
         raise UsageError(f"{file.name} is not a whole ZIP archive: {one_line(error)}") from None
     except MemoryError:
         raise UsageError(f"{file.name} unpacks to more than fits into memory; give a part of it") from None
     return replace(file, content=content, name=member.filename.rpartition("/")[2], part=part, path=None)
 
 
-def _member(file: File, archive: "ZipFile") -> tuple["ZipInfo", str | None]:
+def _member(file: File, archive: zipfile.ZipFile) -> tuple[zipfile.ZipInfo, str | None]:
     """The member that is meant, and what is named of it behind another `#`."""
-    members = {info.filename: info for info in archive.infolist() if not info.is_dir() and not _hidden(info.filename)}
+    members = {
+        info.filename: info
+        for info in archive.infolist()
+        if info.filename.strip("/") and not info.is_dir() and not _hidden(info.filename)
+    }
     if file.part is not None:
         ends = [place for place, sign in enumerate(file.part) if sign == "#"] + [len(file.part)]
         for end in reversed(ends):
@@ -99,13 +102,11 @@ def _member(file: File, archive: "ZipFile") -> tuple["ZipInfo", str | None]:
     return _only(file, members), None
 
 
-def _only(file: File, members: "dict[str, ZipInfo]") -> "ZipInfo":
+def _only(file: File, members: dict[str, zipfile.ZipInfo]) -> zipfile.ZipInfo:
     tables = [name for name in members if not _describes(name)] or list(members)
     if len(tables) > 1:
         shown = listed(sorted(tables)[:NAMED] if len(tables) > NAMED else tables)
-        raise UsageError(
-            f"{file.name} holds {len(tables)} files: {shown}; name one behind a #, as in {file.name}#{tables[0]}"
-        )
+        raise UsageError(f"{file.name} holds {len(tables)} files: {shown}; {to_name(file, tables)}")
     if not tables:
         raise UsageError(f"{file.name} holds no file; give a ZIP archive with a table in it")
     return members[tables[0]]

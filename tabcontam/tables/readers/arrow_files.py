@@ -42,9 +42,10 @@ def _read(file: File, kind: str, title: str) -> Contents:
         raise missing_extra(file.name, kind, "pyarrow", EXTRA) from None
     try:
         table = _table(file.content, title)
+        table.validate(full=True)  # a changed file may say that its cells lie where they do not
         kept = [index for index, column in enumerate(table.column_names) if not column.startswith(_PANDAS_INDEX)]
         columns = [_texts(table.column(index)) for index in kept]
-    except (pyarrow.ArrowException, OSError, ValueError, MemoryError) as error:
+    except (pyarrow.ArrowException, OSError, ValueError, KeyError, OverflowError, SystemError, MemoryError) as error:
         raise UsageError(f"{file.name} is not a readable {title} file: {one_line(error)}") from error
     return column_names([table.column_names[index] for index in kept]), tuple(zip(*columns, strict=True))
 

@@ -101,11 +101,14 @@ def chosen(file: File, kind: str, names: Sequence[str]) -> str:
     if not names:
         raise UsageError(f"{file.name} has no {kind}; give a file with a table in it")
     if len(names) > 1:
-        raise UsageError(
-            f"{file.name} has {len(names)} {kind}s: {listed(names)}; name one behind a #, as in "
-            f"{file.name}#{names[0]}".replace("\n", " ")
-        )
+        raise UsageError(f"{file.name} has {len(names)} {kind}s: {listed(names)}; {to_name(file, names)}")
     return names[0]
+
+
+def to_name(file: File, names: Iterable[str]) -> str:
+    """How one of several parts is named; the example has a name that can be typed."""
+    plain = next((name for name in names if name.isprintable()), "NAME")
+    return f"name one behind a #, as in {file.name}#{plain}"
 
 
 def listed(names: Iterable[str]) -> str:

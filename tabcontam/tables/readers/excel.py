@@ -6,13 +6,12 @@ A cell holds a value and a format; the value counts: 0.5 for what is shown as 50
 import io
 import re
 import zipfile
-import zlib
 from datetime import date, datetime, time, timedelta
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.tables.cells import Contents, shortest
-from tabcontam.tables.readers.archives import ZIP, limited
+from tabcontam.tables.readers.archives import BROKEN, ZIP, limited
 from tabcontam.tables.readers.base import LARGEST, MOST_CELLS, File, chosen, missing_extra, too_many_cells
 from tabcontam.tables.readers.delimited import with_names
 
@@ -34,7 +33,7 @@ def is_workbook(content: bytes) -> bool:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             names = {name.lower() for name in archive.namelist()}
-    except (zipfile.BadZipFile, OSError, ValueError):
+    except BROKEN:
         return b"[Content_Types].xml" in content[:2000]
     return "[content_types].xml" in names or ("mimetype" in names and "content.xml" in names)
 
@@ -57,8 +56,7 @@ def read_workbook(file: File) -> Contents:
             records = _records(file, workbook)
     except calamine.PasswordError:
         raise _locked(file.name) from None
-    except (calamine.CalamineError, calamine.ZipError, calamine.XmlError, zipfile.BadZipFile, zlib.error, OSError,
-            EOFError, ValueError, NotImplementedError, RuntimeError) as error:  # fmt: skip
+    except (calamine.CalamineError, calamine.ZipError, calamine.XmlError, *BROKEN) as error:
         raise UsageError(f"{file.name} is not a readable workbook: {one_line(error)}") from None
     records = [record for record in records if any(record)]
     if not records:

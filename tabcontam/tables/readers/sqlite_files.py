@@ -34,7 +34,7 @@ def read_sqlite(file: File) -> Contents:
         try:
             connection.deserialize(bytes(header))
             return _contents(file, connection)
-        except (sqlite3.Error, sqlite3.Warning, OverflowError) as error:
+        except (sqlite3.Error, sqlite3.Warning, OverflowError, UnicodeError) as error:
             raise UsageError(f"{file.name} is not a readable SQLite database: {one_line(error)}") from None
 
 
