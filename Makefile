@@ -1,22 +1,28 @@
 # make demo   install and run the suite on iris and wine against the two control models
 # make test   install the test extra and run the quick tests, on all cores; make test SLOW=1 runs all of them,
 #             make test TESTS=tests/report some of them, slow ones as well
+# make reference   ask six open LLMs about nine tables and write what a paper would publish, into reports/reference:
+#             many hours, on a GPU; the same command continues; make reference REFERENCE="--list FILE --out DIR"
 # make lint   ruff format and check, mypy --strict
 
 PYTHON ?= python3
 TESTS ?=
+REFERENCE ?=
 SLOW ?=
 BIN = .venv/bin
 # a file's tests share what they make, so they stay with one worker
 WORKERS = -n auto --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 
-.PHONY: demo test lint format clean
+.PHONY: demo test reference lint format clean
 
 demo: .venv/.installed
 	$(BIN)/python -m tabcontam run
 
 test: .venv/.test
 	$(BIN)/python -m pytest $(WORKERS) $(if $(SLOW)$(TESTS),,-m "not slow") $(TESTS)
+
+reference: .venv/.reference
+	$(BIN)/python -m reference $(REFERENCE)
 
 lint: .venv/.lint
 	$(BIN)/ruff format --check .
@@ -39,6 +45,10 @@ clean:
 
 .venv/.test: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable ".[test]"
+	touch $@
+
+.venv/.reference: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable ".[hf,plots]"
 	touch $@
 
 .venv/.lint: .venv/bin/python pyproject.toml
