@@ -7,6 +7,7 @@ run is finished is not asked again, and one that was interrupted is asked what i
 
 import argparse
 import re
+import shlex
 import subprocess
 import sys
 import tomllib
@@ -23,7 +24,6 @@ from tabcontam.verdicts.document import read_results
 
 LIST = Path(__file__).with_name("reference.toml")
 KEYS = {"llms", "datasets", "options"}
-TABCONTAM = (sys.executable, "-m", "tabcontam")
 PUBLISHED, PAPER = "published", "paper"
 # The documents for a paper, by their file names: the form of each, and how it is written.
 DOCUMENTS = {
@@ -99,32 +99,43 @@ def _spec(name: str, path: Path) -> str:
 def run(reference: Reference, out: Path) -> Iterator[tuple[str, int]]:
     """Ask the LLMs one after the other; each by the name of its folder with an exit code. Ends where one interrupts."""
     for place, (name, spec) in enumerate(reference.llms.items(), start=1):
-        folder = out / "runs" / name
         print(f"== {place} of {len(reference.llms)}: {spec}", flush=True)
-        if finished(folder):
-            print(f"finished before: {folder}", flush=True)
+        if finished(reference, name, out):
+            print(f"finished before: {_folder(out, name)}", flush=True)
             yield name, Exit.DONE
             continue
-        asked = [part for dataset in reference.datasets for part in ("--dataset", dataset)]
-        command = [*TABCONTAM, "run", "--llm", spec, *asked, "--out", str(folder), "-q", *reference.options]
-        code = _called(command)
+        code = _called([sys.executable, "-m", "tabcontam", *_arguments(reference, name, out)])
         yield name, code
         if code == Exit.INTERRUPTED:
             return
 
 
-def finished(folder: Path) -> bool:
-    """Whether a folder holds a run that was asked to its end."""
+def _folder(out: Path, name: str) -> Path:
+    return out / "runs" / name
+
+
+def _arguments(reference: Reference, name: str, out: Path) -> list[str]:
+    """How an LLM is asked."""
+    asked = [part for dataset in reference.datasets for part in ("--dataset", dataset)]
+    folder = str(_folder(out, name))
+    return ["run", "--llm", reference.llms[name], *asked, "--out", folder, "-q", *reference.options]
+
+
+def finished(reference: Reference, name: str, out: Path) -> bool:
+    """Whether an LLM's folder holds the run that is listed, asked to its end; another list is no such run."""
     try:
-        return not read_results(folder).run.ended_early
+        run = read_results(_folder(out, name)).run
     except UsageError:
         return False
+    return not run.ended_early and run.command == shlex.join(
+        ["python", "-m", "tabcontam", *_arguments(reference, name, out)]
+    )
 
 
 def publish(reference: Reference, out: Path) -> None:
     """Write the folder that a paper would publish, and its key beside it. Raises `UsageError`."""
     published = out / PUBLISHED
-    results = redact([out / "runs" / name for name in reference.llms], published)
+    results = redact([_folder(out, name) for name in reference.llms], published)
     (published / PAPER).mkdir(exist_ok=True)
     for name, (form, shape) in DOCUMENTS.items():
         replace_file(published / PAPER / name, render_form(results, form, shape))
@@ -152,9 +163,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         reference = read(options.list)
         codes = dict(run(reference, options.out))
-        left = [
-            name for name in reference.llms if codes.get(name) != Exit.DONE or not finished(options.out / "runs" / name)
-        ]
+        left = [name for name in reference.llms if codes.get(name) or not finished(reference, name, options.out)]
         if left:
             print(
                 f"not finished: {', '.join(left)}; the same command continues, and publishes when all are",
@@ -162,6 +171,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             )
             return Exit.INTERRUPTED if Exit.INTERRUPTED in codes.values() else Exit.USAGE
         publish(reference, options.out)
+    except KeyboardInterrupt:
+        print("interrupted; the same command continues", file=sys.stderr)
+        return Exit.INTERRUPTED
     except UsageError as error:
         print(f"reference: {error}", file=sys.stderr)
         return Exit.USAGE

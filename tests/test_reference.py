@@ -6,14 +6,15 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reference.__main__ import DOCUMENTS, LIST, main, read
+from reference.__main__ import DOCUMENTS, LIST, Reference, finished, main, read
 from tabcontam.errors import UsageError
 from tabcontam.tables.cards import load_cards
-from tests.commands import environment
+from tests.commands import environment, tabcontam
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,6 +46,17 @@ def test_a_bad_list_is_one_line(text: str, line: str, tmp_path: Path, capsys: py
     assert (out, len(error.splitlines())) == ("", 1)
     assert line in error
     assert not (tmp_path / "out").exists()
+
+
+def test_a_run_of_another_list_is_not_taken_for_the_one_that_is_asked_for(tmp_path: Path) -> None:
+    made = Reference({"a": "simulated:oracle"}, ("iris",), ("-k", "full_completion", "--queries", "2", "--no-controls"))
+    folder = tmp_path / "runs" / "a"
+    arguments = ["run", "--llm", "simulated:oracle", "--dataset", "iris", "--out", str(folder), "-q", *made.options]
+    assert not finished(made, "a", tmp_path)
+    assert tabcontam(*arguments).returncode == 0
+    assert finished(made, "a", tmp_path)
+    assert not finished(replace(made, datasets=("iris", "wine")), "a", tmp_path)
+    assert not finished(replace(made, options=()), "a", tmp_path)
 
 
 def test_models_of_one_name_have_folders_of_their_own(tmp_path: Path) -> None:
