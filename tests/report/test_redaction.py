@@ -23,7 +23,7 @@ LOOKED_AT = {
         levels dictionary recorded llms catalogue references known datasets tests serializers prompts runs redacted
         notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks requests retries dollars ended",
-    DatasetFacts: "name title edition sha256 rows columns features order",
+    DatasetFacts: "name title edition sha256 rows columns features order reading",
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",
     Result: """llm dataset edition serializer prompts test source kind control verdict otherwise paper_verdict reference
@@ -64,7 +64,13 @@ def quoting() -> RunResults:
     spec = "hf:/home/Zurvalia-7731/model"
     llm = LlmFacts(spec=spec, resolved=f"{spec} (note)", stands_for=spec, ended=f"error 500: {SECRET}")
     private = DatasetFacts(
-        name="mine.csv", title="mine", edition="5e4c", sha256="5e4c" * 16, features=(SECRET, "b"), order=f"by {SECRET}"
+        name="mine.csv",
+        title="mine",
+        edition="5e4c",
+        sha256="5e4c" * 16,
+        features=(SECRET, "b"),
+        order=f"by {SECRET}",
+        reading=SECRET,
     )
     runs = (MergedRun(folder=f"/home/{SECRET}/one", command=SECRET),)
     notes = (
