@@ -9,7 +9,7 @@ from tabcontam.subjects.prices import Price, price_of
 from tabcontam.verdicts.rules import PAPER
 from tabcontam.verdicts.wording import phrase
 
-BATCHING = ("openai:NAME", "gemini:NAME")  # how LLMs are written whose makers have a batch API
+BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # how LLMs are written whose makers have a batch API
 
 
 def check_options(options: Options) -> None:

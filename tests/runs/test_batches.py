@@ -16,11 +16,15 @@ import pytest
 
 from tabcontam.asking import batches as asking
 from tabcontam.subjects import registry
+from tabcontam.subjects.anthropic import provider as anthropic
 from tabcontam.subjects.gemini import provider as gemini
 from tabcontam.subjects.gemini.provider import GeminiModel
 from tabcontam.subjects.openai import provider
 from tests.commands import environment, tabcontam
 from tests.loopback import Response, reply
+from tests.loopback_anthropic import NAME as CLAUDE
+from tests.loopback_anthropic import reply as claude_reply
+from tests.loopback_anthropic_batches import AnthropicBatchServer
 from tests.loopback_batches import BatchServer
 from tests.loopback_gemini import NAME
 from tests.loopback_gemini import reply as gemini_reply
@@ -95,6 +99,18 @@ def test_a_run_in_batches_gives_the_results_of_any_other_at_half_the_price(serve
     assert all(KEY not in file.read_text() for file in (tmp_path / "batch").iterdir())
 
 
+def same_in_batches(spec: str, server: GeminiBatchServer | AnthropicBatchServer, folder: Path) -> None:
+    """Assert that an LLM is asked once at once and four times in a batch, and that its answers are the same."""
+    command = [word.replace("openai:gpt-4o", spec) for word in ALONE]
+    for out, option in (("live", ()), ("batch", ("--batch",))):
+        out_of = ("--out", str(folder / out))
+        done = tabcontam(*command, *option, *out_of, GEMINI_API_KEY=KEY, ANTHROPIC_API_KEY=KEY)
+        assert done.returncode == 0, done.stderr
+    assert ([len(each.requests) for each in server.submitted], len(server.live)) == ([4], 5 + 1)
+    assert trials(folder / "batch") == trials(folder / "live")
+    assert len(trials(folder / "batch")) == 5
+
+
 def test_gemini_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def short(body: dict[str, Any]) -> Response:
         return gemini_reply(f"{len(json.dumps(body['contents'])) % 7}.0", prompt=1000, tokens=100)
@@ -104,13 +120,16 @@ def test_gemini_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatc
         opened = replace(registry.BUILT_IN["gemini"], open=lambda model, settings: google(model, spec=settings.spec))
         monkeypatch.setitem(registry.BUILT_IN, "gemini", opened)
         monkeypatch.setattr(gemini, "GOOGLE", server.url)
-        command = [word.replace("openai:gpt-4o", f"gemini:{NAME}") for word in ALONE]
-        for out, option in (("live", ()), ("batch", ("--batch",))):
-            done = tabcontam(*command, *option, "--out", str(tmp_path / out), GEMINI_API_KEY=KEY)
-            assert done.returncode == 0, done.stderr
-    assert ([len(each.requests) for each in server.submitted], len(server.live)) == ([4], 5 + 1)
-    assert trials(tmp_path / "batch") == trials(tmp_path / "live")
-    assert len(trials(tmp_path / "batch")) == 5
+        same_in_batches(f"gemini:{NAME}", server, tmp_path)
+
+
+def test_claude_too_gives_the_same_answers_in_batches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def short(body: dict[str, Any]) -> Response:
+        return claude_reply(f"{len(json.dumps(body['messages'])) % 7}.0", read=1000, tokens=100)
+
+    with AnthropicBatchServer(short) as server:
+        monkeypatch.setattr(anthropic, "ANTHROPIC", server.url)
+        same_in_batches(f"anthropic:{CLAUDE}", server, tmp_path)
 
 
 def test_a_plan_states_the_price_of_batches(server: BatchServer, tmp_path: Path) -> None:

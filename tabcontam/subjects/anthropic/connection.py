@@ -78,11 +78,34 @@ async def get(client: "AsyncAnthropic", path: str, retries: int = 0) -> object:
     return await _read(client.get(path, cast_to=Response, options={"max_retries": retries}))
 
 
+async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: bool) -> object:
+    """Send an order of several messages; `greedy` says that they hold a temperature. Raises as `post` does."""
+    from httpx2 import Response
+
+    headers = {"content-type": "application/json", **(GREEDY if greedy else {})}
+    return await _read(client.post(path, content=order, cast_to=Response, options={"headers": headers}))
+
+
+async def get_bytes(client: "AsyncAnthropic", path: str) -> bytes:
+    """The file that stands at a path. Raises as `post` does."""
+    from httpx2 import Response
+
+    return await _content(client.get(path, cast_to=Response))
+
+
 async def _read(call: Awaitable[Any]) -> object:
+    content = await _content(call)
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError):
+        raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+
+
+async def _content(call: Awaitable[Any]) -> bytes:
     from anthropic import APIConnectionError, APIStatusError
 
     try:
-        content = (await call).content
+        content: bytes = (await call).content
     except APIStatusError as error:
         headers = {name.lower(): value for name, value in error.response.headers.items()}
         raise NoAnswer(Problem(error.status_code, error.body, headers)) from None
@@ -92,10 +115,7 @@ async def _read(call: Awaitable[Any]) -> object:
         raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
     except Exception as error:  # a server can make the SDK raise almost anything
         raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
+    return content
 
 
 def _broken(error: "APIConnectionError") -> TransientError:

@@ -7,19 +7,21 @@ again without it. The key goes to Anthropic's own address only.
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 from tabcontam.errors import UsageError, unknown
 from tabcontam.evidence.base import Capability, Reply, State, Usage
+from tabcontam.subjects.anthropic.batch import AnthropicBatches
 from tabcontam.subjects.anthropic.connection import get, open_client, post
 from tabcontam.subjects.anthropic.errors import CROWDED, TOO_LONG, concern, wait
 from tabcontam.subjects.anthropic.habits import Habits, stated_habits
 from tabcontam.subjects.anthropic.replies import Answer, listed_names, read_answer
 from tabcontam.subjects.base import FatalError, Form, Request, TransientError
-from tabcontam.subjects.keys import split_variable
+from tabcontam.subjects.batches import Sent, failed
+from tabcontam.subjects.keys import host_of, split_variable
 from tabcontam.subjects.openai.address import checked, parse_address
 from tabcontam.subjects.openai.connection import NoAnswer
 from tabcontam.subjects.openai.errors import NOT_THERE, Concern, Problem
@@ -36,6 +38,7 @@ CONNECT_RETRIES = 2
 CONNECT_SECONDS = 60.0  # how long the question for the model may take, with its repetitions
 NOT_WORKED_ON = (429, 503, 529)
 LONGEST_FATAL = 600
+Found = TypeVar("Found")
 
 
 class AnthropicModel(ServedModel):
@@ -63,7 +66,7 @@ class AnthropicModel(ServedModel):
 
     async def connect(self) -> None:
         """Ask for the model. Raises `UsageError` if nobody answers, the key or the model is not taken."""
-        client = self._connection()
+        client = self.connection()
         path = f"/v1/models/{quote(self.model, safe='')}"
         try:
             found = await asyncio.wait_for(get(client, path, CONNECT_RETRIES), CONNECT_SECONDS)
@@ -101,10 +104,57 @@ class AnthropicModel(ServedModel):
                 habits = replace(habits, thinks=habits.thinks or cramped)
                 self._learn(habits)
                 if not cramped:
-                    reply = answer.reply()
-                    detail = self._line(reply.detail)
-                    return replace(reply, text=self._without_key(reply.text), detail=detail, usage=charged(usages))
+                    return replace(self._shown(answer.reply()), usage=charged(usages))
             request.again()
+
+    @property
+    def batches(self) -> AnthropicBatches | None:
+        """Anthropic's own batch API; other servers that speak its protocol have none."""
+        return AnthropicBatches(self) if self.host == host_of(ANTHROPIC) else None
+
+    @property
+    def habits(self) -> Habits:
+        """What is known of the words that the model takes."""
+        return self._habits
+
+    def written(self, request: Request) -> dict[str, Any]:
+        """The body of a request, in words that the model takes as far as is known."""
+        return {"model": self.model, **self._habits.arguments(request)}
+
+    def words(self, problem: Problem) -> str:
+        """What a server said in place of an answer."""
+        return self._line(problem.line)
+
+    def reply_in_batch(self, body: object, sent: Sent) -> tuple[Reply, bool]:
+        """The reply in a message that came with a batch, and whether another may be better: it had no room."""
+        try:
+            answer = read_answer(body)
+        except ValueError as error:
+            return failed(self._line(str(error))), True
+        thought_to_the_end = answer.cut and answer.thought
+        self._learn(Habits(thinks=thought_to_the_end))
+        return replace(self._shown(answer.reply()), usage=answer.usage), thought_to_the_end and not sent.allowance
+
+    def turned_down_in_batch(self, problem: Problem, request: Request, before: Habits) -> tuple[Reply, bool]:
+        """The reply to a request of a batch that was not taken, and whether it may be taken as it is written now.
+
+        `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
+        """
+        if fewer := before.without(problem, before.arguments(request)):
+            self._learn(fewer)
+        passing = concern(problem) is Concern.PASSING
+        return self._turned_down(problem), passing or fewer is not None
+
+    async def called(self, call: Awaitable[Found]) -> Found:
+        """What comes back from a call of the server. Raises `NoAnswer` only for what concerns this call alone."""
+        try:
+            return await call
+        except NoAnswer as error:
+            if error.problem.status not in NOT_THERE:
+                self._judge(error.problem, paid=False)
+            raise
+        except TransientError as error:
+            raise replace(error, text=self._line(error.text)) from None
 
     async def close(self) -> None:
         """Close the connections."""
@@ -112,11 +162,16 @@ class AnthropicModel(ServedModel):
         if client is not None:
             await client.close()
 
+    def _shown(self, reply: Reply) -> Reply:
+        """A reply without the key, which a server may have repeated in it."""
+        return replace(reply, text=self._without_key(reply.text), detail=self._line(reply.detail))
+
     def _learn(self, habits: Habits) -> None:
         self._habits = self._habits.joined(habits)
         self.allowance = self._habits.allowance
 
-    def _connection(self) -> "AsyncAnthropic":
+    def connection(self) -> "AsyncAnthropic":
+        """The SDK's client, which is opened when it is first needed."""
         if self._client is None:
             key = self._key()
             try:
@@ -132,7 +187,7 @@ class AnthropicModel(ServedModel):
     async def _post(self, arguments: Mapping[str, Any], paid: bool) -> Answer:
         """One request. Raises `NoAnswer` only for what concerns this request alone."""
         try:
-            client = self._connection()
+            client = self.connection()
         except UsageError as error:  # there is no key, or no SDK
             raise FatalError(str(error)) from None
         try:

@@ -30,7 +30,7 @@ class BedrockClaude(AnthropicModel):
 
     async def connect(self) -> None:
         """Raises `UsageError` without a key or the SDK."""
-        self._connection()
+        self.connection()
 
 
 class BedrockModel(OpenAIModel):

@@ -45,6 +45,7 @@ class GeminiBatches(Batches):
 
     def __init__(self, model: "GeminiModel") -> None:
         self._model = model
+        self._before = model.habits
 
     @property
     def sent(self) -> Sent:
@@ -100,7 +101,7 @@ class GeminiBatches(Batches):
 
     async def results(self, batch: str) -> AsyncIterator[Result]:
         """The replies that stand in a batch."""
-        found = await self._got(f"{FOLDER}{batch}")
+        found, self._before = await self._got(f"{FOLDER}{batch}"), self._model.habits
         for place in (("metadata", "output"), ("response",)):
             held = at(found, *place, "inlinedResponses", "inlinedResponses")
             if isinstance(held, list) and held:
@@ -120,7 +121,7 @@ class GeminiBatches(Batches):
         code = error.get("code")
         status = STATUSES.get(code, code) if isinstance(code, int) else 400
         passing = status in PASSING or status >= 500
-        fewer = self._model.learned_from(_fault(status, error), request)
+        fewer = self._model.learned_from(_fault(status, error), request, self._before)
         return failed(self._model.words(error) or f"HTTP {status}"), fewer or passing
 
     def cancelling(self, batch: str) -> str:

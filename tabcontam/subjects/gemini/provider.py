@@ -154,10 +154,18 @@ class GeminiModel(ServedModel):
         reply = replace(reply, text=self._without_key(reply.text), usage=answer.usage)
         return reply, thought_to_the_end and not sent.allowance
 
-    def learned_from(self, error: Exception, request: Request) -> bool:
-        """Whether an error says what this model does not take; it is left out from now on."""
-        fewer = self._habits.without(error, Habits(thinks=self._habits.thinks).arguments(request.prompt, 0)["config"])
-        self._learn(fewer or self._habits)
+    @property
+    def habits(self) -> Habits:
+        """What is known of the words that the model takes."""
+        return self._habits
+
+    def learned_from(self, error: Exception, request: Request, before: Habits) -> bool:
+        """Whether an error says what this model does not take; it is left out from now on.
+
+        `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
+        """
+        fewer = before.without(error, before.arguments(request.prompt, 0)["config"])
+        self._learn(fewer or before)
         return fewer is not None
 
     def words(self, error: object) -> str:

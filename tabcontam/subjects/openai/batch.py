@@ -41,6 +41,7 @@ class OpenAIBatches(Batches):
 
     def __init__(self, model: "OpenAIModel") -> None:
         self._model = model
+        self._before = model.habits
 
     @property
     def sent(self) -> Sent:
@@ -89,7 +90,7 @@ class OpenAIBatches(Batches):
 
     async def results(self, batch: str) -> AsyncIterator[Result]:
         """What its two files hold: one of replies, one of errors."""
-        held = await self._batch(batch)
+        held, self._before = await self._batch(batch), self._model.habits
         for name in ("output_file_id", "error_file_id"):
             if not (file := at(held, name)):
                 continue
@@ -112,8 +113,8 @@ class OpenAIBatches(Batches):
                 self._model._line(_words(result.content.get("error")) or "the batch holds no reply to it")
             ), False
         if status >= 300 or not body:
-            return self._model.turned_down_in_batch(Problem(status, body), request, sent)
-        return self._model.reply_in_batch(body, request, sent)
+            return self._model.turned_down_in_batch(Problem(status, body), request, sent, self._before)
+        return self._model.reply_in_batch(body, request, sent, self._before)
 
     def cancelling(self, batch: str) -> str:
         """The command that cancels a batch; the key stays in its variable."""

@@ -208,10 +208,15 @@ class OpenAIModel(ServedModel):
         """The body of a request, in words that the model takes as far as is known."""
         return {"model": self.model, **self._habits.arguments(self.form, request)}
 
-    def reply_in_batch(self, body: object, request: Request, sent: Sent) -> tuple[Reply, bool]:
+    @property
+    def habits(self) -> Habits:
+        """What is known of the words that the model takes."""
+        return self._habits
+
+    def reply_in_batch(self, body: object, request: Request, sent: Sent, before: Habits) -> tuple[Reply, bool]:
         """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
         if problem := hidden_error(body):
-            return self.turned_down_in_batch(problem, request, sent)
+            return self.turned_down_in_batch(problem, request, sent, before)
         try:
             answer = READERS[sent.form](body)
         except ValueError as error:
@@ -223,10 +228,15 @@ class OpenAIModel(ServedModel):
         cramped = not sent.allowance and answer.cut and answer.thought
         return replace(self._reply(answer, stop), usage=answer.usage), cramped
 
-    def turned_down_in_batch(self, problem: Problem, request: Request, sent: Sent) -> tuple[Reply, bool]:
-        """The reply to a request of a batch that was not taken, and whether it may be taken as it is written now."""
+    def turned_down_in_batch(
+        self, problem: Problem, request: Request, sent: Sent, before: Habits
+    ) -> tuple[Reply, bool]:
+        """The reply to a request of a batch that was not taken, and whether it may be taken as it is written now.
+
+        `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
+        """
         plain = Habits().arguments(sent.form, request)
-        if adapted := self._habits.adapted(problem, sent.form, request, plain):
+        if adapted := before.adapted(problem, sent.form, request, plain):
             self._learn(adapted)
             return failed(self._line(problem.line)), True
         if concern(problem) is Concern.PASSING:

@@ -190,7 +190,7 @@ class TestKey:
         llm = AnthropicModel(NAME)
 
         async def work() -> str:
-            return str(llm._connection().base_url)
+            return str(llm.connection().base_url)
 
         assert within(llm, work).rstrip("/") == ANTHROPIC
         assert ANTHROPIC == "https://api.anthropic.com"
