@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.asking.plan import Subject
 from tabcontam.tables.known import has_columns
+from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.facts import (
     DatasetFacts,
@@ -38,7 +39,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
     return RunFacts(
         version=__version__,
         versions=versions(),
-        command=run.order.command,
+        command=without_queries(run.order.command),
         started=started.isoformat(timespec="seconds"),
         seed=options.seed,
         rules=PAPER if options.rules == PAPER else CALIBRATED,

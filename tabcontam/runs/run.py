@@ -43,6 +43,7 @@ from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
+from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table, load_table
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.judge import results
@@ -178,7 +179,7 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tup
     tables = []
     for each in named.values():
         if isinstance(each, str):
-            with progress.doing(f"reading {each}"):
+            with progress.doing(f"reading {without_queries(each)}"):
                 each = load_table(each, target=order.target, name=order.name, form=order.text)
         elif not isinstance(each, Table):
             each = Table.from_frame(each, name=_name_of_frame(order), target=order.target)

@@ -163,14 +163,16 @@ def test_an_address_that_cannot_be_asked_is_one_line(spec: str, complaint: str) 
 @pytest.mark.slow
 def test_a_run_about_an_address_is_continued_and_judged_by_it(server: FileServer, tmp_path: Path) -> None:
     rows = "".join(f"{number},{number * 7 % 31},{number % 3}\n" for number in range(40))
-    server.pages["/tides.csv"] = f"day,height,moon\n{rows}".encode()
-    address, out = f"{server.url}/tides.csv", str(tmp_path / "out")
+    server.pages["/tides.csv?key=secret"] = f"day,height,moon\n{rows}".encode()
+    address, out = f"{server.url}/tides.csv?key=secret", str(tmp_path / "out")
     asked = ["run", "--llm", "simulated:guesser", "--no-controls", "-k", "full_completion", "--dataset", address]
     home = str(tmp_path / "cache")
     for _ in range(2):
         ran = tabcontam(*asked, "--out", out, XDG_CACHE_HOME=home)
         assert ran.returncode == Exit.DONE, ran.stderr
-    assert server.paths == ["/tides.csv"]
+        assert "secret" not in ran.stdout + ran.stderr
+    assert server.paths == ["/tides.csv?key=secret"]
+    assert not any(b"secret" in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
     judged = tabcontam("gate", out, "--dataset", address, XDG_CACHE_HOME=home)
     assert judged.returncode in (Exit.DONE, Exit.CANNOT_TELL), judged.stderr
     refused = tabcontam(

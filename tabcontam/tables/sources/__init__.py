@@ -1,5 +1,6 @@
 """Tables that are no files of this machine: what stands at an address, on OpenML, on Hugging Face, in scikit-learn."""
 
+from tabcontam.tables.sources.addresses import without_queries as without_queries
 from tabcontam.tables.sources.base import Source as Source
 from tabcontam.tables.sources.base import read_source as read_source
 from tabcontam.tables.sources.named import card_of as card_of

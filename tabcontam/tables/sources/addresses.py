@@ -42,6 +42,11 @@ def read_address(spec: str, form: TextFormat) -> Source:
     return Source(name_of(spec), title, (File(found.content, offered, part or None, form),))
 
 
+def without_queries(text: str) -> str:
+    """A text, as a command, with nothing behind the `?` of an address: a key may stand there."""
+    return re.sub(r"""(https?://[^\s'"?#]+\?)[^\s'"#]+""", r"\1…", text, flags=re.IGNORECASE)
+
+
 def name_of(spec: str) -> str:
     """What results call the table: the last part of the address, and what is named in it; no key that may follow."""
     address, sign, part = spec.partition("#")
