@@ -81,8 +81,10 @@ class Found:
         """The LLM. Raises `UsageError`, also where its key would go to two hosts of the run."""
         model = self.provider.open(self.model, replace(settings, spec=self.spec))
         if self.label:  # given last, so that what the model made of its name, as an identity, is without the label
-            model.stands_for = self.stands_for
-            model.spec = self.label
+            try:
+                model.stands_for, model.spec = self.stands_for, self.label
+            except AttributeError:  # another package's, which makes its name itself
+                raise UsageError(f"{self.provider.name}: takes no label; leave {self.label}= out") from None
         if isinstance(model, ServedModel):
             settings.keyring.claim(model, key_owners(model.provider))
         return model
@@ -102,17 +104,6 @@ def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
             for variable in provider.keys:
                 owners[variable] = (*owners.get(variable, ()), *own)
     return owners
-
-
-def names_a_place(spec: str) -> bool:
-    """Whether an LLM is written with an address or with the variable of its key, which only a user's own word may set.
-
-    It is about the writing alone: what is written by provider and name, or by a name of the catalogue, has neither.
-    """
-    provider, colon, rest = split_label(spec)[1].partition(":")
-    if not colon or provider in ("hf", "control", "simulated"):
-        return False
-    return "://" in rest or "#" in rest
 
 
 def resolve(spec: str) -> Found:

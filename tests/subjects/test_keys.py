@@ -13,7 +13,7 @@ from tabcontam.errors import Exit, UsageError
 from tabcontam.subjects.keys import Host, KeyRing, host_of, split_variable
 from tabcontam.subjects.openai.provider import OpenAIModel
 from tabcontam.subjects.provider import Settings
-from tabcontam.subjects.registry import key_owners, names_a_place, resolve
+from tabcontam.subjects.registry import key_owners, resolve
 from tests.commands import tabcontam
 from tests.loopback import LoopbackServer, Response, error
 
@@ -161,21 +161,6 @@ def test_a_ring_belongs_to_one_run(monkeypatch: pytest.MonkeyPatch) -> None:
     ring.claim(OpenAIModel("m", "https://one.example/v1"), {})
     with pytest.raises(UsageError):
         ring.claim(OpenAIModel("m", "https://two.example/v1"), {})
-
-
-@pytest.mark.parametrize(
-    ("spec", "there"),
-    [
-        ("openai:m@http://h/v1", True),
-        ("openai:m#KEY", True),
-        ("ollama:llama3#KEY", True),
-        ("openai:gpt-4o", False),
-        ("llama3", False),
-        ("hf:models/#1", False),
-    ],
-)
-def test_whether_a_place_is_written_can_be_asked(spec: str, there: bool) -> None:
-    assert names_a_place(spec) is there
 
 
 # --- a whole run

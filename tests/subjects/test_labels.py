@@ -11,7 +11,7 @@ from tabcontam.api import load_results, run
 from tabcontam.errors import Exit, UsageError
 from tabcontam.subjects.labels import by_name, split_label, written
 from tabcontam.subjects.provider import Settings
-from tabcontam.subjects.registry import names_a_place, resolve
+from tabcontam.subjects.registry import resolve
 from tabcontam.verdicts.names import llms_named
 from tests.commands import tabcontam
 from tests.loopback import LoopbackServer
@@ -96,12 +96,6 @@ def test_a_label_is_no_part_of_what_determines_a_reply() -> None:
         labelled: Any = resolve(f"mine={spec}").open(Settings())
         assert (plain.spec, labelled.spec) == (spec, "mine")
         assert plain.identity == labelled.identity
-
-
-def test_a_label_hides_no_place() -> None:
-    assert names_a_place("mine=openai:m@http://h/v1")
-    assert names_a_place("mine=openai:m#KEY")
-    assert not names_a_place("mine=gpt-4o")
 
 
 def test_runs_at_two_ports_are_compared_by_their_label(tmp_path: Path, cache: Path) -> None:

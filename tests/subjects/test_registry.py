@@ -255,6 +255,28 @@ def test_a_provider_of_another_package_is_used(monkeypatch: pytest.MonkeyPatch) 
     assert resolve("mine:x:y").open(Settings()).spec == "mine:x:y of x:y"
 
 
+class Headstrong(SimulatedModel):
+    """A model that makes its name itself."""
+
+    def __init__(self, model: str, settings: Settings) -> None:
+        self.kind = model
+
+    spec = property(lambda self: f"mine:{self.kind}")
+
+
+def test_a_label_reaches_the_model_of_another_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    offered(
+        monkeypatch,
+        mine="tests.subjects.test_registry:open_known",
+        headstrong="tests.subjects.test_registry:Headstrong",
+    )
+    assert resolve("a=mine:x").open(Settings()).spec == "a"
+    with pytest.raises(UsageError, match="headstrong: takes no label; leave a= out"):
+        resolve("a=headstrong:x").open(Settings())
+    with pytest.raises(UsageError, match="the label 'mine' is the name of a provider"):
+        resolve("mine=gpt-4o")
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [
