@@ -5,6 +5,7 @@ import ast
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -17,22 +18,26 @@ from tests.commands import tabcontam as command
 
 PACKAGE = Path(tabcontam.__file__).parent
 ERRORS = {"UsageError", "Unavailable", "NothingSelected", "FatalError", "unknown"}
+NAMES = {"option", "option_name"}
 TYPED = re.compile(r"(?<![\w-])--[a-z][\w-]*|(?<![\w-])(?<!python )-[kmx]\b")
 # What is typed to other programs, and to commands alone that Python has under no such name.
 OTHERS = {"--force-reinstall", "--upgrade", "--tabcontam-report"}
 OF_COMMANDS = ("cli", "report", "pytest_plugin")  # who reads these typed options, of tabcontam or of pytest
 
 
-def sources() -> list[Path]:
-    """Every file whose errors may reach somebody who wrote Python."""
-    return [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in OF_COMMANDS]
-
-
-def called(tree: ast.AST, names: set[str]) -> Iterator[ast.Call]:
-    """The calls of these functions and classes."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) in names:
-            yield node
+@cache
+def calls() -> list[tuple[Path, str, ast.Call]]:
+    """Every call in the package of what makes an error or names an option: its file, what is called, and the call."""
+    found = []
+    for path in PACKAGE.rglob("*.py"):
+        text = path.read_text("utf-8")
+        if not any(f"{name}(" in text for name in (*ERRORS, *NAMES)):
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "id", getattr(node.func, "attr", ""))
+                found += [(path.relative_to(PACKAGE), name, node)] * (name in (*ERRORS, *NAMES))
+    return found
 
 
 def texts(node: ast.AST) -> Iterator[str]:
@@ -42,35 +47,26 @@ def texts(node: ast.AST) -> Iterator[str]:
 
 def test_no_error_names_an_option_as_the_command_line_alone_writes_it() -> None:
     raw = [
-        f"{path.relative_to(PACKAGE)}:{call.lineno} {found}: write option(...)"
-        for path in sources()
-        for call in called(ast.parse(path.read_text("utf-8")), ERRORS)
+        f"{path}:{call.lineno} {found}: write option(...)"
+        for path, name, call in calls()
+        if name in ERRORS and path.parts[0] not in OF_COMMANDS
         for text in texts(call)
         for found in set(TYPED.findall(text)) - OTHERS
     ]
     assert raw == []
 
 
-def words() -> dict[str, list[str]]:
-    """The options that messages name, each with the places where they do."""
-    found: dict[str, list[str]] = {}
-    for path in [*PACKAGE.rglob("*.py")]:
-        for call in called(ast.parse(path.read_text("utf-8")), {"option", "option_name"}):
-            for word in texts(call.args[0]):
-                found.setdefault(word, []).append(f"{path.relative_to(PACKAGE)}:{call.lineno}")
-    return found
-
-
 def test_every_option_that_a_message_names_is_there_in_both_forms() -> None:
     commands = next(each for each in parser()._actions if isinstance(each, argparse._SubParsersAction)).choices
     typed = {name for each in commands.values() for name in each._option_string_actions}
     arguments = set(inspect.signature(tabcontam.run).parameters)
-    assert {"send_rows", "out", "llm", "max_cost", "rules"} <= words().keys()
-    for word, places in words().items():
-        if word == "encoding":
-            continue
-        assert word in arguments, places
-        assert option(word) in typed, places
+    named = [
+        (word, f"{path}:{call.lineno}") for path, name, call in calls() if name in NAMES for word in texts(call.args[0])
+    ]
+    assert {"send_rows", "out", "llm", "max_cost", "rules"} <= {word for word, _ in named}
+    for word, place in named:
+        assert word in arguments, place
+        assert option(word) in typed, place
 
 
 @pytest.mark.parametrize(

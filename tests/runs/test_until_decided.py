@@ -273,7 +273,7 @@ def test_what_contradicts_it_is_refused(
 def test_another_way_to_ask_does_not_continue_a_run(here: Path) -> None:
     again = partial(tabcontam.run, "simulated:oracle", "iris", marks="rows", controls=False, out="run")
     again(until_decided=True)
-    with pytest.raises(UsageError, match=r"run with --until-decided and --min-power 0\.25; choose another folder"):
+    with pytest.raises(UsageError, match=r"run with until_decided=True and min_power=0\.25; choose another folder"):
         again()
     with pytest.raises(UsageError, match="choose another folder"):
         again(until_decided=True, min_power=0.1)

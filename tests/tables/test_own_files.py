@@ -361,5 +361,5 @@ def test_a_card_that_means_another_file_now_is_not_what_was_tested(
     for name in ("register.toml", "register.toml@first"):
         with pytest.raises(UsageError, match="its card has changed since; run the tests again"):
             made.gate(dataset=name)
-    with pytest.raises(UsageError, match=re.escape("which this run does not ask; choose another folder with --out")):
+    with pytest.raises(UsageError, match=re.escape("which this run does not ask; choose another folder with out=")):
         run("simulated:guesser", "register.toml", **asked)  # type: ignore[arg-type]
