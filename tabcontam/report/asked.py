@@ -66,7 +66,9 @@ class Asked:
         self._shrunk = ((before, after, kind), now) if after < before else None
 
     def rate(self, now: float) -> float | None:
-        """Answers a second; None as long as too little is known."""
+        """Answers a second; None as long as too little is known, and while a batch is under way: it tells nothing."""
+        if self.batches:
+            return None
         times = self._times
         count = len(times) - 1
         if count < 1 or (seconds := now - times[0]) <= 0 or (count < FEWEST and seconds < 1):

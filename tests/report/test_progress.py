@@ -397,8 +397,10 @@ def test_a_batch_is_a_line_where_there_is_news_of_it_and_seldom_else(lines: Line
 
 def test_a_batch_stands_in_the_row_of_its_llm(bar: Bar, clock: Clock) -> None:
     bar.at(A, "iris")
+    answer(bar, clock, A, 10, 1)
     bar.batch(A, "batch_1", time.time(), 3, 140)
-    assert re.search(r"0/100  batch batch_1: 3/140 done since \d\d:\d\d$", bar.frame(100)[0].plain)
+    assert "ETA" not in bar.frame(100)[0].plain  # the provider does not say when it will be through
+    assert re.search(r"10/100  batch batch_1: 3/140 done since \d\d:\d\d$", bar.frame(100)[0].plain)
 
 
 def test_many_llms_are_lines_and_a_count_without_a_terminal_too(clock: Clock) -> None:
