@@ -83,10 +83,7 @@ class Session(Account):
             raise UsageError(f"{option_name('reference')}: {self.unreachable[self.reference]}")
 
     def recall(self) -> None:
-        """Take the answers that the run's folder holds to the same prompts, then those that the store holds.
-
-        Raises `UsageError` where what is left is in a batch under way, and is about to be asked besides.
-        """
+        """Take the answers that the folder holds, then the store. Raises `UsageError` for what a batch is to bring."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
         for cell in self.cells:
             for query in cell.written if cell.lacks else cell.queries:  # it may have had what it lacks now
@@ -245,16 +242,10 @@ class Session(Account):
 
     async def _ask_in_batches(self, subject: Subject, batches: Batches) -> None:
         """All prompts of one LLM in batches, and what has no place in one besides."""
-        asker = self.askers[subject.model.spec]
-
-        async def ask_now(job: Job) -> Answer | None:
-            await asker.limiter.admit(job)
-            return await self._answer(asker, job)
-
-        notes, take = BatchNotes(self.journal.path.parent), partial(self._take, asker)
-        in_batches = InBatches(subject.model, batches, asker, notes, self.journal, ask_now, take)
-        self.batched.append(in_batches)
-        await in_batches.ask([job async for job in self._jobs(subject, in_words)])
+        asker, notes = self.askers[subject.model.spec], BatchNotes(self.journal.path.parent)
+        ask_now, take = partial(self._ask_now, asker), partial(self._take, asker)
+        self.batched.append(own := InBatches(subject.model, batches, asker, notes, self.journal, ask_now, take))
+        await own.ask([job async for job in self._jobs(subject, in_words)])
         await self._ask_all(subject, lambda cell: not in_words(cell))
 
     async def _ask_all(self, subject: Subject, wanted: Callable[[PlannedCell], bool]) -> None:
@@ -292,9 +283,7 @@ class Session(Account):
         async def ask(slot: Slot) -> None:
             cell, query = slot
             others = [one for one in same[cell.name, query.id] if one[0] is not cell and not self._answered(*one)]
-            job = Job(model, (slot, *others))
-            await asker.limiter.admit(job)
-            await self._answer(asker, job)
+            await self._ask_now(asker, Job(model, (slot, *others)))
 
         while not self._over(first) and not asker.stopped:
             asked = [(cell, query) for cell, query in turns.next if (cell.name, query.id) in same]
@@ -332,6 +321,10 @@ class Session(Account):
         lacks = bool(cell.lacks)  # which the first that is asked may find out
         spared = bool(self._spared(cell))
         return self.stopping or lacks or cell.name.llm in self.found_by or cell.name in self.skips or spared
+
+    async def _ask_now(self, asker: Asker, job: Job) -> Answer | None:
+        await asker.limiter.admit(job)
+        return await self._answer(asker, job)
 
     async def _answer(self, asker: Asker, job: Job) -> Answer | None:
         cell, query = job.places[0]

@@ -13,8 +13,9 @@ from tabcontam.evidence.questions import Reply
 from tabcontam.subjects.base import FatalError, Form, Request, TransientError
 from tabcontam.subjects.batches import MARK, Batches, Result, Sent, Standing, as_line, checked, failed, json_lines
 from tabcontam.subjects.openai.connection import NoAnswer, download, get, post, upload
-from tabcontam.subjects.openai.errors import NOT_THERE, Problem
-from tabcontam.subjects.openai.replies import at, tokens_at
+from tabcontam.subjects.openai.errors import NOT_THERE, Concern, Problem, concern, hidden_error
+from tabcontam.subjects.openai.habits import Habits
+from tabcontam.subjects.openai.replies import READERS, at, tokens_at
 
 if TYPE_CHECKING:
     from tabcontam.subjects.openai.provider import OpenAIModel
@@ -113,13 +114,44 @@ class OpenAIBatches(Batches):
                 self._model._line(_words(result.content.get("error")) or "the batch holds no reply to it")
             ), False
         if status >= 300 or not body:
-            return self._model.turned_down_in_batch(Problem(status, body), request, sent, self._before)
-        return self._model.reply_in_batch(body, request, sent, self._before)
+            return self._turned_down(Problem(status, body), request, sent)
+        return self._reply(body, request, sent)
 
     def cancelling(self, batch: str) -> str:
         """The command that cancels a batch; the key stays in its variable."""
         model = self._model
         return f'curl -X POST {model.address}/batches/{batch}/cancel -H "Authorization: Bearer ${model.key_variable}"'
+
+    def _reply(self, body: object, request: Request, sent: Sent) -> tuple[Reply, bool]:
+        """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
+        if problem := hidden_error(body):
+            return self._turned_down(problem, request, sent)
+        try:
+            answer = READERS[sent.form](body)
+        except ValueError as error:
+            return failed(self._model._line(str(error))), True
+        if answer.finish == "error":
+            return failed("the server broke off with an error"), True
+        self._model._learn(replace(Habits(), thinks=answer.cut and answer.thought))
+        stop = () if sent.form is Form.CHAT else request.prompt.stop
+        cramped = not sent.allowance and answer.cut and answer.thought
+        return replace(self._model._reply(answer, stop), usage=answer.usage), cramped
+
+    def _turned_down(self, problem: Problem, request: Request, sent: Sent) -> tuple[Reply, bool]:
+        """The reply to a request that was not taken, and whether it may be taken as it is written now.
+
+        It is held against what was known when the batch was begun to be read: each of its requests may teach the same.
+        """
+        plain = Habits().arguments(sent.form, request)
+        if adapted := self._before.adapted(problem, sent.form, request, plain):
+            self._model._learn(adapted)
+            return failed(self._model._line(problem.line)), True
+        if concern(problem) is Concern.PASSING:
+            return failed(self._model._line(problem.line)), True
+        try:
+            return self._model._turned_down(problem), False
+        except FatalError as error:
+            return failed(str(error)), False
 
     @property
     def _path(self) -> str:

@@ -7,14 +7,13 @@ without it. A key goes to one address only.
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
 from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
-from tabcontam.subjects.batches import Sent, failed
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
@@ -33,14 +32,13 @@ from tabcontam.subjects.openai.errors import (
 )
 from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says_no_chat
 from tabcontam.subjects.openai.places import UNREADABLE, found_elsewhere, nowhere, without_endpoint
-from tabcontam.subjects.openai.replies import Answer, chat_answer, completion_answer, find_listed, read_listing, stated
+from tabcontam.subjects.openai.replies import READERS, Answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import usage as usage_of
 from tabcontam.subjects.openai.scores import WAYS, read_scores, score_arguments
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 from tabcontam.subjects.services import Service, service_at
 
-READERS: dict[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
 MOST_FAULTS = 3  # of a server while it has not scored a text yet
 TOO_LONG = "the prompt is too long: "
@@ -212,39 +210,6 @@ class OpenAIModel(ServedModel):
     def habits(self) -> Habits:
         """What is known of the words that the model takes."""
         return self._habits
-
-    def reply_in_batch(self, body: object, request: Request, sent: Sent, before: Habits) -> tuple[Reply, bool]:
-        """The reply in a body that came with a batch, and whether another may be better: there was no room for it."""
-        if problem := hidden_error(body):
-            return self.turned_down_in_batch(problem, request, sent, before)
-        try:
-            answer = READERS[sent.form](body)
-        except ValueError as error:
-            return failed(self._line(str(error))), True
-        if answer.finish == "error":
-            return failed("the server broke off with an error"), True
-        self._learn(replace(Habits(), thinks=answer.cut and answer.thought))
-        stop = () if sent.form is Form.CHAT else request.prompt.stop
-        cramped = not sent.allowance and answer.cut and answer.thought
-        return replace(self._reply(answer, stop), usage=answer.usage), cramped
-
-    def turned_down_in_batch(
-        self, problem: Problem, request: Request, sent: Sent, before: Habits
-    ) -> tuple[Reply, bool]:
-        """The reply to a request of a batch that was not taken, and whether it may be taken as it is written now.
-
-        `before` is what was known of the model when the batch was read first: each of its requests may teach the same.
-        """
-        plain = Habits().arguments(sent.form, request)
-        if adapted := before.adapted(problem, sent.form, request, plain):
-            self._learn(adapted)
-            return failed(self._line(problem.line)), True
-        if concern(problem) is Concern.PASSING:
-            return failed(self._line(problem.line)), True
-        try:
-            return self._turned_down(problem), False
-        except FatalError as error:
-            return failed(str(error)), False
 
     async def close(self) -> None:
         """Close the connections."""

@@ -4,12 +4,13 @@ The SDK's own types let anything pass as anything; here every field is checked f
 """
 
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tabcontam.evidence.base import Usage
 from tabcontam.reading.thoughts import without_thought
+from tabcontam.subjects.form import Form
 
 STAMPED_NOW = ("vllm", "sglang", "llamacpp")  # their `created` is the time of the listing
 RECENT_SECONDS = 600
@@ -63,6 +64,9 @@ def completion_answer(body: object) -> Answer:
     if not isinstance(text, str | None):
         raise ValueError("the reply's text is no text")
     return Answer(text or "", _finish(choice), "", thought=False, tokens=_answer_tokens(body), usage=usage(body))
+
+
+READERS: Mapping[Form, Callable[[object], Answer]] = {Form.CHAT: chat_answer, Form.COMPLETION: completion_answer}
 
 
 def _choice(body: object) -> dict[str, Any]:
