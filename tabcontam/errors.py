@@ -104,7 +104,18 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UsageError:
 
 def several(word: str, typed: str, known: Callable[[str], object]) -> UsageError | None:
     """The error for names in one text with commas between, of which one is known by itself; else None."""
+    names = _apart(typed)
+    return UsageError(f"{typed!r} is several names; write {option(word, *names)}") if any(map(known, names)) else None
+
+
+def unknown_one_or_several(word: str, kind: str, typed: str) -> UsageError | None:
+    """The error for a text with commas between that means nothing as a whole, and of which no part does; else None."""
+    names = _apart(typed)
+    one_by_one = f"; if it is several names, write {option(word, *names)}"
+    return UsageError(f"unknown {kind} {typed!r}{one_by_one}") if names else None
+
+
+def _apart(typed: str) -> list[str]:
+    """The names between the commas of a text; none where it is no list of names."""
     names = [name.strip() for name in typed.split(",")]
-    if len(names) < 2 or not all(names) or not any(map(known, names)):
-        return None
-    return UsageError(f"{typed!r} is several names; write {option(word, *names)}")
+    return names if len(names) > 1 and all(names) else []

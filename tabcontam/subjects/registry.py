@@ -16,7 +16,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from tabcontam.entry_points import described, offered, reported
-from tabcontam.errors import Unavailable, UsageError, near, option, several
+from tabcontam.errors import Unavailable, UsageError, near, option, several, unknown_one_or_several
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.catalogue import (
     Entry,
@@ -165,6 +165,8 @@ def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageErro
     """The error for a provider that does not exist, with the one that is meant; with all of them for any other word."""
     from rapidfuzz.distance import OSA
 
+    if name in ("http", "https"):
+        return UsageError("an address names no LLM; put the provider and the LLM's name before it: openai:NAME@ADDRESS")
     owners = {plain(word): each.name for each in providers.values() for word in (each.name, *each.words)}
     likeness = {word: OSA.normalized_similarity(plain(name), word) for word in owners}
     best = max(likeness.values())
@@ -204,6 +206,8 @@ def _unknown_name(name: str) -> UsageError:
     owners = {plain(known): entry.name for entry in load_catalogue().values() for known in entry.names}
     if found := list(dict.fromkeys(owners[key] for key in near(plain(name), owners, limit=12)))[:3]:
         return UsageError(f"unknown LLM {name!r}; did you mean {' or '.join(found)}?")
+    if error := unknown_one_or_several("llm", "LLM", name):
+        return error
     return UsageError(
         f"unknown LLM {name!r}; see list llms, or write PROVIDER:MODEL, for example "
         f"openai:{name}@http://127.0.0.1:11434/v1 for a server"

@@ -14,7 +14,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tabcontam.errors import UsageError, one_line, option_name, several, unknown
+from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
 from tabcontam.tables.cards import SHORT, Card, Edition, Question, all_cards, find_card, mistaken_card, split_edition
 from tabcontam.tables.cells import Rows, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
@@ -171,7 +171,8 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None,
     if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
-        raise several("dataset", spec, _is_known) or unknown("dataset", card_name, all_cards())
+        commas = several("dataset", spec, _is_known) or unknown_one_or_several("dataset", "dataset", spec)
+        raise commas or unknown("dataset", card_name, all_cards())
     if file is None and not path.exists() and (error := several("dataset", spec, _is_known)):
         raise error
     return _file_table(file or Named(path), target, name, form)

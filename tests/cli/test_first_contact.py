@@ -65,6 +65,12 @@ def test_a_near_miss_is_one_line_and_runs_nothing(tmp_path: Path, arguments: str
         ("--dataset adult,bank", "'adult,bank' is several names; write --dataset adult --dataset bank"),
         ("--dataset iris,here.csv", "'iris,here.csv' is several names; write --dataset iris --dataset here.csv"),
         ("--serializer csv,json", "'csv,json' is several names; write --serializer csv --serializer json"),
+        ("--llm a,b", "unknown LLM 'a,b'; if it is several names, write --llm a --llm b"),
+        ("--dataset a,b", "unknown dataset 'a,b'; if it is several names, write --dataset a --dataset b"),
+        (
+            "--llm http://127.0.0.1:8000/v1",
+            "an address names no LLM; put the provider and the LLM's name before it: openai:NAME@ADDRESS",
+        ),
         ("--dataset nope,none.csv", "no such file: nope,none.csv; check the path, or see `tabcontam list datasets`"),
     ],
 )
