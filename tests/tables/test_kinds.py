@@ -204,7 +204,7 @@ def test_an_empty_file_of_each_kind_is_one_line(put: Put, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a.csv.gz", gzip.compress(b"")),
+        ("a.csv.gz", gzip.compress(b"", mtime=0)),
         ("a.zip", zipped({"a.csv": b""})),
         ("a.json", b" \n"),
         ("a.json", b"[]"),
@@ -663,10 +663,10 @@ def test_the_lines_that_need_polars_numpy_and_scipy_run(tmp_path: Path) -> None:
     ("name", "content", "complaint"),
     [
         ("a.sav", b"$FL2", "a file of SPSS"),
-        ("a.rds", gzip.compress(b"X\n\0\0\0\3\0"), "a file of R, which is not read; convert it: Rscript -e "),
+        ("a.rds", gzip.compress(b"X\n\0\0\0\3\0", mtime=0), "a file of R, which is not read; convert it: Rscript -e "),
         ("a.pkl", b"\x80\x04\x95", "a pickle may run any program as you open it: open none that you do not trust"),
         ("a.h5", b"\x89HDF\r\n\x1a\n", "an HDF5 file"),
-        ("a.tgz", gzip.compress(b"\0" * 257 + b"ustar" + b"\0" * 600), "a TAR archive"),
+        ("a.tgz", gzip.compress(b"\0" * 257 + b"ustar" + b"\0" * 600, mtime=0), "a TAR archive"),
         ("a.csv.zst", b"\x28\xb5\x2f\xfd", "a Zstandard file, which is not read; convert it: zstd -d "),
         ("a.pdf", b"%PDF-1.7", "a PDF document"),
         ("a.bin", b"\x93NUMPY", "an array of NumPy"),

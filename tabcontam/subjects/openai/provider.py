@@ -5,7 +5,6 @@ What the server does wrong is raised by kind, as `subjects.base` asks for. What 
 without it. A key goes to one address only.
 """
 
-import asyncio
 import re
 from collections.abc import Awaitable, Iterable, Mapping
 from dataclasses import replace
@@ -13,7 +12,7 @@ from typing import Any
 
 from tabcontam.errors import option, unknown
 from tabcontam.evidence.questions import Capability, Reply, Scores, State, Token, Usage
-from tabcontam.subjects.base import FatalError, Form, LackError, Request, TransientError, as_reply
+from tabcontam.subjects.base import FatalError, Form, Request, TransientError, as_reply
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.keys import OTHER_KEY, split_variable
 from tabcontam.subjects.openai.address import OPENAI, checked, parse_address
@@ -34,14 +33,13 @@ from tabcontam.subjects.openai.habits import Habits, limits, may_lack_chat, says
 from tabcontam.subjects.openai.places import UNREADABLE, found_elsewhere, nowhere, without_endpoint
 from tabcontam.subjects.openai.replies import READERS, Answer, find_listed, read_listing, stated
 from tabcontam.subjects.openai.replies import usage as usage_of
-from tabcontam.subjects.openai.scores import WAYS, read_scores, score_arguments
+from tabcontam.subjects.openai.scores import read_scores, score_arguments
+from tabcontam.subjects.openai.scoring import TOO_LONG, Scoring
 from tabcontam.subjects.provider import Offer, Provider, Settings
 from tabcontam.subjects.served import ServedModel, charged
 from tabcontam.subjects.services import Service, service_at
 
 LASTING = (Concern.KEY, Concern.REGION, Concern.QUOTA, Concern.ADDRESS)  # whatever is asked, and in whatever form
-MOST_FAULTS = 3  # of a server while it has not scored a text yet
-TOO_LONG = "the prompt is too long: "
 LONGEST_FATAL = 600
 
 COMPLETION_MODEL = re.compile(r"(ft:)?(gpt-3\.5-turbo-instruct|davinci-002|babbage-002)")  # at OpenAI
@@ -82,9 +80,6 @@ class OpenAIModel(ServedModel):
         where = "" if base_url is None else f"@{base_url}"
         super().__init__(spec or f"openai:{model}{where}", model, address, at.address if at else OPENAI, variable)
         self._max_connections = max_connections
-        self._finding_out = asyncio.Lock()
-        self._faults = 0
-        self._way: Mapping[str, Any] | None = None
         self._habits = Habits(seed=at.seed if at else "")
         openais = self._own and at is None
         known = openais and form == "auto" and COMPLETION_MODEL.match(model)
@@ -95,6 +90,7 @@ class OpenAIModel(ServedModel):
         # A model that chats at OpenAI scores no text that it is given.
         scores_none = (openais and self.form is Form.CHAT) or (at is not None and at.log_probabilities == "no")
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}
+        self._scoring = Scoring(self._scored, lambda: self._who, lacks=not self.may_have)
         self._openais = openais
         self._clients: Clients | None = None
         self._unlisted = False  # whether nothing at this host lists models
@@ -186,16 +182,17 @@ class OpenAIModel(ServedModel):
     async def score(self, request: Request) -> Scores:
         """The tokens of a passage with their log-probabilities in nats, as far as the server tells.
 
-        Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token. The
-        first passage finds out whether and how the server scores, by two requests at most, while the others wait.
+        Most servers say nothing of a text's first token; it gets 0.0, so that the rest is scored given that token.
         """
         if not request.passage.text:
             return Scores((), State.EMPTY, "no text")
-        if self._way is None:
-            async with self._finding_out:
-                if self._way is None:
-                    return await self._found_out(request)
-        return await self._scored(request, self._way)
+        try:
+            return await self._scoring.score(request)
+        finally:
+            if self._scoring.way:
+                self.capabilities |= {Capability.SCORE}
+            if self._scoring.way or self._scoring.lacks:
+                self.may_have = frozenset()
 
     @property
     def batches(self) -> OpenAIBatches | None:
@@ -282,36 +279,7 @@ class OpenAIModel(ServedModel):
         }[whom]
         return FatalError(self._line(f"{what} ({problem.line})", longest=LONGEST_FATAL))
 
-    async def _found_out(self, request: Request) -> Scores:
-        """The scores of the first passage, in the way that the server takes.
-
-        Raises `LackError` where it takes none: it refuses, or scores something else than the text that it is given.
-        """
-        if not self.may_have:
-            raise LackError(f"{self._who} scores no given text")
-        for number, way in enumerate(WAYS):
-            if number:
-                request.again()
-            try:
-                scores = await self._scored(request, way)
-            except FatalError:
-                continue  # of these requests alone: others say whether the key and the quota are good
-            except TransientError as error:
-                self._faults += not error.crowded
-                if self._faults < MOST_FAULTS:
-                    raise
-                continue  # some servers break at what they do not know
-            if scores.state is State.REFUSED or (scores.state is State.FAILED and scores.detail.startswith(TOO_LONG)):
-                return scores  # this text alone; what becomes of another is not known
-            if scores.state is State.OK and any(token.log_probability < 0 for token in scores.tokens[1:]):
-                self._way, self.may_have = way, frozenset()
-                self.capabilities |= {Capability.SCORE}
-                return scores
-        self.may_have = frozenset()
-        raise LackError(f"{self._who} scores no given text")
-
-    async def _scored(self, request: Request, way: Mapping[str, Any]) -> Scores:
-        text = request.passage.text
+    async def _scored(self, text: str, way: Mapping[str, Any]) -> Scores:
         try:
             body = await self._send(Form.COMPLETION, score_arguments(text, way))
         except NoAnswer as error:

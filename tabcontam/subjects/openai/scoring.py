@@ -1,0 +1,62 @@
+"""Whether and how one server scores the texts that it is given: the first of them finds out, while the others wait."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from tabcontam.evidence.questions import Scores, State
+from tabcontam.subjects.base import FatalError, LackError, Request, TransientError
+from tabcontam.subjects.openai.scores import WAYS
+
+MOST_FAULTS = 3  # of a server while it has not scored a text yet
+TOO_LONG = "the prompt is too long: "
+
+Way = Mapping[str, Any]
+
+
+class Scoring:
+    """How a server is asked to score. `ask` sends a text in one of the `WAYS`, `who` is what messages call it.
+
+    `way` is the one that the server took, None until it has; `lacks` says that it takes none.
+    """
+
+    def __init__(self, ask: Callable[[str, Way], Awaitable[Scores]], who: Callable[[], str], lacks: bool) -> None:
+        self.way: Way | None = None
+        self.lacks = lacks
+        self._ask = ask
+        self._who = who
+        self._finding_out = asyncio.Lock()
+        self._faults = 0
+
+    async def score(self, request: Request) -> Scores:
+        """The scores of a passage. The first one takes two requests at most, more where the server fails meanwhile.
+
+        Raises `LackError` where the server scores no given text, and as `ask` does.
+        """
+        if self.way is None:
+            async with self._finding_out:
+                if self.way is None:
+                    return await self._found_out(request)
+        return await self._ask(request.passage.text, self.way)
+
+    async def _found_out(self, request: Request) -> Scores:
+        """The scores of the first passage. Raises `LackError` where the server refuses, or scores something else."""
+        for number, way in enumerate(() if self.lacks else WAYS):
+            if number:
+                request.again()
+            try:
+                scores = await self._ask(request.passage.text, way)
+            except FatalError:
+                continue  # of these requests alone: others say whether the key and the quota are good
+            except TransientError as error:
+                self._faults += not error.crowded
+                if self._faults < MOST_FAULTS:
+                    raise
+                continue  # some servers break at what they do not know
+            if scores.state is State.REFUSED or (scores.state is State.FAILED and scores.detail.startswith(TOO_LONG)):
+                return scores  # this text alone; what becomes of another is not known
+            if scores.state is State.OK and any(token.log_probability < 0 for token in scores.tokens[1:]):
+                self.way = way
+                return scores
+        self.lacks = True
+        raise LackError(f"{self._who()} scores no given text")
