@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 
-from tabcontam.errors import Skip
+from tabcontam.errors import Skip, UsageError, option_name
 from tabcontam.evidence.base import Capability, Family, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.turns import in_turns
@@ -61,6 +61,17 @@ class Subject:
     def sequential(self) -> bool:
         """Whether it may be asked until a table is decided: controls and the reference are asked everything."""
         return self.tested and not self.model.control
+
+
+def check_reachable(subjects: Sequence[Subject], lacking: Mapping[str, str]) -> None:
+    """Raises `UsageError` where every LLM under test lacks something, by its `spec`, or the reference does."""
+    for subject in subjects:
+        if subject.reference and (line := lacking.get(subject.model.spec)):
+            raise UsageError(f"{option_name('reference')}: {line}")
+    under_test = [subject.model.spec for subject in subjects if subject.tested]
+    lines = [lacking[spec] for spec in under_test if spec in lacking]
+    if under_test and len(lines) == len(under_test):
+        raise UsageError("; ".join(dict.fromkeys(lines)))
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from tabcontam.asking.batches import InBatches, check_none_open, in_words
 from tabcontam.asking.budget import Budget
 from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
-from tabcontam.asking.plan import Options, PlannedCell, Subject
+from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, asked_as, key
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.asking.turns import Job, Slot, Turns, turns_of
-from tabcontam.errors import Skip, UsageError, option_name
+from tabcontam.errors import Skip, UsageError
 from tabcontam.evidence.base import Answer, Query, Trial
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
@@ -75,12 +75,7 @@ class Session(Account):
                 self.unreachable[subject.model.spec] = str(outcome)
             elif isinstance(outcome, BaseException):
                 raise outcome
-        under_test = [subject.model.spec for subject in subjects if subject.tested]
-        lines = [self.unreachable[spec] for spec in under_test if spec in self.unreachable]
-        if under_test and len(lines) == len(under_test):
-            raise UsageError("; ".join(dict.fromkeys(lines)))
-        if self.reference in self.unreachable:
-            raise UsageError(f"{option_name('reference')}: {self.unreachable[self.reference]}")
+        check_reachable(subjects, self.unreachable)
 
     def recall(self) -> None:
         """Take the answers that the folder holds, then the store. Raises `UsageError` for what a batch is to bring."""

@@ -141,7 +141,7 @@ def _prepared(options: argparse.Namespace) -> tuple["Run", "Progress"]:
         from tabcontam.runs.run import prepare
     gc.disable()  # a plan's cells and queries are all in use to the end: to look for garbage among them takes long
     try:
-        run = prepare(order_of(vars(options), command_line()), shown)
+        run = prepare(order_of(vars(options), command_line()), shown, asks=not options.dry_run)
         for line in run.notices:
             print(line, file=sys.stderr)
         _check_llms_of_file(run, getattr(options, "llms_of_file", ()))

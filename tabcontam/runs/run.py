@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
-from tabcontam.asking.plan import Options, PlannedCell, Subject, has_papers, plan, rows_shown
+from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, has_papers, plan, rows_shown
 from tabcontam.asking.preparing import prepared_meanwhile
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
@@ -121,8 +121,11 @@ class Outcome:
     going_on: tuple[str, ...] = ()
 
 
-def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
-    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written."""
+def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True) -> Run:
+    """Open what the order names and plan every query. Raises `UsageError` before anything is sent or written.
+
+    Where it `asks`, an LLM that has no key here, or is not to be had, is told before what takes long.
+    """
     progress = progress or Progress()
     check_options(order.options)
     tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
@@ -147,6 +150,8 @@ def prepare(order: RunOrder, progress: Progress | None = None) -> Run:
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
+    if asks:
+        _check_at_hand(subjects)
     notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
         check_prices(subjects, prices)
@@ -202,6 +207,17 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
     except Unavailable as error:
         return MissingModel(name_of(spec), error), None
     return resolved.open(settings), resolved
+
+
+def _check_at_hand(subjects: Sequence[Subject]) -> None:
+    """Raises `UsageError` where no LLM under test is to be had here, or not the reference."""
+    lacking: dict[str, str] = {}
+    for model in (subject.model for subject in subjects):
+        try:
+            model.check_at_hand()
+        except UsageError as error:
+            lacking[model.spec] = str(error)
+    check_reachable(subjects, lacking)
 
 
 def _reference(

@@ -179,6 +179,10 @@ class Model(Protocol):
         """The batch API of its maker, which answers within a day for half the price; None where there is none."""
         return None
 
+    def check_at_hand(self) -> None:
+        """Raise `UsageError`, as `connect` would, for what is missing here: a key. Nobody is asked, nothing loaded."""
+        return
+
     async def connect(self) -> None:
         """Reach the LLM before anything is asked. Raises `UsageError` with one line where that cannot work."""
         return

@@ -17,6 +17,10 @@ class MissingModel(Model):
         self.spec = spec
         self._error = error
 
+    def check_at_hand(self) -> None:
+        """Raise what is missing."""
+        raise self._error
+
     async def connect(self) -> None:
         """Raise what is missing."""
         raise self._error

@@ -59,6 +59,10 @@ class ServedModel(Model):
         """Whether the user named the variable for this host."""
         return self._named
 
+    def check_at_hand(self) -> None:
+        """Raise `UsageError` for a key that is needed and not there, or is none."""
+        self._key()
+
     def _usual(self, own: bool) -> tuple[str, ...]:
         """The variables that may hold the key, where the user names none."""
         return self.keys if own else (OTHER_KEY,)

@@ -161,3 +161,25 @@ def test_the_package_shows_its_public_names_alone() -> None:
     assert dir(package) == sorted(package.__all__)
     assert inspect.isclass(package.Results)
     assert package.UsageError is UsageError
+
+
+@pytest.mark.parametrize("named", ["--llm claude", "--llm openai:gpt-4o", "--llm simulated:oracle --reference claude"])
+def test_a_key_that_is_missing_is_told_before_anything_is_prepared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, named: str
+) -> None:
+    for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("tabcontam.runs.run.plan", lambda *given: pytest.fail("planned before the key was looked for"))
+    done = tabcontam("run", *named.split(), "--dataset", "iris", cwd=tmp_path)
+    assert done.returncode == 4
+    assert "set the environment variable" in done.stderr.splitlines()[-1]
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_plan_needs_no_key(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    done = tabcontam(
+        "run", "--dry-run", "--llm", "claude", "--dataset", "iris", "-k", "feature_list_informed", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    assert "no key for Anthropic" in done.stdout
