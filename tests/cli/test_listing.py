@@ -16,7 +16,9 @@ def item(name: str) -> dict[str, Any]:
 
 def test_a_price_is_shown_where_it_is_known() -> None:
     assert "$2.5 for a million tokens of prompts, $10 for a million written" in item("gpt-4o")["text"].splitlines()
-    assert item("gpt-4o")["entry"]["price"] == {"input": 2.5, "output": 10.0}
+    assert item("gpt-4o")["entry"]["price"] == {
+        "input": 2.5, "output": 10.0, "batch_input": None, "batch_output": None,
+    }  # fmt: skip
     assert "$" not in item("llama-3")["text"]
     assert item("llama-3")["entry"]["price"] is None
 
