@@ -211,7 +211,9 @@ class Redaction:
         return replace(one, edition=edition, sha256=sha256, features=features, order=None, reading="")
 
     def _note(self, note: Note) -> Note:
-        """A note of merged runs, by the names that are published."""
+        """A note of a run, by the names that are published."""
+        if note.kind is NoteKind.DEFAULTS:  # a part of the command, which is left out
+            return replace(note, text="a project's pyproject.toml set options of the command")
         if note.kind in (NoteKind.KNOWN, NoteKind.REFERENCE):
             what = "rows that may be known" if note.kind is NoteKind.KNOWN else "references"
             return replace(note, text=f"the runs have different {what}")
