@@ -67,6 +67,7 @@ def test_one_experiment_is_stopped_and_one_let_through(example: pytest.Pytester)
     assert "4 failed, 4 passed, 4 skipped" in printed
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("llm", "ends"), [(LET_THROUGH, "2 passed"), ("simulated:memoriser:0.5", "2 failed")])
 def test_the_run_is_made_where_there_is_none(
     example: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, llm: str, ends: str

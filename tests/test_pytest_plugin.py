@@ -489,6 +489,7 @@ def test_ctrl_c_ends_the_session(pytester: pytest.Pytester) -> None:
     assert outcomes == {}
 
 
+@pytest.mark.slow
 def test_two_sessions_at_once_make_one_run(pytester: pytest.Pytester) -> None:
     """As the workers of xdist do: one asks, the others wait for it."""
     pytester.makepyfile(test_it=gated(CLEAN, "iris"))

@@ -114,6 +114,7 @@ def order(out: Path, queries: Queries, rules: str = PAPER, expression: str | Non
     )
 
 
+@pytest.mark.slow
 def test_a_line_says_what_is_left_out_and_stays_with_the_results(tmp_path: Path) -> None:
     run = prepare(order(tmp_path / "run", PAPER))
     line = (

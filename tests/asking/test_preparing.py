@@ -207,6 +207,7 @@ def test_a_process_gets_the_whole_table(table: Table) -> None:
     assert folder_of(known) == folder_of(table)
 
 
+@pytest.mark.slow
 def test_a_script_that_guards_nothing_runs_once(tmp_path: Path) -> None:
     """A process that `multiprocessing` spawns would run the whole script again."""
     for name, seed in (("a", 0), ("b", 1)):

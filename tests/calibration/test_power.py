@@ -297,6 +297,7 @@ def test_a_study_measures_false_positives_and_power(made_up: Study) -> None:
     assert json.loads(json.dumps(document)) == document
 
 
+@pytest.mark.slow
 def test_processes_side_by_side_measure_the_same(made_up: Study, monkeypatch: pytest.MonkeyPatch) -> None:
     alone = measure(made_up, lambda done, runs: None)
     monkeypatch.setattr(power, "WORTH", 0.0)

@@ -22,11 +22,8 @@ def asked(page: Path) -> list[tuple[Block, Command | None]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "page",
-    [pytest.param(page, marks=[pytest.mark.slow] * (page != ROOT / "README.md")) for page in PAGES if asked(page)],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("page", [page for page in PAGES if asked(page)], ids=lambda page: str(page.relative_to(ROOT)))
 def test_what_a_page_shows_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     absent: set[str] = set()
     with served() as servers:

@@ -126,6 +126,7 @@ def test_the_same_results_give_the_same_bytes(kind: str) -> None:
     assert b"20" + b"26-" not in first
 
 
+@pytest.mark.slow
 def test_another_process_gives_the_same_bytes_and_needs_no_pyplot() -> None:
     script = (
         "import sys; from hashlib import sha256; from tabcontam.report.figures import render_figure;"
