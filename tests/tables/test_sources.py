@@ -139,9 +139,11 @@ def test_a_redirect_is_followed_from_http_to_http_and_never_from_https(server: F
 @pytest.mark.parametrize(
     ("spec", "complaint"),
     [
-        ("https://", "is no address"),
+        ("https://", "is no address of the web"),
+        ("s3://bucket/my.csv", "s3://bucket/my.csv is no address of the web; give one that begins with https://"),
+        ("file:///etc/passwd", "is no address of the web"),
         ("HTTPS://me@example.org/my.csv", "would stand in the report"),
-        ("http://[::1/my.csv", "is no address"),
+        ("http://[::1/my.csv", "is no address of the web"),
         ("https://me:pass@example.org/my.csv", "would stand in the report; fetch the file yourself"),
         ("http://127.0.0.1:1/my.csv", "cannot be fetched ([Errno 111] Connection refused); try again"),
         (

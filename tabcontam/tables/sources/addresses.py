@@ -10,7 +10,6 @@ from tabcontam.tables.readers.kinds import ENDINGS, stem
 from tabcontam.tables.sources.base import Source
 from tabcontam.tables.sources.fetching import check_address, fetched
 
-SCHEMES = ("https://", "http://")
 # Pages that people take for the table on them, and what to type in their place.
 PAGES = (
     (r"https?://github\.com/([^/]+/[^/]+)/blob/([^?#]+)", r"https://raw.githubusercontent.com/\1/\2"),

@@ -69,9 +69,12 @@ def check_address(address: str) -> None:
         parts = urlsplit(address)
         host, user, _ = parts.hostname, parts.username, parts.port
     except ValueError as error:
-        raise UsageError(f"{address} is no address: {one_line(error)}") from None
+        raise UsageError(f"{address} is no address of the web: {one_line(error)}") from None
     if parts.scheme not in ("http", "https") or not host:
-        raise UsageError(f"{address} is no address; give one that begins with https:// and a host")
+        raise UsageError(
+            f"{address} is no address of the web; give one that begins with https:// and a host, or fetch the file and "
+            "give it"
+        )
     if user is not None:
         raise UsageError(
             f"an address with a name or password before {host} would stand in the report; fetch the file yourself, and "

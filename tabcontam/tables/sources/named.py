@@ -1,10 +1,13 @@
 """Which source a name means: an address, or what stands before its colon."""
 
+import re
+
 from tabcontam.errors import UsageError
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.sources import addresses, hugging_face, openml, scikit_learn
 from tabcontam.tables.sources.base import Source
 
+ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 PREFIXES = (openml.PREFIX, hugging_face.PREFIX, scikit_learn.PREFIX)
 
 
@@ -14,8 +17,8 @@ def is_source(spec: str) -> bool:
 
 
 def is_address(spec: str) -> bool:
-    """Whether a name is an address of the web."""
-    return spec.lower().startswith(addresses.SCHEMES)
+    """Whether a name is an address, of the web or of a kind that is not read (`s3://…`)."""
+    return bool(ADDRESS.match(spec))
 
 
 def stated_name(spec: str) -> str:
