@@ -342,6 +342,7 @@ INTERRUPTED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name == "nt", reason="sends SIGINT")
 @pytest.mark.parametrize("where", INTERRUPTED)
 def test_ctrl_c_keeps_what_was_answered_and_stops_the_script(here: Path, where: str) -> None:
@@ -368,6 +369,7 @@ results
 """
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default")
 def test_in_a_notebook(here: Path) -> None:
     nbclient = pytest.importorskip("nbclient", reason="pip install nbclient ipykernel")

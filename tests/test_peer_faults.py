@@ -201,6 +201,7 @@ def test_a_number_is_right_however_it_is_written(expected: str, said: str) -> No
 # --- 5
 
 
+@pytest.mark.slow
 def test_the_tests_need_no_pandas() -> None:
     """5: four of the tests crashed from pandas 3 on, since columns of text are of another type there."""
     code = (
@@ -334,6 +335,7 @@ def test_to_name_every_value_is_to_name_none(separator: str) -> None:
 # --- 10
 
 
+@pytest.mark.slow
 def test_a_plan_draws_from_its_seed_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """10: four functions took no generator, and nobody could ask the same twice."""
     plans = []

@@ -361,6 +361,7 @@ def gated(llm: str, *datasets: str, more: str = "") -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_run_is_made_once_for_all_tables_of_an_llm_and_kept(pytester: pytest.Pytester) -> None:
     """It is judged as one family; the next session asks nothing, and --cache-clear asks again."""
     pytester.makepyfile(test_it=gated(CLEAN, "wine", "iris", more=QUICK), test_other=gated(CLEAN, "iris", more=QUICK))
@@ -409,6 +410,7 @@ def test_a_run_that_cannot_be_continued_says_how_to_begin_anew(pytester: pytest.
     assert "(pytest --cache-clear begins anew)" in outcomes["test_experiment[iris]"]
 
 
+@pytest.mark.slow
 def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) -> None:
     """And a FILE is found from pytest's root folder, wherever pytest was started."""
     rows = "".join(f"{n % 7},{n * 37 % 1000},{n * 91 % 1000}\n" for n in range(60))

@@ -158,6 +158,7 @@ def open_notes(folder: Path) -> list[Noted]:
     return BatchNotes(folder).open("spy:one")
 
 
+@pytest.mark.slow
 def test_the_first_query_is_asked_at_once_and_the_others_in_one_batch(kept: Kept, tmp_path: Path) -> None:
     running = ran(kept, tmp_path)
     assert (len(model_of(running).asked), kept.sizes) == (1, [LEFT])

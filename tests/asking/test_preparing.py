@@ -91,6 +91,7 @@ def no_process(*given: object, **named: object) -> None:
     raise AssertionError("a process was started")
 
 
+@pytest.mark.slow
 def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [ships(0), ships(1)]
     assert prepared(both) == [TEST.id, TEST.id]

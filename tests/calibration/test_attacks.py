@@ -31,6 +31,7 @@ def run(form: str) -> Planned:
     return planned(ships(120), ROWS, load_serializer(form), 0, ALPHA)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MANIPULATIONS)
 def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
     with shares_unstated():

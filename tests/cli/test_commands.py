@@ -86,6 +86,7 @@ def document(folder: Path) -> dict[str, list[dict[str, Any]]]:
     return loaded
 
 
+@pytest.mark.slow
 def test_the_demo_runs_offline_without_a_key(tmp_path: Path) -> None:
     """`python -m tabcontam run`: both controls on iris and wine."""
     done = process("run", cwd=tmp_path)
@@ -344,6 +345,7 @@ def test_a_server_that_fails_every_request_is_exit_4(tmp_path: Path) -> None:
     assert verdicts == {"no answer"}
 
 
+@pytest.mark.slow
 def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
     rng = Random(1)
     rows = "\n".join(f"{number},{rng.randrange(10**4)},{rng.randrange(10**4)}" for number in range(30))
@@ -355,6 +357,7 @@ def test_two_files_of_the_same_bytes_are_both_asked(tmp_path: Path) -> None:
     assert found >= {("a.csv", "contaminated"), ("b.csv", "contaminated")}
 
 
+@pytest.mark.slow
 def test_a_reader_that_leaves_early_is_no_error(tmp_path: Path) -> None:
     command = f"{sys.executable} -m tabcontam {' '.join(SIMULATED)} | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(
@@ -395,6 +398,7 @@ def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
     assert sorted(first.splitlines()) == sorted(second.splitlines()) != sorted(third.splitlines())
 
 
+@pytest.mark.slow
 def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) -> None:
     tabcontam(*SIMULATED, "--out", "run", cwd=tmp_path)
     arguments = ["run", "--llm", "simulated:oracle", "--no-controls", "--out", "run"]
@@ -435,6 +439,7 @@ def test_the_papers_queries_alone_by_the_command_line(tmp_path: Path) -> None:
     assert (refused.returncode, "queries of the paper's own" in refused.stderr) == (5, True)
 
 
+@pytest.mark.slow
 def test_the_ranking_has_the_columns_of_one_who_refuses(tmp_path: Path) -> None:
     llms = [part for kind in ("memoriser:0.5", "refuser", "guesser") for part in ("--llm", f"simulated:{kind}")]
     done = tabcontam("run", *llms, "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
@@ -468,6 +473,7 @@ def test_a_folder_of_replayed_answers_is_no_run(tmp_path: Path) -> None:
         assert (done.returncode, "not a run" in done.stderr) == (4, True), done.stderr
 
 
+@pytest.mark.slow
 def test_two_runs_in_one_folder_do_not_pay_twice(tmp_path: Path) -> None:
     folder = tmp_path / "run"
     with slow(0.1) as server:
@@ -531,6 +537,7 @@ def test_another_seed_does_not_go_into_the_same_folder(tmp_path: Path) -> None:
     assert (done.returncode, "seed 0" in done.stderr) == (4, True)
 
 
+@pytest.mark.slow
 def test_rescore_knows_the_forms_of_rows_from_the_results(tmp_path: Path) -> None:
     forms = [word for name in ("csv", "json", "markdown") for word in ("--serializer", name)]
     asked = ["--llm", "simulated:formatter", "--no-controls", "--dataset", "iris", "-k", "completion"]
@@ -552,6 +559,7 @@ def test_rescore_says_which_form_it_does_not_know(tmp_path: Path) -> None:
     assert "the serializer 'csv' has the form 'parquet'; known: template, csv, json, markdown" in done.stderr
 
 
+@pytest.mark.slow
 def test_rescore_judges_again_without_asking(tmp_path: Path) -> None:
     tabcontam("run", "--llm", "simulated:formatter", "--no-controls", "--dataset", "wine", "--out", "run", cwd=tmp_path)
     before = document(tmp_path / "run")
@@ -612,6 +620,7 @@ def test_ctrl_c_writes_the_report_of_what_there_is(tmp_path: Path) -> None:
     assert "interrupted" in output
 
 
+@pytest.mark.slow
 def test_a_killed_run_is_continued_and_loses_no_answer(tmp_path: Path) -> None:
     folder, latencies = tmp_path / "run", [0.02]
     body = reply("I cannot say.").body
@@ -654,6 +663,7 @@ def test_a_users_own_serializer_is_known_to_the_controls(tmp_path: Path) -> None
         assert verdicts["control:unexposed", test] == "not detected"
 
 
+@pytest.mark.slow
 def test_a_users_own_file_goes_through_the_whole_suite(tmp_path: Path) -> None:
     rng = Random(0)  # what follows from the rows before tells nothing
     rows = "\n".join(

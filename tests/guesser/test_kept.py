@@ -61,6 +61,7 @@ def found(table: Table, value: object, question: object = "what") -> Any:
     return kept(table, question, lambda: value, lambda value: value, read)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("test", "module", "function"),
     [

@@ -26,6 +26,7 @@ def judged(**run: Any) -> dict[str, Any]:
     )
 
 
+@pytest.mark.slow
 def test_it_says_who_was_asked_what_and_when(tmp_path: Path) -> None:
     asked = ("--llm", "simulated:guesser", "--dataset", "iris", "-k", "completion", "--queries", "9", "--seed", "3")
     assert tabcontam("run", *asked, "--out", "run", "-q", cwd=tmp_path).returncode == 0

@@ -80,6 +80,7 @@ def new_of(chances: Sequence[float]) -> list[float]:
 
 class TestApproximation:
     # most sums lie outside the tails that are compared
+    @pytest.mark.slow
     @settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.filter_too_much])
     @given(st.lists(st.tuples(CHANCE, st.integers(1, 20), st.integers(0, 20)), min_size=1, max_size=12))
     def test_never_understates_a_p_value(self, groups: list[tuple[float, int, int]]) -> None:

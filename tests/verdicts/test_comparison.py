@@ -245,6 +245,7 @@ class TestErrorRate:
             wrong += any(line.beyond_chance for line in found)
         assert stats.binomtest(wrong, self.DOCUMENTS, self.ALPHA, alternative="greater").pvalue > 0.01
 
+    @pytest.mark.slow
     def test_of_two_runs_of_a_memoriser_that_differ_in_their_seed(self) -> None:
         """It remembers half of the rows, other ones in each run, and is asked for other ones."""
         runs = [self.right(seed) for seed in range(400)]

@@ -33,6 +33,7 @@ def test_every_row_of_a_wide_table_fits_even_where_each_digit_is_a_token(seriali
         assert limit >= tokens_in(written) > sum(letter.isdigit() for letter in written)
 
 
+@pytest.mark.slow
 def test_the_limit_says_nothing_about_the_row_that_is_asked() -> None:
     for test in ("incomplete_completion", "full_completion", "feature_completion"):
         queries = by_id()[test].planned(wide(30), SERIALIZERS["is"], seeded(wide(30), 0, test))
