@@ -241,6 +241,7 @@ def table(name: str = "my frame") -> tabcontam.Table:
 
 
 class TestTables:
+    @pytest.mark.slow
     def test_a_frame_is_asked_about(self) -> None:
         results = tabcontam.run("simulated:oracle", [table(), "iris"], controls=False)
         assert results.verdict("simulated:oracle", "my frame") is tabcontam.Verdict.CONTAMINATED
@@ -249,6 +250,7 @@ class TestTables:
         scored = {cell.test for cell in results.cells if cell.dataset == "my frame" and cell.verdict is None}
         assert "classification_0shot" in scored  # its target was told
 
+    @pytest.mark.slow
     def test_a_frame_is_taken_as_it_is(self) -> None:
         import polars
 
@@ -276,6 +278,7 @@ class TestTables:
         with pytest.raises(tabcontam.UsageError, match="give them to the table 'my frame' itself"):
             tabcontam.run("simulated:guesser", table(), target="label")
 
+    @pytest.mark.slow
     def test_its_rows_leave_only_with_leave(self, here: Path) -> None:
         with pytest.raises(tabcontam.UsageError, match="rows would be shown to openai:any"):
             tabcontam.run("openai:any@http://192.0.2.1:9/v1", table(), out="run")
@@ -287,6 +290,7 @@ class TestTables:
         assert results.document["run"]["datasets"][0]["rows"] == 40
         assert results.document["run"]["command"].startswith("tabcontam.run(llm='simulated:oracle', dataset='iris'")
 
+    @pytest.mark.slow
     def test_the_file_of_a_frame_is_the_same_table(self, here: Path) -> None:
         """What was found of one goes for the other."""
         frame = pd.DataFrame(table().rows, columns=list(table().columns))

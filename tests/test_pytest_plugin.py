@@ -423,6 +423,7 @@ def test_a_file_that_has_changed_is_asked_about_anew(pytester: pytest.Pytester) 
     assert len(kept(pytester)) == 2
 
 
+@pytest.mark.slow
 def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_change(
     pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -454,6 +455,7 @@ def test_a_card_and_a_serializer_of_ones_own_are_asked_about_anew_when_they_chan
     assert len({cell["edition"] for cell in cells}) == 2
 
 
+@pytest.mark.slow
 def test_marks_that_ask_otherwise_have_runs_of_their_own(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         f"""
@@ -503,6 +505,7 @@ def test_two_sessions_at_once_make_one_run(pytester: pytest.Pytester) -> None:
     assert all("1 passed" in text for text in printed)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("xdist") is None, reason="pytest-xdist is not installed")
 def test_xdist(pytester: pytest.Pytester, runs: Path) -> None:
     """The workers' verdicts reach the summary; a mistaken mark is an error of its test."""
@@ -650,6 +653,7 @@ def test_a_mark_may_ask_until_a_table_is_decided() -> None:
     assert shares == [None, None, MIN_POWER, 0.1]
 
 
+@pytest.mark.slow
 def test_a_mark_asks_no_more_than_its_verdict_needs(pytester: pytest.Pytester) -> None:
     pytester.makepyfile(
         f"""

@@ -65,6 +65,7 @@ def states(folder: Path) -> list[str]:
     return list(newest.values())
 
 
+@pytest.mark.slow
 def test_every_kind_of_unreadable_answer_is_asked_again_and_no_readable_one(tmp_path: Path) -> None:
     answer(session(planned(Flaky(lambda number: number < 5)), tmp_path))
     second = Flaky()

@@ -387,6 +387,7 @@ def test_a_model_that_is_not_there_suggests_one_that_is(tmp_path: Path) -> None:
     assert "llama3:8b" in done.stderr
 
 
+@pytest.mark.slow
 def test_the_same_seed_writes_the_same_results(tmp_path: Path) -> None:
     def stripped(folder: Path) -> object:
         return document(folder)["cells"]
@@ -606,6 +607,7 @@ def wait_for(count: int, folder: Path) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_ctrl_c_writes_the_report_of_what_there_is(tmp_path: Path) -> None:
     with slow(0.05) as server:
         process = started(server, tmp_path / "run")

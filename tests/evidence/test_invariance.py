@@ -77,6 +77,7 @@ def in_other_columns(table: Table) -> Table:
     return replace(table, columns=columns, rows=tuple(tuple(row[place] for place in order) for row in table.rows))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("turned", "but"),
     [(in_other_rows, {"full_completion"}), (in_other_columns, {"incomplete_completion"})],

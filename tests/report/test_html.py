@@ -69,6 +69,7 @@ def hostile() -> tuple[dict[str, Any], list[dict[str, Any]]]:
     return of, [trial(cells[0], "1", reply=HOSTILE, prompt=HOSTILE, expected=[HOSTILE], asked=[HOSTILE])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("llms", "datasets"), [(1, 1), (2, 2), (30, 15)])
 def test_every_cell_has_its_square_and_its_entry(llms: int, datasets: int) -> None:
     found = page(results([f"m{n}" for n in range(llms)], [f"d{n}" for n in range(datasets)]))

@@ -464,6 +464,7 @@ def test_what_ends_at_once_says_nothing(clock: Clock) -> None:
     assert said(lines) == []
 
 
+@pytest.mark.slow
 def test_lines_come_by_themselves_while_something_lasts() -> None:
     """Nothing is silent for more than two seconds."""
     lines = Lines(io.StringIO(), beats=True)

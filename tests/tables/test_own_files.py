@@ -334,6 +334,7 @@ def test_each_kind_says_which_option_takes_the_other(folder: Path) -> None:
 # In a run
 
 
+@pytest.mark.slow
 def test_a_run_and_its_gate_take_them_by_file_and_by_name(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "arrow.toml").write_text(ARROW)
     monkeypatch.chdir(folder)
@@ -349,6 +350,7 @@ def test_a_run_and_its_gate_take_them_by_file_and_by_name(folder: Path, monkeypa
     assert main(["rescore", "out"]) == main(["report", "out", "--out", "again"]) == Exit.DONE
 
 
+@pytest.mark.slow
 def test_a_card_that_means_another_file_now_is_not_what_was_tested(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

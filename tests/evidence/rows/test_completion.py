@@ -56,6 +56,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(completion, "least_sure", lambda table, columns, count, before=False: columns[:count])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "papers", "all_of_them"), list(zip(ROW_TESTS, (5, 1, 5), (35, 60, 45), strict=True)))
 def test_the_papers_queries_come_first_and_the_budget_is_used(test: RowTests, papers: int, all_of_them: int) -> None:
     asked = queries(test, ships(300))

@@ -201,6 +201,7 @@ def test_a_cut_answer_keeps_the_cells_that_were_over(form: str) -> None:
 SHOWING = ["incomplete_completion", "full_completion", "feature_completion", "membership", "feature_values_informed"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["csv", "markdown"])
 @pytest.mark.parametrize("test", SHOWING)
 def test_a_header_stands_above_rows_that_name_no_features(form: str, test: str) -> None:

@@ -53,6 +53,7 @@ def asked_rows(query: Query) -> set[int]:
     return {query.rows[-1] + 1} if query.id.startswith("full") else {query.rows[-1]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("test", ["incomplete_completion", "full_completion", "feature_completion"])
 def test_no_row_test_asks_about_a_known_row(test: str) -> None:
     whole = ships(300)
@@ -64,6 +65,7 @@ def test_no_row_test_asks_about_a_known_row(test: str) -> None:
     assert not asked & known_rows(table)
 
 
+@pytest.mark.slow
 def test_no_row_is_asked_that_stands_before_a_known_one_in_the_file() -> None:
     whole = ships(300)
     _, file = parted(whole, [EXAMPLES + 1, *range(100, 300, 2)])

@@ -98,6 +98,7 @@ def stones(rows: int = 600) -> Table:
     return replace(SHIPS, name="stones", sha256="5" * 64, columns=columns, rows=tuple(cells), target=None)
 
 
+@pytest.mark.slow
 def test_the_classifier_was_blind_to_what_anybody_computes() -> None:
     """Of diamonds x was altered: whoever knows that depth is 200 z / (x + y) told 56 of 60 rows right."""
     with pytest.raises(Skip, match=r"tells altered ones apart: AUC 0\.[89]|computes or knows the world sees"):

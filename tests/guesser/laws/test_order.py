@@ -41,6 +41,7 @@ def test_constant_growth_is_known_as_the_column_is_rounded(step: int) -> None:
     assert known({"level": growth(1.03, step), "lot": noise()}, ["level"], inside) > 0.6
 
 
+@pytest.mark.slow
 def test_days_follow_each_other_with_and_without_weekends() -> None:
     first = date(2021, 3, 1)
     days = [first + timedelta(days=day) for day in range(200)]
