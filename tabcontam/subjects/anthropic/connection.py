@@ -7,11 +7,11 @@ no place for a temperature any more, and warns on the user's terminal about mode
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.subjects.base import TransientError
-from tabcontam.subjects.openai.connection import UNSENT, NoAnswer
+from tabcontam.subjects.openai.connection import UNSENT, NoAnswer, only_needed
 from tabcontam.subjects.openai.errors import Problem
 
 if TYPE_CHECKING:
@@ -44,23 +44,11 @@ def open_client(address: str, key: str, local: bool, connections: int) -> "Async
         timeout=timeout,
         follow_redirects=False,  # a redirect would carry the key elsewhere
         trust_env=not local,  # no proxy stands between this machine and itself
-        event_hooks={"request": [_only_needed(key)], "response": []},
+        event_hooks={"request": [only_needed(NEEDED_HEADERS, key)], "response": []},
     )
     return AsyncAnthropic(
         api_key=key, base_url=address, max_retries=0, timeout=timeout, http_client=http, open_telemetry=False
     )
-
-
-def _only_needed(key: str) -> Callable[[Any], Awaitable[None]]:
-    """A hook on what leaves: the headers it needs and the key."""
-
-    async def hook(request: Any) -> None:
-        for name in list(request.headers):
-            if not NEEDED_HEADERS.fullmatch(name):
-                del request.headers[name]
-        request.headers["Authorization"] = f"Bearer {key}"
-
-    return hook
 
 
 async def post(client: "AsyncAnthropic", body: Mapping[str, Any]) -> object:

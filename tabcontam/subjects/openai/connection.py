@@ -98,7 +98,7 @@ class Clients:
             verify=self._certificates,
             follow_redirects=False,  # a redirect would carry the key elsewhere
             trust_env=not self.local,  # no proxy stands between this machine and itself
-            event_hooks={"request": [] if self.own else [_only_needed(self.key)], "response": []},
+            event_hooks={"request": [] if self.own else [only_needed(NEEDED_HEADERS, self.key)], "response": []},
         )
         client = AsyncOpenAI(api_key=self.key, base_url=self.address, max_retries=0, timeout=timeout, http_client=http)
         self._busy[client], self._room[client] = 0, room
@@ -106,12 +106,12 @@ class Clients:
         return client
 
 
-def _only_needed(key: str) -> Callable[[Any], Awaitable[None]]:
-    """A hook on what leaves for somebody else's server: the headers it needs and the key meant for it."""
+def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable[None]]:
+    """A hook on what leaves for a server: the headers that it needs and the key meant for it."""
 
     async def hook(request: Any) -> None:
         for name in list(request.headers):
-            if not NEEDED_HEADERS.fullmatch(name):
+            if not headers.fullmatch(name):
                 del request.headers[name]
         request.headers["Authorization"] = f"Bearer {key}"
 
