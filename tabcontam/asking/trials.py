@@ -65,6 +65,7 @@ class Journal:
     def __init__(self, folder: Path) -> None:
         self.path = folder / TRIALS
         self.unsaved: list[Mapping[str, Any]] = []
+        self._whole = False  # whether the file is known to end with a whole line
 
     def lines(self) -> Iterator[Line]:
         """The trials that are there, oldest first."""
@@ -120,13 +121,25 @@ class Journal:
             ) from error
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        text = as_lines([line])
-        with self.path.open("ab+") as file:
-            if file.tell():
-                file.seek(-1, os.SEEK_END)
-                if file.read(1) != b"\n":
-                    text = "\n" + text
-            file.write(text.encode("utf-8", "backslashreplace"))
+        """Add a line in one call of the system where it can be: an answer waits for no more than that."""
+        text = as_lines([line]).encode("utf-8", "backslashreplace")
+        if not self._whole and self._cut_off():
+            text = b"\n" + text
+        self._whole = False
+        with self.path.open("ab", buffering=0) as file:
+            while text:
+                text = text[file.write(text) :]
+        self._whole = True
+
+    def _cut_off(self) -> bool:
+        """Whether the last line of the file has no end."""
+        if not self.path.exists():
+            return False
+        with self.path.open("rb") as file:
+            if not file.seek(0, os.SEEK_END):
+                return False
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
 
 
 FIELDS: dict[str, tuple[type, ...]] = {

@@ -3,7 +3,7 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.cli.console import console_of
@@ -11,10 +11,14 @@ from tabcontam.cli.console import console_of
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tabcontam.asking.trials import Line
     from tabcontam.verdicts.results import RunResults
 
 
-def print_results(results: "RunResults", folder: "Path", options: argparse.Namespace) -> None:
+def print_results(
+    results: "RunResults", folder: "Path", options: argparse.Namespace, trials: "Sequence[Line] | None" = None
+) -> None:
+    """Print a report. Its trials are read from its folder where they are not given."""
     from tabcontam.report.github import plain_log
     from tabcontam.report.terminal import print_header, print_report
     from tabcontam.runs.folder import shown_lines
@@ -29,7 +33,7 @@ def print_results(results: "RunResults", folder: "Path", options: argparse.Names
         print_report(
             console,
             results,
-            shown_lines(folder, results.cells),
+            shown_lines(folder, results.cells) if trials is None else trials,
             verbosity,
             index=folder / "index.html",
             summary=options.summary,

@@ -36,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
 
         results = replace(results, run=replace(results.run, seconds=outcome.seconds))
     try:
-        print_results(results, outcome.folder, options)
+        print_results(results, outcome.folder, options, outcome.trials)
     except BrokenPipeError:  # which must not become exit code 0
         read_no_more()
     ended = _ended(outcome)

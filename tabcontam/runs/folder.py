@@ -63,18 +63,21 @@ def new_folder(moment: datetime) -> Path:
     return folder
 
 
-def record(folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()) -> RunResults:
+def record(
+    folder: Path, found: RunResults, shown: RunResults | None = None, runs: Sequence[Pair] = ()
+) -> tuple[RunResults, list[Line]]:
     """Write results.json, junit.xml, recalled.csv and the pages beside trials.jsonl; the pages show `shown` instead, if
     given. Recorded answers have no recalled.csv.
 
-    Returns the results with their comparisons, which need the trials; `runs` are the cells that two of its runs have.
+    Returns the results with their comparisons, which need the trials, and the trials as `shown_lines` has them; `runs`
+    are the cells that two of its runs have.
     Raises `UsageError`.
     """
     trials = shown_lines(folder, found.cells)
     compared = comparisons(found.run, found.cells, trials, runs)
     found = replace(found, comparisons=compared)
     write_report(folder, found, found if shown is None else replace(shown, comparisons=compared), trials)
-    return found
+    return found, trials
 
 
 def write_report(folder: Path, found: RunResults, shown: RunResults, trials: Sequence[Line]) -> None:
@@ -220,7 +223,7 @@ def rescore(folder: Path, rules: str | None) -> RunResults:
                 again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
         cells.append(replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged))
     replace_file(folder / TRIALS, as_lines(trials_file))
-    return record(folder, results(run, cells))
+    return record(folder, results(run, cells))[0]
 
 
 @contextmanager
@@ -240,7 +243,7 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None) -> RunRe
     found, lines, pairs = _merged(folders, over)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
-    return record(out, found, runs=pairs)
+    return record(out, found, runs=pairs)[0]
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None) -> RunResults:

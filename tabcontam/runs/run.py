@@ -22,7 +22,7 @@ from tabcontam.asking.preparing import prepared_meanwhile
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
-from tabcontam.asking.trials import RESULTS, Journal, alone, open_folder
+from tabcontam.asking.trials import RESULTS, Journal, Line, alone, open_folder
 from tabcontam.errors import NothingSelected, Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
@@ -110,12 +110,13 @@ class Run:
 class Outcome:
     """A run that was made: its folder, its results, and why no LLM under test gave a single reply, if that is so.
 
-    `seconds` passed from the user's command until the report was written; `going_on` has a line for each batch that is
-    still under way at its provider.
+    `trials` are what a report shows of its answers (`shown_lines`). `seconds` passed from the user's command until the
+    report was written; `going_on` has a line for each batch that is still under way at its provider.
     """
 
     folder: Path
     results: RunResults
+    trials: Sequence[Line]
     failure: str | None
     seconds: float
     going_on: tuple[str, ...] = ()
@@ -285,8 +286,8 @@ def execute(run: Run, progress: Progress) -> Outcome:
     finally:
         session.journal.rescue()
     with progress.doing("writing the report"):
-        final = record(folder, judged(not session.stopping))
-    return Outcome(folder, final, session.failures(), _passed(run), tuple(going_on(session.batched)))
+        final, trials = record(folder, judged(not session.stopping))
+    return Outcome(folder, final, trials, session.failures(), _passed(run), tuple(going_on(session.batched)))
 
 
 def _passed(run: Run) -> float:

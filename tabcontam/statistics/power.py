@@ -60,20 +60,28 @@ _KEPT: dict[object, tuple[list[list[Guess]], float]] = {}
 
 def _row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
-    cumulants, sums = np.zeros((runs, 4, len(TILTS))), np.zeros(runs)
-    for row in rows:
+    answers_of = [[_answers(guess) for guess in row] for row in rows]
+    every = _padded([line for row in answers_of for chances in row for line in chances.tolist()])
+    units, sums, first = _units(every)[:, 0], np.zeros(runs), 0
+    given = np.zeros((runs, len(every)))  # 1 where a run gives this answer
+    for row, chances_of in zip(rows, answers_of, strict=True):
         remembered = rng.random(runs) < share
-        for guess in row:
+        for guess, chances in zip(row, chances_of, strict=True):
             listed = np.array(list(guess.values.values()))
-            chances = _answers(guess)
             likeliest = int(listed.argmax()) if len(listed) else len(chances) - 1
             ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
             hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
-            different, places = np.unique(chances[answers], axis=0, return_inverse=True)  # of many values a few
-            cumulants += _cumulants(different)[places.reshape(-1)]
-            sums += _units(chances)[answers, 0] * (answers == hidden)
-    return float(np.mean(_tails(cumulants, sums) <= level))
+            given[np.arange(runs), first + answers] = 1
+            sums += units[first + answers] * (answers == hidden)
+            first += len(chances)
+    cumulants = _summed(given, _cumulants(every).reshape(len(every), 4 * len(TILTS)))
+    return float(np.mean(_tails(cumulants.reshape(runs, 4, len(TILTS)), sums) <= level))
+
+
+def _summed(given: Floats, values: Floats) -> Floats:
+    """The matrix product, without BLAS, whose threads wait on each other."""
+    return np.asarray(np.einsum("ij,jk->ik", given, values))
 
 
 def detectable_share(
@@ -96,8 +104,7 @@ def detectable_share(
     draws = np.random.default_rng(seed).random((runs, len(rows)))  # the same for every share: more rows, never others
 
     def found(share: float) -> bool:
-        gained = np.einsum("ij,jk->ik", (draws < share).astype(np.float64), gains)  # BLAS's threads wait on each other
-        totals = guesses.sum(axis=0) + gained
+        totals = guesses.sum(axis=0) + _summed((draws < share).astype(np.float64), gains)
         cumulants = totals[:, :-1].reshape(runs, 4, len(TILTS))
         return bool(np.mean(_tails(cumulants, np.rint(totals[:, -1]) - ahead) <= level) >= target)
 

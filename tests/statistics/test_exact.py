@@ -261,6 +261,12 @@ class TestOverTheGrid:
     def test_q_values_are_never_below_p(self) -> None:
         assert benjamini_hochberg([0.01, 0.04, 0.03, 0.5]) == pytest.approx([0.04, 0.16 / 3, 0.16 / 3, 0.5])
 
+    def test_q_values_are_those_of_scipy(self) -> None:
+        draws = np.random.default_rng(0)
+        for count in range(1, 40):
+            p_values = draws.choice(draws.random(20), count).tolist()  # some of them equal
+            assert benjamini_hochberg(p_values) == stats.false_discovery_control(p_values, method="bh").tolist()
+
     def test_no_cells_no_q_values(self) -> None:
         assert benjamini_hochberg([]) == []
 
