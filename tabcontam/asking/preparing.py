@@ -1,8 +1,9 @@
 """New tables of a plan, prepared by other processors while this one writes the plan.
 
 What takes seconds to find out about a table is kept in the user's cache folder. So a process that writes the table's
-queries and throws them away saves the run the time: the run reads what was kept. Where a process fails, less is kept,
-and the run finds it out by itself.
+queries and throws them away saves the run the time: the run reads what was kept. The run begins with the first test of
+the first table and a process with the last of the last; each finding is made by who asks for it first, until they meet.
+Where a process fails, less is kept, and the run finds it out by itself.
 """
 
 import json
@@ -11,25 +12,26 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, fields
-from threading import Event
+from dataclasses import asdict, dataclass, fields
+from threading import Event, Lock
 from typing import Any
 
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser.kept import folder_of
+from tabcontam.guesser.kept import folder_of, shared
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
 from tabcontam.tables.table import Table
 
-LARGE = 2000  # rows of a single new table from which a second process, which has to be started, saves time
+SMALL = 100  # rows of a single new table up to which a process would not be there before the run is done
 
 # A fresh interpreter with the same import path, and not a fork or a spawn: a fork may hang where a library computes in
 # threads, and a spawn runs the caller's script once more where it has no `if __name__ == "__main__"`.
 START = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from tabcontam.asking.preparing import main; main()"
+BEGIN, END, DONE = "begin", "end", "done"  # how a process begins its lines: it asks to begin, it has ended, all is done
 
 
 @contextmanager
@@ -38,49 +40,121 @@ def prepared_meanwhile(
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
-    Yields a function to call before the queries of a test about a table are written: where a process prepares them, it
-    waits for that. Who writes the plan begins with the first test of the first table, so that the two meet.
+    Yields a function to call before the queries of a test about a table are written: with that and all that were
+    written before it no process begins any more.
     """
     fitted = [test for test in tests if test.row_test or test.family is Family.SCORE]
     new = [table for table in tables if fitted and _new(table)]
     left = {(id(table), test.id): (table, test) for table in new for test in fitted}
-    prepared = {place: Event() for place in left}
-    pays = len(new) > 1 or any(len(table.rows) >= LARGE for table in new)
+    pays = len(new) > 1 or any(len(table.rows) > SMALL for table in new)
     workers = min(-(-len(left) // 3), _processors() - 1) if pays and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
+    found = _Found()
 
     def work() -> None:
         known = None
-        with suppress(OSError, KeyError), _process() as process:
+        with suppress(OSError, KeyError, ValueError), _process() as process:
             processes.append(process)
             while True:
-                place, (table, test) = left.popitem()
-                try:
-                    _send(process, _job(None if table is known else table, serializer, test, options))
-                    if not process.stdout or not process.stdout.readline():
-                        return  # it died: what it did not find the run finds by itself
-                finally:
-                    prepared[place].set()
+                _, (table, test) = left.popitem()
+                _send(process, _job(None if table is known else table, serializer, test, options))
+                if not _served(process, found):
+                    return  # it died: what it did not find the run finds by itself
                 known = table
 
     def ready(test: Test, table: Table) -> None:
-        place = id(table), test.id
-        if left.pop(place, None):  # no process has begun with it
-            prepared[place].set()
-        if place in prepared:
-            prepared[place].wait()
+        written.append((id(table), test.id))
+        for place in written[:-1]:
+            left.pop(place, None)
 
+    written: list[tuple[int, str]] = []
     pool = ThreadPoolExecutor(max(1, workers))
+    working: list[Future[None]] = []
     try:
-        working = [pool.submit(work) for _ in range(workers)]
-        yield ready
-        for worker in working:
-            worker.result()
+        working += [pool.submit(work) for _ in range(workers)]
+        with shared(found):
+            yield ready
     finally:  # also where the user pressed Ctrl-C
         left.clear()
         for process in processes:
             process.kill()
+        found.free()
         pool.shutdown()
+    for worker in working:
+        worker.result()
+
+
+@dataclass(frozen=True)
+class _Finding:
+    """Who makes a finding, and whether it is there by now, or they gave up."""
+
+    owner: object
+    ended: Event
+
+
+class _Found:
+    """What the run and its processes find, each of them once: the run's own side of sharing the work."""
+
+    backwards = False
+
+    def __init__(self) -> None:
+        self._findings: dict[str, _Finding] = {}
+        self._lock = Lock()
+
+    def begin(self, name: str, owner: object = None) -> bool:
+        """Whether the owner, by default the run, is to make a finding; waits where somebody else makes it."""
+        with self._lock:
+            finding = self._findings.setdefault(name, _Finding(owner, Event()))
+        if finding.owner is owner:
+            return True
+        finding.ended.wait()
+        return False
+
+    def end(self, name: str) -> None:
+        """A finding can be read, or was not made."""
+        self._findings[name].ended.set()
+
+    def free(self, owner: object = None) -> None:
+        """End all findings, or those of one owner: nobody is to wait for them any longer."""
+        with self._lock:
+            for finding in self._findings.values():
+                if owner is None or finding.owner is owner:
+                    finding.ended.set()
+
+
+class _Asking:
+    """A process's side: it asks the run before it makes a finding."""
+
+    backwards = True
+
+    def begin(self, name: str) -> bool:
+        """Ask whether to make a finding, and wait for the answer."""
+        _tell(BEGIN, name)
+        return json.loads(sys.stdin.buffer.readline()) is True
+
+    def end(self, name: str) -> None:
+        """Tell that a finding is made."""
+        _tell(END, name)
+
+
+def _tell(what: str, name: str = "") -> None:
+    print(json.dumps([what, name]), flush=True)
+
+
+def _served(process: "subprocess.Popen[bytes]", found: _Found) -> bool:
+    """Answer a process until it is done with its job; False where it died before."""
+    try:
+        for line in process.stdout or ():
+            what, name = json.loads(line)
+            if what == BEGIN:
+                _send(process, json.dumps(found.begin(name, process)).encode())
+            elif what == END:
+                found.end(name)
+            else:
+                return True
+        return False
+    finally:
+        found.free(process)
 
 
 def _process() -> "subprocess.Popen[bytes]":
@@ -137,11 +211,14 @@ def _table(facts: Mapping[str, Any]) -> Table:
 def main() -> None:
     """For each test that a line of standard input tells about, write its queries for the sake of what is kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
-    for line in sys.stdin.buffer:
-        job = json.loads(line)
-        if "table" in job:
-            table = _table(job["table"])
-            if folder := folder_of(table):
-                folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
-        sheet_of(by_id()[job["test"]], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
-        print(job["test"], flush=True)
+    table: Table | None = None
+    with shared(_Asking()):
+        while line := sys.stdin.buffer.readline():
+            job = json.loads(line)
+            if "table" in job:
+                table = _table(job["table"])
+                if folder := folder_of(table):
+                    folder.mkdir(parents=True, exist_ok=True)  # also where nothing is kept of it: it is prepared once
+            if table is not None:
+                sheet_of(by_id()[job["test"]], table, from_facts(job["serializer"]), Options(seed=job["seed"]))
+            _tell(DONE)

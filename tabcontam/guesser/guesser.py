@@ -5,99 +5,34 @@ others. How much each predictor counts is found by expectation and maximisation 
 were not asked with the row in question: never by an answer. All of it is deterministic.
 """
 
-from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import isfinite, sqrt
 
 import numpy as np
 
-from tabcontam.guesser.chance import LISTED, Guess, marginal
-from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_column, as_number
+from tabcontam.guesser.chance import LISTED, Guess
+from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number
 from tabcontam.guesser.fit import Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
-from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.kin import kin
-from tabcontam.guesser.laws import Follows, derived, follows, seen
+from tabcontam.guesser.laws import Follows
 from tabcontam.guesser.neighbours import neighbours
 from tabcontam.guesser.ordered import ordered
 from tabcontam.guesser.regression import Errors, boosted, heaped, regressed
 from tabcontam.guesser.rounding import Rounded, chain
-from tabcontam.guesser.sample import FOLDS, LEAST_ROWS, Everywhere, Sample, sample_of
+from tabcontam.guesser.sample import LEAST_ROWS, Sample
 from tabcontam.guesser.texts import by_characters
-from tabcontam.guesser.twins import alike, apart, differing, twin
 from tabcontam.guesser.view import View
 from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods_of, own_places
-from tabcontam.tables.table import Cell
 
 SHOWN = 14  # shown columns that are looked at, the most informative ones
-PARTS = 3  # of a small table, for each of which laws are looked for in the others; two of a larger one
-SMALL = (400, 60)  # rows and shown columns
 POWERS = (1.0, 1.1, 1.2, 1.35)
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
-def guess_chain(
-    columns: Mapping[str, Sequence[Cell] | Column],
-    shown: Sequence[str],
-    asked: Sequence[str],
-    rows: Sequence[int],
-    missing: Collection[str] = (),
-    order: Sequence[int] | None = None,
-    near: Collection[str] | None = None,
-    known: Collection[int] = (),
-) -> list[list[Guess]]:
-    """For each of `rows`, a guess for each asked feature in turn, given the shown cells and the asked ones before it.
-
-    `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
-    default the table's: with one drawn by content, the table's order does not matter. `near` are the shown features by
-    which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
-    The `known` rows are learned from in every fit, and no predictor is weighed by them.
-    """
-    whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *asked})}
-    drawn = list(order) if order is not None else list(range(len(whole[asked[0]].keys)))
-    sample = sample_of(drawn, rows, frozenset(known))
-    if sample is None:
-        others = {row: [other for other in drawn if other != row] for row in rows}
-        return [
-            [marginal([whole[name].cells[other] for other in others[row]], missing) for name in asked] for row in rows
-        ]
-    taken = {name: one.sampled(sample.rows) for name, one in whole.items()}
-    places = {row: place for place, row in enumerate(sample.rows)}
-    wanted = np.array([places[row] for row in rows], dtype=np.int64)
-    words = {name: derived(taken[name]) for name in sorted({*shown, *asked[:-1]})}
-    everywhere = Everywhere(whole, taken, sample)
-    visible = sorted(set(shown))
-    close = visible if near is None else sorted(set(near))
-    differ = apart([taken[name] for name in close], len(sample.rows)) if near is None and not everywhere.large else None
-    like = alike(differ, wanted)
-    chains = []
-    with one_thread(), ThreadPoolExecutor(1) as beside:  # trees grow beside what needs the interpreter
-        silent = beside.submit(everywhere.silent, asked, close)
-        for place, name in enumerate(asked):
-            beside_it = [*visible, *asked[:place]]
-            given = _given(words, beside_it)
-            laws = _laws(taken[name], _given(words, seen(name, beside_it, near)), sample)
-            if differ is not None:
-                pairs = zip(laws, sample.fits, strict=True)
-                laws = [{**law, "twin": twin(taken[name], differ, like, predicted)} for law, (_, predicted) in pairs]
-                differ += differing(taken[name])
-            views = everywhere.views(name, [*close, *asked[:place]])
-            chains.append(_guesses(taken[name], given, sample, wanted, views, laws, like))
-    chains = [
-        [replace(guess, silent=answers.get(row)) for guess, row in zip(chain, rows, strict=True)]
-        for chain, answers in zip(chains, silent.result(), strict=True)
-    ]
-    return [list(chain) for chain in zip(*chains, strict=True)]
-
-
-def _given(words: Mapping[str, Sequence[Column]], names: Sequence[str]) -> list[Column]:
-    """What predictors see of these features."""
-    return sorted((one for name in names for one in words[name]), key=lambda one: one.name)
-
-
-def _guesses(
+def guesses_of(
     target: Column,
     given: Sequence[Column],
     sample: Sample,
@@ -177,27 +112,6 @@ class _Final:
         """The guess of one row."""
         number = self.place[row]
         return _guess(self.one, self.chances[number], self.followed[number], peak, self.rows, tops)
-
-
-def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
-    """For each fit what follows by laws, which are looked for in all shown columns.
-
-    To look for laws takes longer than to fit a predictor, and they have few constants. So they are not found once for
-    each fold: those of one part of a small table's folds are found in the other parts.
-    """
-    if len(sample.fits) == 1:
-        return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
-    laws: list[dict[str, Follows]] = []
-    count = PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
-    parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
-    found: dict[int, dict[str, Follows]] = {}
-    for _, places in sample.fits:
-        part = int(parts[places[0]])
-        own = np.flatnonzero(parts == part)
-        if part not in found:
-            found[part] = follows(Fit(target, tuple(given), (), np.flatnonzero(parts != part), own))
-        laws.append({name: law.at(np.searchsorted(own, places)) for name, law in found[part].items()})
-    return laws
 
 
 def _predicted(

@@ -3,13 +3,14 @@
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from functools import cache
 from hashlib import sha256
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tabcontam.tables.draws import by_content, identity
 from tabcontam.tables.editions import cache_folder
@@ -21,6 +22,24 @@ if TYPE_CHECKING:
     from threadpoolctl import ThreadpoolController
 
 Finding = TypeVar("Finding")
+
+
+class Sharing(Protocol):
+    """How processes that need the same findings share the work: each is found by who begins with it first.
+
+    `backwards` says that this process works from the end: of several findings in a row it begins with the last.
+    """
+
+    backwards: bool
+
+    def begin(self, name: str) -> bool:
+        """Whether this process is to find it; if not, another one has found it by now, and it can be read."""
+
+    def end(self, name: str) -> None:
+        """Tell the others that it can be read, or that this process could not find it."""
+
+
+_SHARING: ContextVar[Sharing | None] = ContextVar("sharing", default=None)
 DAMAGED = (OSError, ValueError, TypeError, KeyError, IndexError, AttributeError, RecursionError)
 
 
@@ -40,14 +59,43 @@ def kept(
     """
     folder, depends = folder_of(table), [question, _libraries(), *filter(None, [known_digest(table)])]
     path = folder / f"{sha256(json.dumps(depends).encode()).hexdigest()[:32]}.json" if folder else None
-    if path:
+    if not path:
+        with one_thread():
+            return find()
+
+    def earlier() -> Finding:
+        return read(json.loads(path.read_bytes(), parse_constant=_no_number))
+
+    with suppress(*DAMAGED):
+        return earlier()
+    sharing, name = _SHARING.get(), str(path)
+    if sharing and not sharing.begin(name):
         with suppress(*DAMAGED):
-            return read(json.loads(path.read_bytes(), parse_constant=_no_number))
-    with one_thread():
-        found = find()
-    if path:
+            return earlier()
+    try:
+        with one_thread():
+            found = find()
         _store(path, write(found))
-    return found
+        return found
+    finally:
+        if sharing:
+            sharing.end(name)
+
+
+@contextmanager
+def shared(sharing: Sharing) -> Iterator[None]:
+    """Share what is found meanwhile with other processes."""
+    token = _SHARING.set(sharing)
+    try:
+        yield
+    finally:
+        _SHARING.reset(token)
+
+
+def in_turn(count: int) -> Sequence[int]:
+    """The places of so many findings that stand in a row, in the order in which this process asks for them."""
+    sharing = _SHARING.get()
+    return range(count)[:: -1 if sharing and sharing.backwards else 1]
 
 
 def ranks(table: Table) -> dict[int, int]:

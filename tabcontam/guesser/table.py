@@ -1,22 +1,25 @@
 """The guesser applied to a table's rows, once for each table: fitted out of fold and kept under the table's content."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import TYPE_CHECKING, Any
 
 from tabcontam.guesser.chance import Guess, bits
 from tabcontam.guesser.columns import LAGS, Column, column, previous
-from tabcontam.guesser.kept import kept, order_digest, ranks
+from tabcontam.guesser.kept import in_turn, kept, order_digest, ranks
 from tabcontam.guesser.laws.order import runs
 from tabcontam.tables.draws import by_content, seeded
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import extra_rows, known_rows
 from tabcontam.tables.table import Table
 
+if TYPE_CHECKING:
+    from tabcontam.guesser.chains import Chain
+
 WIDE = 20  # columns up to which all are looked at for how long their cells have been the same
 POOL = 400  # rows of a table that are ever asked in one way: they share one fit
-VERSION = 16  # of the guesser: what another one made is not read
+VERSION = 17  # of the guesser: what another one made is not read
 
 
 @dataclass(frozen=True)
@@ -41,38 +44,58 @@ def guessed(
     """
     if not rows:
         return {}
-    rank, order = ranks(table), order_digest(table) if before else None
-    which = [list(asked), sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
+    key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), before)
+    return cached_fact(table, key, lambda: _guessed(table, asked, shown, rows, before))
 
-    def find() -> list[Guessed]:
-        from tabcontam.guesser.guesser import guess_chain
+
+def _guessed(
+    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool
+) -> dict[int, Guessed]:
+    rank, order = ranks(table), order_digest(table) if before else None
+    which = [sorted(shown), [rank[row] for row in rows], order, sorted(table.missing)]
+
+    @cache
+    def chain() -> "Chain":
+        from tabcontam.guesser.chains import Chain
 
         cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
         near = _last_row(table) if before else None
-        chains = guess_chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
-        lacking = [[bits(guess.surest) for guess in chain] for chain in chains]
-        later = sum(sum(row[1:]) for row in lacking) / len(lacking)
-        return [
-            Guessed(dict(zip(asked, chain, strict=True)), lacks[0] + later)
-            for chain, lacks in zip(chains, lacking, strict=True)
-        ]
+        return Chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
 
-    def write(found: Sequence[Guessed]) -> object:
-        return [[one.unsure, *(guess.fields() for guess in one.cells.values())] for one in found]
+    def guesses(place: int) -> list[Guess]:
+        def write(found: Sequence[Guess]) -> object:
+            return [guess.fields() for guess in found]
 
-    def read(held: Any) -> list[Guessed]:
-        if len(held) != len(rows):
-            raise ValueError("not the guesses of so many rows")
-        return [
-            Guessed(dict(zip(asked, map(Guess.read, guesses), strict=True)), float(unsure)) for unsure, *guesses in held
-        ]
+        def read(held: Any) -> list[Guess]:
+            return [Guess.read(fields) for _, fields in zip(rows, held, strict=True)]
 
-    def by_row() -> dict[int, Guessed]:
-        found = kept(table, ["guesses", VERSION, which], find, write, read)
-        return dict(zip(rows, found, strict=True))
+        # Of a wide table with the rows before shown, what is asked says which of its columns are looked at.
+        question = ["guesses", VERSION, which, asked[: place + 1], sorted(asked) if before else None]
+        return kept(table, question, lambda: chain().guesses(place), write, read)
 
-    key = ("guessed", tuple(asked), tuple(sorted(shown)), tuple(rows), before)
-    return cached_fact(table, key, by_row)
+    def silent() -> list[dict[int, str]]:
+        def write(found: Sequence[Mapping[int, str]]) -> object:
+            return [[answers.get(row) for row in rows] for answers in found]
+
+        def read(held: Any) -> list[dict[int, str]]:
+            if not all(isinstance(value, str | None) for answers in held for value in answers):
+                raise ValueError("not values")
+            found = [zip(rows, answers, strict=True) for _, answers in zip(asked, held, strict=True)]
+            return [{row: value for row, value in answers if value is not None} for answers in found]
+
+        return kept(table, ["silent", VERSION, which, asked], lambda: chain().silent(), write, read)
+
+    every: list[Callable[[], Any]] = [*(partial(guesses, place) for place in range(len(asked))), silent]
+    made = {place: every[place]() for place in in_turn(len(every))}
+    answers = made.pop(len(asked))
+    of_rows = list(zip(*(made[place] for place in range(len(asked))), strict=True))
+    lacking = [[bits(guess.surest) for guess in of_row] for of_row in of_rows]
+    later = sum(sum(lacks[1:]) for lacks in lacking) / len(lacking)
+    found = {}
+    for row, of_row, lacks in zip(rows, of_rows, lacking, strict=True):
+        cells = [replace(guess, silent=said.get(row)) for guess, said in zip(of_row, answers, strict=True)]
+        found[row] = Guessed(dict(zip(asked, cells, strict=True)), lacks[0] + later)
+    return found
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = False) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints
+from tabcontam.guesser.columns import FEW, MISSING, Column, Floats, Ints, remembered
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.regression import frequent, spread
 
@@ -82,6 +82,7 @@ def _shares(said: Floats) -> Floats:
     return np.asarray(raised / raised.sum(axis=1, keepdims=True))
 
 
+@remembered
 def _grams(one: Column) -> "csr_matrix":
     """Which grams are in each row's text, by hash; spaces stand around every word."""
     from scipy.sparse import csr_matrix

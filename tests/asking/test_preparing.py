@@ -17,10 +17,11 @@ import pytest
 
 from tabcontam.asking import preparing
 from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.asking.preparing import _job, _table, prepared_meanwhile
+from tabcontam.asking.preparing import _Found, _job, _table, prepared_meanwhile
 from tabcontam.evidence import base
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser import guesser
+from tabcontam.guesser import chains
+from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.kept import folder_of
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import load_serializers
@@ -67,7 +68,8 @@ def prepared(tables: Sequence[Table], tests: Sequence[base.Test] = (TEST,)) -> l
     send = preparing._send
 
     def noted(process: "subprocess.Popen[bytes]", job: bytes) -> None:
-        jobs.append(job)
+        if job.startswith(b"{"):
+            jobs.append(job)
         send(process, job)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -95,15 +97,17 @@ def no_process(*given: object, **named: object) -> None:
 def test_what_the_processes_find_is_there_for_the_plan(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [ships(0), ships(1)]
     assert prepared(both) == [TEST.id, TEST.id]
-    fit = guesser.guess_chain
-    monkeypatch.setattr(guesser, "guess_chain", None)
+    chain = chains.Chain
+    monkeypatch.setattr(chains, "Chain", None)
     planned = [facts(table) for table in both]
-    monkeypatch.setattr(guesser, "guess_chain", fit)
+    monkeypatch.setattr(chains, "Chain", chain)
     monkeypatch.setenv("XDG_CACHE_HOME", os.devnull)
     assert planned == [facts(ships(0)), facts(ships(1))]
 
 
-@pytest.mark.parametrize("start", ["raise SystemExit(3)", "import os, sys; sys.stdin.readline(); os.abort()"])
+@pytest.mark.parametrize(
+    "start", ["raise SystemExit(3)", "import os, sys; sys.stdin.readline(); os.abort()", "print('none of ours')"]
+)
 def test_a_process_that_dies_leaves_the_work_to_the_run(start: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "START", start)
     table = ships(0)
@@ -111,17 +115,18 @@ def test_a_process_that_dies_leaves_the_work_to_the_run(start: str, monkeypatch:
     assert len(facts(table)) > 10
 
 
-def test_processes_begin_with_the_last_test_and_the_run_waits_for_what_they_have_begun(
+def test_processes_begin_with_the_last_test_and_with_none_that_the_run_is_done_with(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     go, begun = tmp_path / "go", tmp_path / "begun"
     script = f"""
-import pathlib, sys, time
+import json, pathlib, sys, time
 for line in sys.stdin:
-    pathlib.Path({str(begun)!r}).touch()
+    with open({str(begun)!r}, "a") as file:
+        print(json.loads(line)["test"], file=file)
     while not pathlib.Path({str(go)!r}).exists():
         time.sleep(0.02)
-    print("done", flush=True)
+    print(json.dumps(["done", ""]), flush=True)
 """
     monkeypatch.setattr(preparing, "START", script)
     tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
@@ -131,14 +136,73 @@ for line in sys.stdin:
         while not begun.exists():
             time.sleep(0.02)
         for place in places[:-1]:
-            ready(*place)  # returns: no process has begun with it
-        threading.Timer(0.3, go.touch).start()
-        ready(*places[-1])
-        assert go.exists()
+            ready(*place)
+        go.touch()
+        while begun.read_text().count("\n") < 2:
+            time.sleep(0.02)
+    assert begun.read_text().split() == ["feature_completion", "full_completion"]
 
 
-def test_a_single_table_has_a_process_where_it_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(preparing, "LARGE", 40)
+def test_a_finding_is_made_by_who_begins_and_awaited_by_the_others() -> None:
+    found, process = _Found(), object()
+    assert found.begin("one", process)
+    assert found.begin("two")
+    assert found.begin("two")  # its own, once more
+    waiting: list[bool] = []
+    thread = threading.Thread(target=lambda: waiting.append(found.begin("one")))
+    thread.start()
+    time.sleep(0.1)
+    assert waiting == []
+    found.end("one")
+    thread.join()
+    assert waiting == [False]
+    assert not found.begin("one")
+
+
+def test_nobody_waits_for_a_process_that_died() -> None:
+    found, process = _Found(), object()
+    assert found.begin("one", process)
+    assert found.begin("two")
+    found.free(process)
+    assert not found.begin("one")
+    waiting = threading.Thread(target=found.begin, args=("two", process))
+    waiting.start()
+    time.sleep(0.1)
+    assert waiting.is_alive()  # the run still makes that one
+    found.free()
+    waiting.join()
+
+
+@pytest.mark.slow
+def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What both find together is what one would find alone, and the run makes not all of it."""
+    made: list[int] = []
+    guesses = chains.Chain.guesses
+
+    def counted(chain: chains.Chain, place: int) -> list[Guess]:
+        made.append(place)
+        return guesses(chain, place)
+
+    monkeypatch.setattr(chains.Chain, "guesses", counted)
+    tests = [by_id()[name] for name in ("incomplete_completion", "full_completion", "feature_completion")]
+
+    def planned(folder: str, workers: int) -> tuple[object, int]:
+        monkeypatch.setenv("XDG_CACHE_HOME", folder)
+        monkeypatch.setattr(preparing, "_processors", lambda: workers)
+        made.clear()
+        table = tables.ships.__wrapped__(200, seed=3)
+        with prepared_meanwhile([table], IS, tests, Options()) as ready:
+            sheets = [(ready(test, table), sheet_of(test, table, IS, Options()))[1] for test in tests]
+        return [[(query.id, query.chance) for query in sheet.written] for sheet in sheets], len(made)
+
+    cache = os.environ["XDG_CACHE_HOME"]
+    (alone, all_of_it), (together, part) = planned(cache + "1", 1), planned(cache + "2", 2)
+    assert together == alone
+    assert part < all_of_it
+
+
+def test_a_single_table_has_a_process_where_it_is_not_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preparing, "SMALL", 39)
     assert prepared([ships(0)]) == [TEST.id]
 
 

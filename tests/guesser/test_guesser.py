@@ -6,10 +6,10 @@ from random import Random
 import pytest
 
 from tabcontam.guesser import laws
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.fit import Fit
-from tabcontam.guesser.guesser import guess_chain
 from tabcontam.guesser.hardest import least_sure_of
 from tabcontam.guesser.laws import Follows
 from tabcontam.guesser.laws.one_column import surprise

@@ -2,7 +2,7 @@
 
 from random import Random
 
-from tabcontam.guesser.guesser import guess_chain
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.kin import kin
 from tabcontam.tables.table import Cell
 from tests.guesser.made import chances, view

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.guesser import guess_chain
 from tabcontam.guesser.rounding import WEIGHTS, Rounded, chain, coarser_places, worths
 from tabcontam.reading.reading import value_key
 

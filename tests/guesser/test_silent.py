@@ -4,7 +4,7 @@ from random import Random
 
 import numpy as np
 
-from tabcontam.guesser.guesser import guess_chain
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.silent import silent_answers
 from tabcontam.tables.table import Cell
 from tests.guesser.made import columns

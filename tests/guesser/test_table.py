@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from tabcontam.guesser import guesser
+from tabcontam.guesser import chains
 from tabcontam.guesser.table import guessed, least_sure
 from tabcontam.tables.table import Cell, Table
 from tests import made_tables as tables
@@ -99,9 +99,8 @@ def test_a_column_that_follows_from_another_is_not_hard_where_the_other_is_shown
 
 def test_guesses_are_kept_for_other_runs(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     known = guessed(ships(), ["homePort"], SHOWN, [5, 9])
-    (file,) = files(cache)
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600
-    monkeypatch.setattr(guesser, "guess_chain", None)
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files(cache)} == {0o600}
+    monkeypatch.setattr(chains, "Chain", None)
     assert guessed(ships(), ["homePort"], SHOWN, [5, 9]) == known
 
 
@@ -112,26 +111,28 @@ def test_guesses_are_kept_for_other_runs(cache: Path, monkeypatch: pytest.Monkey
         "{",
         "null",
         "[[]]",
-        '[[{"values": {"a": 2.0}, "rest": 0.1}], [{"values": {}, "rest": 0.1}]]',
-        '[[{"values": {"a": NaN}, "rest": 0.1}], [{"values": {}, "rest": 0.1}]]',
-        '[[{"values": ["a"], "rest": 0.1}], [{"values": {}, "rest": 0.1}]]',
+        "[[1, 2]]",
+        '[{"values": {"a": 2.0}, "rest": 0.1}, {"values": {}, "rest": 0.1}]',
+        '[{"values": {"a": NaN}, "rest": 0.1}, {"values": {}, "rest": 0.1}]',
+        '[{"values": ["a"], "rest": 0.1}, {"values": {}, "rest": 0.1}]',
         "[" * 100_000,
     ],
 )
 def test_a_damaged_file_is_made_anew(text: str, cache: Path) -> None:
     known = guessed(ships(), ["homePort"], SHOWN, [5, 9])
-    (file,) = files(cache)
-    whole = file.read_text()
-    file.write_text(text)
+    whole = {file: file.read_text() for file in files(cache)}
+    assert len(whole) == 2  # the guesses, and what the silent predictor answers
+    for file in whole:
+        file.write_text(text)
     assert guessed(ships(), ["homePort"], SHOWN, [5, 9]) == known
-    assert file.read_text() == whole
+    assert {file: file.read_text() for file in whole} == whole
 
 
 def test_a_kept_guess_that_rules_a_value_out_is_made_anew(cache: Path) -> None:
     """What has no chance has no bits: weighing an answer to it ended the run."""
     before = guessed(ships(), ["homePort"], SHOWN, [5])
-    (kept,) = files(cache)
-    kept.write_text(json.dumps([[{"values": {}, "rest": 0.0, "missing": 0.0}]]))
+    for file in files(cache):
+        file.write_text(json.dumps([{"values": {}, "rest": 0.0, "missing": 0.0}]))
     assert guessed(ships(), ["homePort"], SHOWN, [5]) == before
 
 
@@ -148,15 +149,27 @@ def test_other_questions_and_other_tables_have_files_of_their_own(cache: Path) -
     guessed(ships(), ["homePort"], SHOWN[:2], [5])
     guessed(ships(), ["homePort"], SHOWN, [5], before=True)
     guessed(ships(seed=1), ["homePort"], SHOWN, [5])
-    assert len(files(cache)) == 5
+    assert len(files(cache)) == 10  # two each
     assert len({file.parent for file in files(cache)}) == 2
 
 
 def test_the_file_holds_numbers_and_values_alone(cache: Path) -> None:
     guessed(ships(), ["homePort"], SHOWN, [5])
-    ((unsure, guess),) = json.loads(files(cache)[0].read_bytes())
-    assert unsure > 0
-    assert sorted(guess) == ["missing", "rest", "silent", "values"]
+    held = [json.loads(file.read_bytes()) for file in files(cache)]
+    ((silent,),) = next(one for one in held if isinstance(one[0], list))
+    (guess,) = next(one for one in held if isinstance(one[0], dict))
+    assert isinstance(silent, str)
+    assert sorted(guess) == ["missing", "rest", "values"]
+
+
+def test_a_later_feature_is_guessed_once_for_chains_that_begin_alike(cache: Path) -> None:
+    first = guessed(ships(), ["homePort", "shipKind"], SHOWN[:1], [5, 9])
+    made = len(files(cache))
+    longer = guessed(ships(), ["homePort", "shipKind", SHOWN[-1]], SHOWN[:1], [5, 9])
+    assert len(files(cache)) == made + 2  # the third feature, and what the silent predictor answers to three
+    assert [first[row].cells["shipKind"].values for row in first] == [
+        longer[row].cells["shipKind"].values for row in longer
+    ]
 
 
 def test_a_table_of_150_columns_is_guessed() -> None:

@@ -5,9 +5,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.fit import Fit
-from tabcontam.guesser.guesser import guess_chain
 from tabcontam.guesser.texts import by_characters
 from tabcontam.tables.table import Cell
 

@@ -4,8 +4,8 @@ from random import Random
 
 import numpy as np
 
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.columns import column
-from tabcontam.guesser.guesser import guess_chain
 from tabcontam.guesser.twins import OWN, alike, apart, differing, twin
 from tabcontam.tables.table import Cell
 

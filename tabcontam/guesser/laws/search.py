@@ -1,6 +1,6 @@
 """The ways in which formulas are searched: each gives formulas, worked out for all rows, that may be the target."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -54,6 +54,7 @@ class Search:
         return self.target.quantity.values
 
 
+Between = Callable[[Floats, Floats, Floats], tuple[Floats, Floats]]  # between which constants
 Found = tuple[str, Floats, int]  # what a formula is, its value in each row, how many constants were learned for it
 
 
@@ -89,7 +90,7 @@ def _some(known: Ints, count: int) -> Ints:
 
 def _scaled(search: Search, library: Terms, values: Floats, rows: Ints) -> Iterator[Found]:
     y, half, known = search.y, search.target.half(search.y), search.known
-    for number, low, high in _most(search, *factors(values, y[rows], half[rows]), rows):
+    for number, low, high in _most(search, factors, values, rows):
         name, whole = library.one(search.lines, number)
         factor = _constant(*factors(whole[None, known], y[known], half[known]))
         yield f"{factor} {name}", whole * factor, int(abs(factor) != 1)
@@ -105,9 +106,7 @@ def _constant(low: Floats, high: Floats) -> float:
 
 def _shifted(search: Search, library: Terms, values: Floats, rows: Ints) -> Iterator[Found]:
     """Terms as they are, too: cut off instead of rounded, a term is half a unit away."""
-    y, half = search.y, search.target.half(search.y)
-    away = y[rows] - values
-    for number, low, high in _most(search, away - half[rows], away + half[rows], rows):
+    for number, low, high in _most(search, _away, values, rows):
         name, whole = library.one(search.lines, number)
         more = nicest(low, high)
         yield f"{name} + {more}", whole + more, int(more != 0)
@@ -115,13 +114,21 @@ def _shifted(search: Search, library: Terms, values: Floats, rows: Ints) -> Iter
             yield name, whole, 0
 
 
-def _most(search: Search, low: Floats, high: Floats, rows: Ints) -> list[tuple[int, float, float]]:
+def _away(term: Floats, y: Floats, half: Floats) -> tuple[Floats, Floats]:
+    """Between which constants each term comes to a value when they are added."""
+    away = y - term
+    return away - half, away + half
+
+
+def _most(search: Search, between: Between, values: Floats, rows: Ints) -> list[tuple[int, float, float]]:
     """The terms whose constant comes to most of the values, by number, with the stretch of it: first by few rows."""
     worth = search.worth[np.searchsorted(search.known, rows)]
+    y, half = search.y[rows], search.target.half(search.y)[rows]
     few = slice(None, None, max(1, len(rows) // FEW))
-    first = met_at_most(low[:, few], high[:, few], worth[few])
+    of_few = np.ascontiguousarray(values[:, few].T)  # a line a row: each is compared with each other
+    first = met_at_most(*between(of_few, y[few, None], half[few, None]), worth[few])
     best = np.argsort(-first, kind="stable")[:SECOND_ROUND]
-    met, start, end = most_met(low[best], high[best], worth)
+    met, start, end = most_met(*between(values[best], y, half), worth)
     chosen = np.argsort(-met, kind="stable")[:TAKEN]
     return [(int(best[one]), float(start[one]), float(end[one])) for one in chosen if met[one] > 0]
 

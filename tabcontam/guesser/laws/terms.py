@@ -182,8 +182,7 @@ def interest(columns: Floats, places: Sequence[int]) -> Terms | None:
 
 
 def met_at_most(low: Floats, high: Floats, worth: Floats) -> Floats:
-    """For each line of intervals no less than the worth of `most_met`, much sooner: the worth of all that meet one."""
-    low, high = low.T.copy(), high.T.copy()
+    """For each column of intervals no less than the worth of `most_met`, and sooner: the worth of all that meet one."""
     best = np.zeros(low.shape[1])
     for one, other in zip(low, high, strict=True):
         np.maximum(best, worth @ ((low <= other) & (high >= one)), out=best)

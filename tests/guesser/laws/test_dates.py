@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import column
-from tabcontam.guesser.guesser import guess_chain
 from tabcontam.guesser.laws.calendar import dates_of
 from tabcontam.guesser.laws.dates import with_dates
 from tabcontam.tables.table import Cell

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tabcontam.guesser.guesser import guess_chain
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.tables.table import Cell
 
 CODES = [f"NR-{Random(7).randrange(10**6) + 7919 * number:08d}" for number in range(160)]

@@ -7,8 +7,8 @@ from random import Random
 import numpy as np
 import pytest
 
+from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
-from tabcontam.guesser.guesser import guess_chain
 from tabcontam.tables.table import Cell
 
 Row = dict[str, object]

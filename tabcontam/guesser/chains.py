@@ -1,0 +1,162 @@
+"""A chain of asked features: each is guessed in turn, given the shown cells and the asked ones before it."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from tabcontam.guesser.chance import Guess, marginal
+from tabcontam.guesser.columns import Bools, Column, Ints, as_column
+from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.guesser import guesses_of
+from tabcontam.guesser.kept import one_thread
+from tabcontam.guesser.laws import Follows, derived, follows, seen
+from tabcontam.guesser.sample import FOLDS, Everywhere, Sample, sample_of
+from tabcontam.guesser.twins import Counts, alike, apart, differing, twin
+from tabcontam.tables.table import Cell
+
+PARTS = 3  # of a small table, for each of which laws are looked for in the others; two of a larger one
+SMALL = (400, 60)  # rows and shown columns
+
+
+@dataclass(frozen=True, eq=False)
+class Chain:
+    """The guesses of a chain, made for one feature at a time: no feature's guesses need another's.
+
+    `missing` are the marks that count as missing besides None. The rows to learn from are taken in this `order`, by
+    default the table's: with one drawn by content, the table's order does not matter. `near` are the shown features by
+    which all rows of the table are compared, and not only those that the guesser is fitted on; by default all of them.
+    The `known` rows are learned from in every fit, and no predictor is weighed by them.
+    """
+
+    columns: Mapping[str, Sequence[Cell] | Column]
+    shown: Sequence[str]
+    asked: Sequence[str]
+    rows: Sequence[int]
+    missing: Collection[str] = ()
+    order: Sequence[int] | None = None
+    near: Collection[str] | None = None
+    known: Collection[int] = ()
+
+    def guesses(self, place: int) -> list[Guess]:
+        """The guess of the asked feature at this place for each row, without what the silent predictor answers."""
+        name, sample = self.asked[place], self._sample
+        if sample is None:
+            cells = self._whole[name].cells
+            others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
+            return [marginal(of_others, self.missing) for of_others in others]
+        target = self._taken[name]
+        beside = [*self._visible, *self.asked[:place]]
+        laws = _laws(target, self._given(seen(name, beside, self.near)), sample)
+        if (differ := self._apart_at(place)) is not None:
+            pairs = zip(laws, sample.fits, strict=True)
+            laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
+        views = self._everywhere.views(name, [*self._close, *self.asked[:place]])
+        return guesses_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
+
+    def silent(self) -> list[dict[int, str]]:
+        """For each asked feature what the silent predictor answers in each row, by the row."""
+        if self._sample is None:
+            return [{} for _ in self.asked]
+        return self._everywhere.silent(self.asked, self._close)
+
+    @cached_property
+    def _whole(self) -> dict[str, Column]:
+        names = sorted({*self.shown, *self.asked})
+        return {name: as_column(name, self.columns[name], self.missing) for name in names}
+
+    @cached_property
+    def _drawn(self) -> list[int]:
+        return list(self.order) if self.order is not None else list(range(len(self._whole[self.asked[0]].keys)))
+
+    @cached_property
+    def _sample(self) -> Sample | None:
+        return sample_of(self._drawn, self.rows, frozenset(self.known))
+
+    @cached_property
+    def _taken(self) -> dict[str, Column]:
+        """The columns in the rows of the sample."""
+        rows = self._sample.rows if self._sample else ()
+        return {name: one.sampled(rows) for name, one in self._whole.items()}
+
+    @cached_property
+    def _wanted(self) -> Ints:
+        places = {row: place for place, row in enumerate(self._sample.rows if self._sample else ())}
+        return np.array([places[row] for row in self.rows], dtype=np.int64)
+
+    @cached_property
+    def _everywhere(self) -> Everywhere:
+        assert self._sample  # noqa: S101 - looked at by who asks
+        return Everywhere(self._whole, self._taken, self._sample)
+
+    @cached_property
+    def _visible(self) -> list[str]:
+        return sorted(set(self.shown))
+
+    @cached_property
+    def _close(self) -> list[str]:
+        return self._visible if self.near is None else sorted(set(self.near))
+
+    @cached_property
+    def _apart(self) -> Counts | None:
+        """In how many shown cells each two rows differ, where rows are compared."""
+        if self._sample is None or self.near is not None or self._everywhere.large:
+            return None
+        return apart([self._taken[name] for name in self._close], len(self._sample.rows))
+
+    def _apart_at(self, place: int) -> Counts | None:
+        """The same with the cells that are asked before this place."""
+        if self._apart is None:
+            return None
+        return sum((differing(self._taken[name]) for name in self.asked[:place]), start=self._apart)
+
+    @cached_property
+    def _like(self) -> Bools:
+        """The rows that predictors are weighed in."""
+        return alike(self._apart, self._wanted)
+
+    def _given(self, names: Sequence[str]) -> list[Column]:
+        """What predictors see of these features."""
+        return sorted((one for name in names for one in derived(self._taken[name])), key=lambda one: one.name)
+
+
+def guess_chain(
+    columns: Mapping[str, Sequence[Cell] | Column],
+    shown: Sequence[str],
+    asked: Sequence[str],
+    rows: Sequence[int],
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+) -> list[list[Guess]]:
+    """For each of `rows`, a guess for each asked feature of a `Chain` in turn."""
+    chain = Chain(columns, shown, asked, rows, missing, order)
+    with one_thread():
+        found = [chain.guesses(place) for place in range(len(asked))]
+        silent = chain.silent()
+    of_rows = zip(rows, zip(*found, strict=True), strict=True)
+    return [
+        [replace(guess, silent=answers.get(row)) for guess, answers in zip(guesses, silent, strict=True)]
+        for row, guesses in of_rows
+    ]
+
+
+def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:
+    """For each fit what follows by laws, which are looked for in all shown columns.
+
+    To look for laws takes longer than to fit a predictor, and they have few constants. So they are not found once for
+    each fold: those of one part of a small table's folds are found in the other parts.
+    """
+    if len(sample.fits) == 1:
+        return [follows(Fit(target, tuple(given), (), *sample.fits[0]))]
+    laws: list[dict[str, Follows]] = []
+    count = PARTS if len(sample.groups) <= SMALL[0] and len(given) <= SMALL[1] else 2
+    parts = np.where(sample.groups < 0, -1, sample.groups * count // FOLDS)  # rows before all others are in none
+    found: dict[int, dict[str, Follows]] = {}
+    for _, places in sample.fits:
+        part = int(parts[places[0]])
+        own = np.flatnonzero(parts == part)
+        if part not in found:
+            found[part] = follows(Fit(target, tuple(given), (), np.flatnonzero(parts != part), own))
+        laws.append({name: law.at(np.searchsorted(own, places)) for name, law in found[part].items()})
+    return laws
