@@ -21,7 +21,7 @@ from typing import Any
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
-from tabcontam.guesser.kept import folder_of, shared
+from tabcontam.guesser.kept import folder_of, is_shipped, shared
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
 from tabcontam.tables.table import Table
@@ -173,7 +173,7 @@ def _send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
 def _new(table: Table) -> bool:
     """Whether nothing is kept of a table yet, and something can be."""
     folder = folder_of(table)
-    if folder is None or folder.is_dir():
+    if folder is None or folder.is_dir() or is_shipped(table):
         return False
     with suppress(OSError):
         folder.mkdir(parents=True)

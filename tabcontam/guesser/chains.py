@@ -17,7 +17,7 @@ from tabcontam.guesser.twins import Counts, alike, apart, differing, twin
 from tabcontam.tables.table import Cell
 
 PARTS = 3  # of a small table, for each of which laws are looked for in the others; two of a larger one
-SMALL = (400, 60)  # rows and shown columns
+SMALL = (300, 60)  # rows and shown columns
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,6 +29,7 @@ from tabcontam.guesser.weighing import LEAST, Hits, Predicted, Tops, likelihoods
 
 SHOWN = 14  # shown columns that are looked at, the most informative ones
 POWERS = (1.0, 1.1, 1.2, 1.35)
+PLACES = 9  # decimals of a chance that are kept
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
@@ -192,19 +193,19 @@ def _guess(one: Predicted, chances: Floats, followed: Mapping[str, float], peak:
     for key, share in followed.items():
         found[key] = share + float(chances[one.fit.place[key]] if key in one.fit.place else 0.0)
     ranked = _raised(found, rows)
-    ranked[:1] = [(key, tops.raised(chance)) for key, chance in ranked[:1]]
-    rest = max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0)
+    ranked[:1] = [(key, round(tops.raised(chance), PLACES)) for key, chance in ranked[:1]]
+    rest = round(max(floor, peak, *(chance for _, chance in ranked[LISTED : LISTED + 1]), 0.0), PLACES)
     texts = one.fit.target.texts
     listed = [item for item in ranked[:LISTED] if item[1] > rest] or ranked[:1]  # the rest holds for the others
     values = {texts.get(key) or _plain(key): max(chance, rest) for key, chance in listed}
     coarser = _rounded(one.fit, chances, followed, max(floor, peak), rows)
-    return Guess(values, rest, min(1.0, float(chances[one.fit.place[MISSING]])), coarser)
+    return Guess(values, rest, round(min(1.0, float(chances[one.fit.place[MISSING]])), PLACES), coarser)
 
 
 def _raised(chances: Mapping[str, float], rows: int, more: float = 0.0) -> list[tuple[str, float]]:
     """Probabilities and `more` of each, raised by their standard error among so many rows, the largest first."""
     exact = np.clip(np.fromiter(chances.values(), np.float64, len(chances)) + more, 0, 1)
-    raised = np.minimum(1.0, exact + np.sqrt(exact * (1 - exact) / rows))
+    raised = np.minimum(1.0, exact + np.sqrt(exact * (1 - exact) / rows)).round(PLACES)
     return [(key, -least) for least, key in sorted(zip((-raised).tolist(), chances, strict=True))]
 
 
@@ -232,8 +233,9 @@ def _rounded(fit: Fit, chances: Floats, followed: Mapping[str, float], novel: fl
             if (rounded := chain(key, fit.target.coarser)[fewer - 1]) is not None:
                 mass[rounded] = mass.get(rounded, 0.0) + share
         other = novel if fit.gridded else novel * 10**fewer
-        raised = [(key, min(1.0, SURER * chance)) for key, chance in _raised(mass, rows, 0.0 if fit.gridded else other)]
-        rest = min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED:]), 0.0))
+        likely = _raised(mass, rows, 0.0 if fit.gridded else other)
+        raised = [(key, min(1.0, round(SURER * chance, PLACES))) for key, chance in likely]
+        rest = round(min(1.0, max(SURER * other, *(chance for _, chance in raised[LISTED:]), 0.0)), PLACES)
         found.append(Rounded(place, {key: chance for key, chance in raised[:LISTED] if chance > rest}, rest))
     return tuple(found)
 

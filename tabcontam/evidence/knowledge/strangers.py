@@ -10,10 +10,10 @@ from random import Random
 
 from tabcontam.evidence.knowledge.decoys import other_cards
 from tabcontam.tables.cards import load_cards
+from tabcontam.tables.carried import carried
 from tabcontam.tables.draws import by_content
 from tabcontam.tables.table import Cell, Table
 
-CARRIED = "load_"  # the functions of sklearn.datasets that need no download begin so
 Values = tuple[str, ...] | tuple[float, float, int]  # words, or the ends of a range with its decimals
 
 # Tables that nobody has published: each feature with its words, or with its range and decimals.
@@ -97,18 +97,9 @@ def mixed(table: Table, stranger: Stranger, kept: Sequence[str], count: int, rng
 
 @cache
 def _carried() -> Mapping[str, Stranger]:
-    """The tables that scikit-learn carries, by their cards' names: as its frames have them, and without pandas."""
-    from sklearn import datasets
-
-    loaders = {name: card.editions[0].loader or "" for name, card in load_cards().items()}
-    found = {}
-    for name, loader in loaders.items():
-        if loader.startswith(CARRIED):
-            table = getattr(datasets, loader)()
-            cells = zip(table.data.tolist(), table.target.tolist(), strict=True)
-            rows = tuple((*map(str, numbers), str(target)) for numbers, target in cells)
-            found[name] = Stranger((*map(str, table.feature_names), "target"), rows)
-    return found
+    """The tables that scikit-learn carries, by their cards' names, as its frames have them."""
+    lines = {name: carried(card.editions[0].loader or "") for name, card in load_cards().items()}
+    return {name: Stranger(table[0], table[1:]) for name, table in lines.items() if table is not None}
 
 
 @cache

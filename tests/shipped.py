@@ -1,0 +1,56 @@
+"""Make what is found out about the tables that a run takes by default: `python -m tests.shipped`.
+
+It comes with the package, so that a first run need not find it out. It has to be made anew, and committed, whenever
+the guesser or the queries of a test change; `tests/guesser/test_shipped.py` fails until then.
+"""
+
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from unittest.mock import patch
+
+from tabcontam.asking.plan import Options, sheet_of
+from tabcontam.evidence.base import Family
+from tabcontam.evidence.registry import all_tests
+from tabcontam.guesser import kept
+from tabcontam.runs.run import DATASETS
+from tabcontam.tables.draws import identity
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table, load_table
+
+STAMP = (1980, 1, 1, 0, 0, 0)  # of every file of an archive: the same content makes the same bytes
+
+
+def plan(table: Table) -> None:
+    """Write the queries of every test that needs what is found out about a table."""
+    serializer = next(iter(load_serializers().values()))
+    for test in all_tests():
+        if test.row_test or test.family is Family.SCORE:
+            sheet_of(test, table, serializer, Options())
+
+
+def found(table: Table, folder: Path) -> dict[str, bytes]:
+    """What is found out about a table now, by the name of the file; `folder` is empty."""
+    computed = patch.multiple(kept, _libraries=list, SHIPPED=folder / "none")
+    with patch.dict(os.environ, XDG_CACHE_HOME=str(folder), LOCALAPPDATA=str(folder)), computed:
+        plan(table)
+    return {path.name: path.read_bytes() for path in sorted(folder.rglob("guesses/*/*.json"))}
+
+
+def main() -> None:
+    """Write the archives of all default tables."""
+    target = Path(str(kept.SHIPPED))
+    target.mkdir(exist_ok=True)
+    for older in target.glob("*.zip"):
+        older.unlink()
+    for name in DATASETS:
+        table = load_table(name)
+        with tempfile.TemporaryDirectory() as made, zipfile.ZipFile(target / f"{identity(table)[:16]}.zip", "w") as one:
+            for file, content in found(table, Path(made)).items():
+                one.writestr(zipfile.ZipInfo(file, STAMP), content, zipfile.ZIP_DEFLATED, 9)
+        print(name, (target / f"{identity(table)[:16]}.zip").stat().st_size, "bytes")
+
+
+if __name__ == "__main__":
+    main()
