@@ -60,22 +60,26 @@ _KEPT: dict[object, tuple[list[list[Guess]], float]] = {}
 
 def _row_power(rows: Sequence[Sequence[Guess]], share: float, level: float, runs: int, seed: int) -> float:
     rng = np.random.default_rng(seed)
-    answers_of = [[_answers(guess) for guess in row] for row in rows]
-    every = _padded([line for row in answers_of for chances in row for line in chances.tolist()])
-    units, sums, first = _units(every)[:, 0], np.zeros(runs), 0
-    given = np.zeros((runs, len(every)))  # 1 where a run gives this answer
-    for row, chances_of in zip(rows, answers_of, strict=True):
+    lines: list[tuple[float, ...]] = []  # the chances of the answers that are given, of each cell in turn
+    answered: list[tuple[NDArray[np.int64], NDArray[np.bool_]]] = []  # each run's line, and whether it is right
+    for row in rows:
         remembered = rng.random(runs) < share
-        for guess, chances in zip(row, chances_of, strict=True):
+        for guess in row:
             listed = np.array(list(guess.values.values()))
+            chances = _answers(guess)
             likeliest = int(listed.argmax()) if len(listed) else len(chances) - 1
             ends = np.cumsum([*listed, max(0.0, 1 - guess.missing - float(listed.sum()))])
             hidden = np.searchsorted(ends, rng.random(runs) * max(1.0, ends[-1] + guess.missing), side="right")
             answers = np.where(remembered, hidden, likeliest)
-            given[np.arange(runs), first + answers] = 1
-            sums += units[first + answers] * (answers == hidden)
-            first += len(chances)
-    cumulants = _summed(given, _cumulants(every).reshape(len(every), 4 * len(TILTS)))
+            different, places = np.unique(answers, return_inverse=True)  # of many values a few
+            answered.append((len(lines) + places, answers == hidden))
+            lines += map(tuple, chances[different].tolist())
+    every = _padded(lines)
+    units, sums, given = _units(every)[:, 0], np.zeros(runs), np.zeros((runs, len(lines)))
+    for places, right in answered:
+        given[np.arange(runs), places] = 1
+        sums += units[places] * right
+    cumulants = _summed(given, _cumulants(every).reshape(len(lines), 4 * len(TILTS)))
     return float(np.mean(_tails(cumulants.reshape(runs, 4, len(TILTS)), sums) <= level))
 
 
