@@ -36,20 +36,23 @@ BEGIN, END, DONE = "begin", "end", "done"  # how a process begins its lines: it 
 
 @contextmanager
 def prepared_meanwhile(
-    tables: Sequence[Table], serializer: Serializer, tests: Sequence[Test], options: Options
+    tables: Sequence[Table],
+    serializer: Serializer,
+    tests: Sequence[Test],
+    options: Options,
+    check: Callable[[], None] = lambda: None,
 ) -> Iterator[Callable[[Test, Table], None]]:
     """Have other processors prepare the new ones of these tables, the last test of the last table first.
 
-    Yields a function to call before the queries of a test about a table are written: with that and all that were
-    written before it no process begins any more.
+    Yields a function to call before the queries of a test about a table are written: with those that were written
+    before it no process begins any more. `check` is called before each finding of the run, and may end the plan.
     """
-    fitted = [test for test in tests if test.row_test or test.family is Family.SCORE]
-    new = [table for table in tables if fitted and _new(table)]
+    new, fitted = _new(tables, tests), _fitted(tests)
     left = {(id(table), test.id): (table, test) for table in new for test in fitted}
-    pays = len(new) > 1 or any(len(table.rows) > SMALL for table in new)
-    workers = min(-(-len(left) // 3), _processors() - 1) if pays and sys.executable else 0
+    pays = takes_long(tables, tests) and sys.executable
+    workers = min(-(-len(left) // 3), _processors() - 1) if pays else 0
     processes: list[subprocess.Popen[bytes]] = []
-    found = _Found()
+    found = _Found(check)
 
     def work() -> None:
         known = None
@@ -97,12 +100,15 @@ class _Found:
 
     backwards = False
 
-    def __init__(self) -> None:
+    def __init__(self, check: Callable[[], None] = lambda: None) -> None:
+        self._check = check
         self._findings: dict[str, _Finding] = {}
         self._lock = Lock()
 
     def begin(self, name: str, owner: object = None) -> bool:
         """Whether the owner, by default the run, is to make a finding; waits where somebody else makes it."""
+        if owner is None:
+            self._check()
         with self._lock:
             finding = self._findings.setdefault(name, _Finding(owner, Event()))
         if finding.owner is owner:
@@ -170,7 +176,23 @@ def _send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
         process.stdin.flush()
 
 
-def _new(table: Table) -> bool:
+def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
+    """Whether it takes seconds to find out about these tables what the queries of these tests need."""
+    new = _new(tables, tests)
+    return len(new) > 1 or any(len(table.rows) > SMALL for table in new)
+
+
+def _fitted(tests: Sequence[Test]) -> list[Test]:
+    """The tests that need something found out about a table."""
+    return [test for test in tests if test.row_test or test.family is Family.SCORE]
+
+
+def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
+    """The tables about which something is to be found out."""
+    return [table for table in tables if _fitted(tests) and _nothing_kept(table)]
+
+
+def _nothing_kept(table: Table) -> bool:
     """Whether nothing is kept of a table yet, and something can be."""
     folder = folder_of(table)
     if folder is None or folder.is_dir() or is_shipped(table):

@@ -18,7 +18,7 @@ from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
 from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, has_papers, plan, rows_shown
-from tabcontam.asking.preparing import prepared_meanwhile
+from tabcontam.asking.preparing import prepared_meanwhile, takes_long
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
@@ -35,6 +35,7 @@ from tabcontam.runs.about import describe
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import check_batches, check_options, check_prices
 from tabcontam.runs.folder import new_folder, record
+from tabcontam.runs.reaching import reached_meanwhile
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
@@ -151,17 +152,22 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
-    if asks:
-        _check_at_hand(subjects)
+    lacking = _lacking(subjects) if asks else {}
+    check_reachable(subjects, lacking)
     notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
         check_prices(subjects, prices)
     tables, known = _tables(order, progress)
     _tell_apart(tables, serializers, prompts)
-    preparing = prepared_meanwhile(tables, serializers[0], tests, options)
-    with progress.doing("preparing guesses") as tell, preparing as ready:
-        cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
+    asked = subjects if asks and takes_long(tables, tests) else ()
+    reaching = reached_meanwhile(asked, lambda spec: found[spec].open(settings), lacking)
+    with (
+        progress.doing("preparing guesses") as tell,
+        reaching as check,
+        prepared_meanwhile(tables, serializers[0], tests, options, check) as ready,
+    ):
+        cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
 
 
@@ -210,15 +216,15 @@ def _opened(spec: str, settings: Settings) -> tuple[Model, Found | None]:
     return resolved.open(settings), resolved
 
 
-def _check_at_hand(subjects: Sequence[Subject]) -> None:
-    """Raises `UsageError` where no LLM under test is to be had here, or not the reference."""
+def _lacking(subjects: Sequence[Subject]) -> dict[str, str]:
+    """Why LLMs are not to be had here, by their specs, as far as is known without asking anybody."""
     lacking: dict[str, str] = {}
     for model in (subject.model for subject in subjects):
         try:
             model.check_at_hand()
         except UsageError as error:
             lacking[model.spec] = str(error)
-    check_reachable(subjects, lacking)
+    return lacking
 
 
 def _reference(

@@ -1,0 +1,58 @@
+"""Whether anybody answers for the LLMs of a run, found out while new tables are prepared: that may take minutes."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager, suppress
+from contextvars import copy_context
+
+from tabcontam.asking.plan import Subject, check_reachable
+from tabcontam.errors import UsageError
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.served import ServedModel
+
+
+@contextmanager
+def reached_meanwhile(
+    subjects: Sequence[Subject], another: Callable[[str], Model], lacking: Mapping[str, str]
+) -> Iterator[Callable[[], None]]:
+    """Reach the LLMs that lie behind an address, each by `another` model of its spec, which is closed again.
+
+    `lacking` says of LLMs, by their specs, why they are not to be had anyway. Yields a function that raises
+    `UsageError` where it is known by now that no LLM under test can be reached, or not the reference.
+    """
+    specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel)]
+    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = Future()
+    lines = dict(lacking)
+
+    async def reach(spec: str) -> None:
+        model = another(spec)
+        try:
+            await model.connect()
+        except UsageError as error:
+            lines[spec] = str(error)
+        finally:
+            await model.close()
+
+    async def reach_all() -> None:
+        begun.set_result((asyncio.get_running_loop(), asyncio.current_task()))
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*map(reach, specs), return_exceptions=True)  # of other errors the run itself tells
+
+    if not specs:
+        yield lambda: None
+        return
+    with ThreadPoolExecutor(1) as thread:
+        reaching = thread.submit(copy_context().run, lambda: asyncio.run(reach_all()))
+
+        def check() -> None:
+            if reaching.done():
+                check_reachable(subjects, lines)
+
+        try:
+            yield check
+        finally:  # who does not answer by now is reached when the run begins to ask
+            loop, task = begun.result()
+            with suppress(RuntimeError):  # the loop has ended
+                if task is not None:
+                    loop.call_soon_threadsafe(task.cancel)

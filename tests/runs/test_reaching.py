@@ -1,0 +1,83 @@
+"""A server that nobody answers at is told while tables are prepared, and one that answers late holds nothing up."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tabcontam.asking import preparing
+from tabcontam.asking.plan import Subject
+from tabcontam.errors import UsageError
+from tabcontam.runs.reaching import reached_meanwhile
+from tabcontam.runs.run import RunOrder, prepare
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.registry import Settings, resolve
+from tests import made_tables
+from tests.loopback import LoopbackServer, Response
+
+NOBODY = "openai:model@http://127.0.0.1:9/v1"
+
+
+def opened(spec: str) -> Model:
+    """An LLM by its name, which nobody has reached yet."""
+    return resolve(spec).open(Settings())
+
+
+def told(check: Callable[[], None], seconds: float = 5.0) -> str:
+    """What the check raises within some seconds; "" for nothing."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        try:
+            check()
+        except UsageError as error:
+            return str(error)
+        time.sleep(0.02)
+    return ""
+
+
+def test_a_server_that_is_down_is_told() -> None:
+    with reached_meanwhile([Subject(opened(NOBODY))], opened, {}) as check:
+        assert "no server answers at http://127.0.0.1:9/v1" in told(check)
+
+
+def test_one_of_two_that_answers_is_enough() -> None:
+    with LoopbackServer() as server:
+        there = f"openai:model@{server.url}"
+        with reached_meanwhile([Subject(opened(NOBODY)), Subject(opened(there))], opened, {}) as check:
+            assert told(check, 1.5) == ""
+        with reached_meanwhile([Subject(opened(there)), Subject(opened(NOBODY), reference=True)], opened, {}) as check:
+            assert "--reference" in told(check)
+        assert [request.method for request in server.requests] == ["GET", "GET"]  # the list of models, and no query
+
+
+def test_what_is_known_to_lack_anyway_counts() -> None:
+    with LoopbackServer() as server:
+        there = f"openai:model@{server.url}"
+        with reached_meanwhile([Subject(opened(there))], opened, {there: "it has no key"}) as check:
+            assert told(check) == "it has no key"
+
+
+def test_one_that_does_not_answer_holds_nothing_up() -> None:
+    with LoopbackServer(models_response=Response({}, hang=True)) as server:
+        there = f"openai:model@{server.url}"
+        start = time.monotonic()
+        with reached_meanwhile([Subject(opened(there))], opened, {}) as check:
+            assert told(check, 0.5) == ""
+        assert time.monotonic() - start < 3
+
+
+def test_controls_are_reached_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tabcontam.runs.reaching.ThreadPoolExecutor", None)
+    with reached_meanwhile([Subject(opened("control:exposed"))], opened, {}) as check:
+        check()
+
+
+def test_a_run_ends_before_a_new_table_is_prepared(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path))
+    monkeypatch.setattr(preparing, "_processors", lambda: 1)
+    order = RunOrder(llms=(NOBODY,), datasets=(made_tables.ships.__wrapped__(400, seed=11),), cache=False)
+    with pytest.raises(UsageError, match="no server answers"):
+        prepare(order)
+    assert len(list(tmp_path.rglob("*.json"))) < 8  # of more than twenty findings
