@@ -162,9 +162,8 @@ def _check_llms_of_file(run: "Run", named: Sequence[str]) -> None:
 
 
 def _executed(options: argparse.Namespace) -> "Outcome":
+    run, shown = _prepared(options)  # which shows that something is done, before more is imported
     from tabcontam.report.github import summarize
-
-    run, shown = _prepared(options)
     from tabcontam.runs.run import execute
 
     outcome = execute(run, shown)
