@@ -160,8 +160,10 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     tables, known = _tables(order, progress)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    asked = subjects if asks and takes_long(tables, tests) else ()
-    reaching = reached_meanwhile(asked, lambda spec: found[spec].open(settings), lacking)
+    leave = order.send_rows or not any(table.private for table in tables)
+    may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
+    early = subjects if may_be_asked and takes_long(tables, tests) else ()
+    reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
     with (
         progress.doing("preparing guesses") as tell,
         reaching as check,

@@ -1,7 +1,9 @@
 """A server that nobody answers at is told while tables are prepared, and one that answers late holds nothing up."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,7 @@ import pytest
 from tabcontam.asking import preparing
 from tabcontam.asking.plan import Subject
 from tabcontam.errors import UsageError
+from tabcontam.runs import run as running
 from tabcontam.runs.reaching import reached_meanwhile
 from tabcontam.runs.run import RunOrder, prepare
 from tabcontam.subjects.base import Model
@@ -81,3 +84,21 @@ def test_a_run_ends_before_a_new_table_is_prepared(monkeypatch: pytest.MonkeyPat
     with pytest.raises(UsageError, match="no server answers"):
         prepare(order)
     assert len(list(tmp_path.rglob("*.json"))) < 8  # of more than twenty findings
+
+
+def test_nobody_elsewhere_is_reached_before_rows_may_leave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    reached: list[list[str]] = []
+
+    @contextmanager
+    def noted(subjects: Sequence[Subject], *given: object) -> Iterator[Callable[[], None]]:
+        reached.append([subject.model.spec for subject in subjects])
+        yield lambda: None
+
+    monkeypatch.setattr(running, "reached_meanwhile", noted)
+    monkeypatch.setattr(running, "takes_long", lambda tables, tests: True)
+    private = replace(made_tables.ships.__wrapped__(40, seed=11), private=True)
+    elsewhere = RunOrder(llms=("openai:model@http://llm.example/v1",), datasets=(private,), expression="membership")
+    prepare(elsewhere)
+    prepare(replace(elsewhere, send_rows=True))
+    prepare(replace(elsewhere, llms=(NOBODY,)))
+    assert reached == [[], list(elsewhere.llms), [NOBODY]]
