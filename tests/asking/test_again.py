@@ -79,6 +79,7 @@ def test_every_kind_of_unreadable_answer_is_asked_again_and_no_readable_one(tmp_
     assert third.asked == []
 
 
+@pytest.mark.slow
 def test_what_was_never_asked_is_left_alone(tmp_path: Path) -> None:
     answer(session(planned(Flaky(lambda number: number % 2 == 0)), tmp_path))
     lines = (tmp_path / "trials.jsonl").read_text("utf-8").splitlines()

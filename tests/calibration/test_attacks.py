@@ -41,6 +41,7 @@ def test_a_manipulated_answer_is_not_taken_for_memory(name: str) -> None:
     assert not [test for test, cell in judged.cells.items() if cell.verdict is Verdict.CONTAMINATED]
 
 
+@pytest.mark.slow
 def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
     with shares_unstated():
         judged = judge(run("is"), ask(run("is"), "memoriser:0.5", 0), ALPHA)

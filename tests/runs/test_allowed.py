@@ -198,6 +198,7 @@ def test_a_reference_that_was_not_asked_to_the_end_is_told(server: LoopbackServe
     assert "answered only" in (cell.sentence or "")
 
 
+@pytest.mark.slow
 def test_an_llm_is_asked_to_the_end_where_its_finding_is_what_the_reference_knows(
     server: LoopbackServer, players: Path
 ) -> None:
@@ -284,6 +285,7 @@ def test_known_rows_stand_in_the_facts_of_the_run(server: LoopbackServer, player
     assert rescore(outcome.folder, None).cells == outcome.results.cells
 
 
+@pytest.mark.slow
 def test_a_folder_is_continued_with_the_same_known_rows_alone(server: LoopbackServer, players: Path) -> None:
     lines = players.read_text().splitlines()
     for name, end in (("known.csv", 41), ("other.csv", 51)):

@@ -329,7 +329,7 @@ class TestMeanInterval:
 
 
 class TestSpearman:
-    @settings(max_examples=40, deadline=None)
+    @settings(max_examples=20, deadline=None)
     @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=4, max_size=6))
     def test_is_scipys_coefficient_with_the_p_value_of_all_orders(self, pairs: list[tuple[int, int]]) -> None:
         first, second = ([float(pair[side]) for pair in pairs] for side in (0, 1))
