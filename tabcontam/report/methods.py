@@ -138,8 +138,7 @@ def _tests(view: RunResults) -> Iterator[Piece]:
     by_kind = grouped([view.facts[test] for test in view.tests if test in asked], _shows)
     for kind, tests in by_kind.items():
         one, many, rest = SHOWS[kind]
-        named = in_words(tests)
-        head = f"{'Test' if len(tests) == 1 else 'Tests'} {named}" if named[:1].isdigit() else named
+        head = _named(tests)
         yield f"{head[:1].upper()}{head[1:]} {one if len(tests) == 1 else many} {rest}. "
     if any(view.facts[test].number for test in asked if test in view.facts):
         yield from ("They are numbered as in ", RONVAL, ". ")
@@ -153,6 +152,11 @@ def _tests(view: RunResults) -> Iterator[Piece]:
             yield f"{words}{'s' if len(chosen) > 1 else ''} "
             yield from _listed([[Name(name)] for name in chosen])
             yield ". "
+
+
+def _named(tests: Sequence[Facts]) -> str:
+    named = in_words(tests)
+    return f"{'test' if len(tests) == 1 else 'tests'} {named}" if named[:1].isdigit() else named
 
 
 def _shows(test: Facts) -> str:
@@ -196,9 +200,12 @@ def _rules(view: RunResults) -> Iterator[Piece]:
         yield "Answers were judged by the rules of the paper as published, which state no null: their error rate is "
         yield "not known. "
         return
-    nulls = list(dict.fromkeys(cell.null for cell in view.subjects if cell.null and cell.test in view.row_tests))
+    weighed = [cell for cell in view.subjects if cell.null and cell.test in view.row_tests]
     yield "A finding is what guessing cannot explain"
-    yield f"; in the row tests {phrase(nulls)}. " if nulls else ". "
+    for null, cells in grouped(weighed, lambda cell: cell.null).items():
+        tests = {cell.test for cell in cells}
+        yield f"; in {_named([view.facts[test] for test in view.tests if test in tests])} {null}"
+    yield ". "
     if view.run.alpha is not None:
         over = "all LLMs" if view.run.family_over == ALL else "each LLM"
         yield f"The level is {view.run.alpha:g} over the cells of {over} and of each family of tests, by the procedure "

@@ -22,7 +22,7 @@ from tabcontam.tables.table import Table
 QUERIES = 60
 ALTERED = "the altered feature"  # which trials of older runs do not name
 OFFERED = 3  # candidates for each row that is asked: those are taken that the classifier is least sure of
-NULL = "answers stay, labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
+NULL = "the answers stay, the labels are drawn anew by gradient boosting that never saw the rows, or by a coin"
 
 
 @dataclass(frozen=True)
