@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 PARTS = re.compile(r"(?<=[_:/@])(?=[^_:/@\s])|(?<=\.)(?=[A-Za-z])")  # of a name; at hyphens browsers fold by themselves
+OPTION = re.compile(r"(?<!\S)(--[a-z][a-z-]*)")  # of the command line
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -42,15 +43,21 @@ def asset(name: str) -> str:
 
 
 def breakable(name: str) -> "Markup":
-    """A name that may be folded where its parts meet, and so need not be in the middle of a word.
+    """A name that may be folded where its parts meet, and so need not be in the middle of a word; an option never is.
 
     >>> breakable("openai:gpt_4<b>")
     Markup('openai:<wbr>gpt_<wbr>4&lt;b&gt;')
+    >>> breakable("add --known FILE")
+    Markup('add <span class="whole">--known</span> FILE')
     """
     from markupsafe import Markup, escape
 
-    parts = PARTS.split(visible(name))
-    return Markup("<wbr>").join(map(escape, filter(None, parts)))
+    def folded(text: str) -> "Markup":
+        return Markup("<wbr>").join(map(escape, filter(None, PARTS.split(text))))
+
+    pieces = OPTION.split(visible(name))  # every second one is an option
+    whole = Markup('<span class="whole">{}</span>')
+    return Markup("").join(whole.format(piece) if place % 2 else folded(piece) for place, piece in enumerate(pieces))
 
 
 def _disarmed(value: object) -> object:
