@@ -44,7 +44,7 @@ def test_a_run_takes_them_says_so_and_writes_it_down(project: Path) -> None:
     assert line in [note["text"] for note in run["notes"]]  # type: ignore[attr-defined]
     (project / "pyproject.toml").unlink()
     assert line in tabcontam("rescore", "run", cwd=project).stdout
-    assert "alpha 0.02" in (project / "run" / "index.html").read_text("utf-8")
+    assert "--alpha</span> 0.02" in (project / "run" / "index.html").read_text("utf-8")
 
 
 def test_what_is_typed_goes_before_the_file_and_may_leave_it_aside(project: Path) -> None:
