@@ -39,6 +39,8 @@ def test_what_is_built_is_fit_for_a_package_index(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
         metadata = email.message_from_bytes(archive.read(name))
+        shipped = [one for one in archive.namelist() if one.startswith("tabcontam/guesser/shipped/")]
+    assert len(shipped) == 2  # what is found out about iris and about wine
     page = str(metadata.get_payload())
     assert metadata["Description-Content-Type"] == "text/markdown"
     assert "Project-URL" not in metadata
