@@ -62,11 +62,10 @@ def kept(
     written is passed over. Rows are named by their `ranks`, since another file may list the same rows in another order.
     What comes with the package, of the tables that a run takes by default, is read from there.
     """
-    depends = [question, *filter(None, [known_digest(table)])]
-    if (made := _shipped(table).get(_file_name([depends[0], [], *depends[1:]]))) is not None:
+    if (made := _shipped(table).get(_file_name(table, question, []))) is not None:
         return read(json.loads(made))
     folder = folder_of(table)
-    path = folder / _file_name([depends[0], _libraries(), *depends[1:]]) if folder else None
+    path = folder / _file_name(table, question, _libraries()) if folder else None
     if not path:
         with one_thread():
             return find()
@@ -108,7 +107,8 @@ def _shipped(table: Table) -> Mapping[str, bytes]:
     return cached_fact(table, "shipped", find)
 
 
-def _file_name(depends: object) -> str:
+def _file_name(table: Table, question: object, libraries: Sequence[str]) -> str:
+    depends = [question, libraries, *filter(None, [known_digest(table)])]
     return f"{sha256(json.dumps(depends).encode()).hexdigest()[:32]}.json"
 
 
