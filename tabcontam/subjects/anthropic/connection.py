@@ -5,20 +5,16 @@ its requests where OpenTelemetry is set up. Requests go through its `post`, whic
 no place for a temperature any more, and warns on the user's terminal about models that will be retired.
 """
 
-import json
 import re
-from collections.abc import Awaitable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from tabcontam.subjects.base import TransientError
-from tabcontam.subjects.openai.connection import UNSENT, NoAnswer, only_needed
-from tabcontam.subjects.openai.errors import Problem
+from tabcontam.subjects.openai.connection import CONNECT_SECONDS, SECONDS, content_of, only_needed, read
 
 if TYPE_CHECKING:
-    from anthropic import APIConnectionError, AsyncAnthropic
+    from anthropic import AsyncAnthropic
 
-SECONDS = 300.0  # how long one request may take
-CONNECT_SECONDS = 10.0
+SDK = "anthropic"
 # The last version of the protocol that takes a temperature, from the models that take one. The SDK's own is newer.
 GREEDY = {"anthropic-version": "2023-06-01"}
 # All that a request needs, and what the SDK reads back from it.
@@ -56,14 +52,14 @@ async def post(client: "AsyncAnthropic", body: Mapping[str, Any]) -> object:
     from httpx2 import Response
 
     headers = GREEDY if "temperature" in body else {}
-    return await _read(client.post("/v1/messages", body=dict(body), cast_to=Response, options={"headers": headers}))
+    return await read(client.post("/v1/messages", body=dict(body), cast_to=Response, options={"headers": headers}), SDK)
 
 
 async def get(client: "AsyncAnthropic", path: str, retries: int = 0) -> object:
     """What stands at a path, asked for again where the server is busy. Raises as `post` does."""
     from httpx2 import Response
 
-    return await _read(client.get(path, cast_to=Response, options={"max_retries": retries}))
+    return await read(client.get(path, cast_to=Response, options={"max_retries": retries}), SDK)
 
 
 async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: bool) -> object:
@@ -71,50 +67,11 @@ async def post_batch(client: "AsyncAnthropic", path: str, order: bytes, greedy: 
     from httpx2 import Response
 
     headers = {"content-type": "application/json", **(GREEDY if greedy else {})}
-    return await _read(client.post(path, content=order, cast_to=Response, options={"headers": headers}))
+    return await read(client.post(path, content=order, cast_to=Response, options={"headers": headers}), SDK)
 
 
 async def get_bytes(client: "AsyncAnthropic", path: str) -> bytes:
     """The file that stands at a path. Raises as `post` does."""
     from httpx2 import Response
 
-    return await _content(client.get(path, cast_to=Response))
-
-
-async def _read(call: Awaitable[Any]) -> object:
-    content = await _content(call)
-    try:
-        return json.loads(content)
-    except (ValueError, RecursionError):
-        raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
-
-
-async def _content(call: Awaitable[Any]) -> bytes:
-    from anthropic import APIConnectionError, APIStatusError
-
-    try:
-        content: bytes = (await call).content
-    except APIStatusError as error:
-        headers = {name.lower(): value for name, value in error.response.headers.items()}
-        raise NoAnswer(Problem(error.status_code, error.body, headers)) from None
-    except APIConnectionError as error:
-        raise _broken(error) from None
-    except UnicodeEncodeError:
-        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
-    except Exception as error:  # a server can make the SDK raise almost anything
-        raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
-    return content
-
-
-def _broken(error: "APIConnectionError") -> TransientError:
-    from anthropic import APITimeoutError
-
-    cause = error.__cause__
-    sent = type(cause).__name__ not in UNSENT
-    if isinstance(error, APITimeoutError):
-        seconds = SECONDS if sent else CONNECT_SECONDS
-        return TransientError(f"timed out after {seconds:g} s", "timeout", crowded=True, sent=sent)
-    why = str(cause or "")
-    return TransientError(
-        f"connection failed{why and f' ({why})'}", "cut connection" if sent else "no connection", sent=sent
-    )
+    return await content_of(client.get(path, cast_to=Response), SDK)

@@ -16,7 +16,7 @@ from tabcontam.subjects.base import TransientError
 from tabcontam.subjects.openai.errors import Problem
 
 if TYPE_CHECKING:
-    from openai import APIConnectionError, APIStatusError, AsyncOpenAI
+    from openai import AsyncOpenAI
 
 SECONDS = 300.0  # how long one request may take
 CONNECT_SECONDS = 10.0
@@ -121,25 +121,25 @@ def only_needed(headers: re.Pattern[str], key: str) -> Callable[[Any], Awaitable
 async def post(clients: Clients, path: str, body: Mapping[str, Any]) -> object:
     """Send once, and read the JSON that comes back. Raises `NoAnswer` or `TransientError`."""
     with clients.borrowed() as client:
-        return await _read(client.post(path, body=body, cast_to=object, options=RAW))
+        return await read(client.post(path, body=body, cast_to=object, options=RAW))
 
 
 async def get(clients: Clients, path: str, query: Mapping[str, str] | None = None) -> object:
     """Ask for what stands there. Raises as `post` does."""
     options: Any = {**RAW, "params": dict(query or {})}
     with clients.borrowed() as client:
-        return await _read(client.get(path, cast_to=object, options=options))
+        return await read(client.get(path, cast_to=object, options=options))
 
 
 async def upload(clients: Clients, name: str, content: bytes) -> object:
     """Send the file of a batch. Raises as `post` does."""
     with clients.borrowed() as client:
-        return await _read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
+        return await read(client.files.with_raw_response.create(file=(name, content), purpose="batch"))
 
 
 async def download(clients: Clients, file: str) -> AsyncIterator[bytes]:
     """The content of a file, as it comes. Raises as `post` does."""
-    from openai import APIConnectionError, APIStatusError
+    from openai import APIConnectionError, APIStatusError, APITimeoutError
 
     with clients.borrowed() as client:
         try:
@@ -149,7 +149,7 @@ async def download(clients: Clients, file: str) -> AsyncIterator[bytes]:
         except APIStatusError as error:
             raise NoAnswer(_problem(error)) from None
         except APIConnectionError as error:
-            raise _broken(error) from None
+            raise _broken(error, isinstance(error, APITimeoutError)) from None
         except Exception as error:  # a connection that breaks on the way is httpx's, or its successor's
             raise TransientError(f"the file broke off ({error or type(error).__name__})", "cut connection") from None
 
@@ -158,43 +158,47 @@ async def listing(clients: Clients) -> object:
     """The server's list of models. A connection that is cut is tried once more. Raises as `post` does."""
     with clients.borrowed() as client:
         try:
-            return await _read(client.get("/models", cast_to=object, options=LISTING))
+            return await read(client.get("/models", cast_to=object, options=LISTING))
         except TransientError as error:
             if error.kind != "cut connection":
                 raise
-        return await _read(client.get("/models", cast_to=object, options=LISTING))
+        return await read(client.get("/models", cast_to=object, options=LISTING))
 
 
-async def _read(call: Awaitable[Any]) -> object:
-    from openai import APIConnectionError, APIStatusError
-
+async def read(call: Awaitable[Any], sdk: str = "openai") -> object:
+    """The JSON of a raw response. Raises as `content_of` does."""
+    content = await content_of(call, sdk)
     try:
-        raw = await call
-    except APIStatusError as error:
-        raise NoAnswer(_problem(error)) from None
-    except APIConnectionError as error:
-        raise _broken(error) from None
-    except UnicodeEncodeError:
-        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
-    except Exception as error:  # a server can make the SDK raise almost anything
-        raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
-    try:
-        return json.loads(raw.content)
+        return json.loads(content)
     except (ValueError, RecursionError):
         raise TransientError("the reply is no JSON", "broken JSON", sent=True) from None
 
 
-def _problem(error: "APIStatusError") -> Problem:
+async def content_of(call: Awaitable[Any], sdk: str = "openai") -> bytes:
+    """The body of a raw response, by an SDK whose errors have the names of OpenAI's; raises these by what they mean."""
+    errors = import_module(sdk)
+    try:
+        content: bytes = (await call).content
+    except errors.APIStatusError as error:
+        raise NoAnswer(_problem(error)) from None
+    except errors.APIConnectionError as error:
+        raise _broken(error, isinstance(error, errors.APITimeoutError)) from None
+    except UnicodeEncodeError:
+        raise NoAnswer(Problem(400, "the prompt holds half of a surrogate pair, which JSON cannot")) from None
+    except Exception as error:  # a server can make the SDK raise almost anything
+        raise TransientError(f"unreadable reply: {error or type(error).__name__}", "broken reply", sent=True) from None
+    return content
+
+
+def _problem(error: Any) -> Problem:
     return Problem(error.status_code, error.body, {name.lower(): text for name, text in error.response.headers.items()})
 
 
-def _broken(error: "APIConnectionError") -> TransientError:
+def _broken(error: Exception, late: bool) -> TransientError:
     """What became of a connection. The SDK may stand on httpx or on its successor, whose names are the same."""
-    from openai import APITimeoutError
-
     cause = error.__cause__
     sent = type(cause).__name__ not in UNSENT
-    if isinstance(error, APITimeoutError):
+    if late:
         seconds = SECONDS if sent else CONNECT_SECONDS
         return TransientError(f"timed out after {seconds:g} s", "timeout", crowded=True, sent=sent)
     kind = "cut connection" if sent else "no connection"

@@ -20,6 +20,7 @@ from tabcontam.subjects.anthropic.errors import concern, wait
 from tabcontam.subjects.anthropic.provider import ANTHROPIC, AnthropicModel
 from tabcontam.subjects.anthropic.replies import read_answer
 from tabcontam.subjects.base import THINKING, FatalError, Form, Request, SpentError, TransientError
+from tabcontam.subjects.openai import connection as openai_connection
 from tabcontam.subjects.openai.errors import Problem
 from tabcontam.subjects.registry import Settings, resolve
 from tabcontam.subjects.served import PLACEHOLDER
@@ -448,7 +449,8 @@ class TestTransient:
         assert str(raised) == "the reply holds no content: Overloaded"
 
     def test_silence(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(connection, "SECONDS", 0.5)  # enough for the request to arrive on a busy machine
+        for module in (connection, openai_connection):  # the client's limit, and what is said of it
+            monkeypatch.setattr(module, "SECONDS", 0.5)  # enough for the request to arrive on a busy machine
         raised = trouble_with(Response(hang=True), TransientError)
         assert str(raised) == "timed out after 0.5 s"
         assert (raised.kind, raised.crowded, raised.sent) == ("timeout", True, True)
