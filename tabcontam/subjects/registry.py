@@ -108,13 +108,16 @@ def key_owners(asked: str = "") -> Mapping[str, tuple[Host, ...]]:
 
 def resolve(spec: str) -> Found:
     """Who is asked for what, among all providers. Raises as `find` does, and for a label that is another's name."""
-    known = dict(BUILT_IN)
+    known, typed = dict(BUILT_IN), spec
     label, spec = split_label(spec)
     provider, colon, _ = spec.partition(":")
     if label or (colon and provider not in known):
         known |= {name: Provider(name, {}, partial(_open_plugin, point)) for name, point in others().items()}
     if not label:
         return find(spec, known)
+    head = typed.partition(",")[0]  # of a label that has a comma in it there is no equals sign before that
+    if "=" in head and (error := several("llm", typed, lambda name: name != head and _is_llm(name, known))):
+        raise error
     found = find(spec, known)
     entry = find_entry(label)
     if found.provider.name == "control":
@@ -151,14 +154,17 @@ def _several(spec: str, providers: Mapping[str, Provider]) -> UsageError | None:
     """The error for LLMs with commas between. The name of a model, or of its folder, may have a comma in it."""
     head = spec.partition(",")[0]
     provider, _, model = spec.partition(":")
-
-    def stands_alone(name: str) -> bool:
-        first, colon, _ = name.partition(":")
-        return find_entry(name) is not None or (bool(colon) and first in providers)
-
     if provider not in providers:
-        return None if find_entry(spec) else several("llm", spec, stands_alone)
-    return None if os.path.exists(model) else several("llm", spec, lambda name: name != head and stands_alone(name))
+        return None if find_entry(spec) else several("llm", spec, lambda name: _is_llm(name, providers))
+    beside = several("llm", spec, lambda name: name != head and _is_llm(name, providers))
+    return None if os.path.exists(model) else beside
+
+
+def _is_llm(typed: str, providers: Mapping[str, Provider]) -> bool:
+    """Whether this means an LLM by itself, with a label or without."""
+    _, spec = split_label(typed)
+    provider, colon, _ = spec.partition(":")
+    return find_entry(spec) is not None or (bool(colon) and provider in providers)
 
 
 def _unknown_provider(name: str, providers: Mapping[str, Provider]) -> UsageError:

@@ -65,6 +65,10 @@ def test_a_near_miss_is_one_line_and_runs_nothing(tmp_path: Path, arguments: str
         ("--dataset adult,bank", "'adult,bank' is several names; write --dataset adult --dataset bank"),
         ("--dataset iris,here.csv", "'iris,here.csv' is several names; write --dataset iris --dataset here.csv"),
         ("--serializer csv,json", "'csv,json' is several names; write --serializer csv --serializer json"),
+        (
+            "--llm a=gpt-4o,b=openai:gpt-5",
+            "'a=gpt-4o,b=openai:gpt-5' is several names; write --llm a=gpt-4o --llm b=openai:gpt-5",
+        ),
         ("--llm a,b", "unknown LLM 'a,b'; if it is several names, write --llm a --llm b"),
         ("--dataset a,b", "unknown dataset 'a,b'; if it is several names, write --dataset a --dataset b"),
         (
