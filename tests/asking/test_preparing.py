@@ -192,6 +192,8 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
         made.clear()
         table = tables.ships.__wrapped__(200, seed=3)
         with prepared_meanwhile([table], IS, tests, Options()) as ready:
+            while workers > 1 and not list(Path(folder).rglob("*.json")):
+                time.sleep(0.02)  # until the process has found something
             sheets = [(ready(test, table), sheet_of(test, table, IS, Options()))[1] for test in tests]
         return [[(query.id, query.chance) for query in sheet.written] for sheet in sheets], len(made)
 
