@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 Clock = Callable[[], float]
 
 QUIET = 1.5  # seconds without a plain line after which another says what is being done
-SOON = 0.7  # seconds after which it is printed first: a bad input, which is found before, is one line of its own
+SOON = 0.5  # seconds after which it is printed first: a bad input, which is found before, is one line of its own
 TICK = 0.25  # seconds between two looks at whether a plain line is due
 BEATING = "tabcontam progress"  # the thread that looks
 EVERY = 10.0  # seconds between plain lines about each LLM that is asked
