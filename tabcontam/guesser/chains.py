@@ -1,7 +1,7 @@
 """A chain of asked features: each is guessed in turn, given the shown cells and the asked ones before it."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,7 +10,6 @@ from tabcontam.guesser.chance import Guess, marginal
 from tabcontam.guesser.columns import Bools, Column, Ints, as_column
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.guesser import guesses_of
-from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.laws import Follows, derived, follows, seen
 from tabcontam.guesser.sample import FOLDS, Everywhere, Sample, sample_of
 from tabcontam.guesser.twins import Counts, alike, apart, differing, twin
@@ -41,25 +40,15 @@ class Chain:
 
     def guesses(self, place: int) -> list[Guess]:
         """The guess of the asked feature at this place for each row, without what the silent predictor answers."""
-        name, sample = self.asked[place], self._sample
-        if sample is None:
-            cells = self._whole[name].cells
-            others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
-            return [marginal(of_others, self.missing) for of_others in others]
-        target = self._taken[name]
-        beside = [*self._visible, *self.asked[:place]]
-        laws = _laws(target, self._given(seen(name, beside, self.near)), sample)
-        if (differ := self._apart_at(place)) is not None:
-            pairs = zip(laws, sample.fits, strict=True)
-            laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
-        views = self._everywhere.views(name, [*self._close, *self.asked[:place]])
-        return guesses_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
+        if self._sampled is not None:
+            return self._sampled.guesses(place)
+        cells = self._whole[self.asked[place]].cells
+        others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
+        return [marginal(of_others, self.missing) for of_others in others]
 
     def silent(self) -> list[dict[int, str]]:
         """For each asked feature what the silent predictor answers in each row, by the row."""
-        if self._sample is None:
-            return [{} for _ in self.asked]
-        return self._everywhere.silent(self.asked, self._close)
+        return [{} for _ in self.asked] if self._sampled is None else self._sampled.silent()
 
     @cached_property
     def _whole(self) -> dict[str, Column]:
@@ -71,24 +60,52 @@ class Chain:
         return list(self.order) if self.order is not None else list(range(len(self._whole[self.asked[0]].keys)))
 
     @cached_property
-    def _sample(self) -> Sample | None:
-        return sample_of(self._drawn, self.rows, frozenset(self.known))
+    def _sampled(self) -> "_Sampled | None":
+        """The same for the rows that are learned from; None where they are too few."""
+        sample = sample_of(self._drawn, self.rows, frozenset(self.known))
+        return None if sample is None else _Sampled(self._whole, self.shown, self.asked, self.rows, self.near, sample)
+
+
+@dataclass(frozen=True, eq=False)
+class _Sampled:
+    """A chain whose columns are fitted in the rows of a sample."""
+
+    whole: Mapping[str, Column]
+    shown: Sequence[str]
+    asked: Sequence[str]
+    rows: Sequence[int]
+    near: Collection[str] | None
+    sample: Sample
+
+    def guesses(self, place: int) -> list[Guess]:
+        """The guess of the asked feature at this place for each row, without what the silent predictor answers."""
+        name, beside = self.asked[place], [*self._visible, *self.asked[:place]]
+        target, sample = self._taken[name], self.sample
+        laws = _laws(target, self._given(seen(name, beside, self.near)), sample)
+        if self._apart is not None:
+            differ = sum((differing(self._taken[other]) for other in self.asked[:place]), start=self._apart)
+            pairs = zip(laws, sample.fits, strict=True)
+            laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
+        views = self._everywhere.views(name, [*self._close, *self.asked[:place]])
+        return guesses_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
+
+    def silent(self) -> list[dict[int, str]]:
+        """For each asked feature what the silent predictor answers in each row, by the row."""
+        return self._everywhere.silent(self.asked, self._close)
 
     @cached_property
     def _taken(self) -> dict[str, Column]:
         """The columns in the rows of the sample."""
-        rows = self._sample.rows if self._sample else ()
-        return {name: one.sampled(rows) for name, one in self._whole.items()}
+        return {name: one.sampled(self.sample.rows) for name, one in self.whole.items()}
 
     @cached_property
     def _wanted(self) -> Ints:
-        places = {row: place for place, row in enumerate(self._sample.rows if self._sample else ())}
+        places = {row: place for place, row in enumerate(self.sample.rows)}
         return np.array([places[row] for row in self.rows], dtype=np.int64)
 
     @cached_property
     def _everywhere(self) -> Everywhere:
-        assert self._sample  # noqa: S101 - looked at by who asks
-        return Everywhere(self._whole, self._taken, self._sample)
+        return Everywhere(self.whole, self._taken, self.sample)
 
     @cached_property
     def _visible(self) -> list[str]:
@@ -101,15 +118,9 @@ class Chain:
     @cached_property
     def _apart(self) -> Counts | None:
         """In how many shown cells each two rows differ, where rows are compared."""
-        if self._sample is None or self.near is not None or self._everywhere.large:
+        if self.near is not None or self._everywhere.large:
             return None
-        return apart([self._taken[name] for name in self._close], len(self._sample.rows))
-
-    def _apart_at(self, place: int) -> Counts | None:
-        """The same with the cells that are asked before this place."""
-        if self._apart is None:
-            return None
-        return sum((differing(self._taken[name]) for name in self.asked[:place]), start=self._apart)
+        return apart([self._taken[name] for name in self._close], len(self.sample.rows))
 
     @cached_property
     def _like(self) -> Bools:
@@ -119,26 +130,6 @@ class Chain:
     def _given(self, names: Sequence[str]) -> list[Column]:
         """What predictors see of these features."""
         return sorted((one for name in names for one in derived(self._taken[name])), key=lambda one: one.name)
-
-
-def guess_chain(
-    columns: Mapping[str, Sequence[Cell] | Column],
-    shown: Sequence[str],
-    asked: Sequence[str],
-    rows: Sequence[int],
-    missing: Collection[str] = (),
-    order: Sequence[int] | None = None,
-) -> list[list[Guess]]:
-    """For each of `rows`, a guess for each asked feature of a `Chain` in turn."""
-    chain = Chain(columns, shown, asked, rows, missing, order)
-    with one_thread():
-        found = [chain.guesses(place) for place in range(len(asked))]
-        silent = chain.silent()
-    of_rows = zip(rows, zip(*found, strict=True), strict=True)
-    return [
-        [replace(guess, silent=answers.get(row)) for guess, answers in zip(guesses, silent, strict=True)]
-        for row, guesses in of_rows
-    ]
 
 
 def _laws(target: Column, given: Sequence[Column], sample: Sample) -> list[dict[str, Follows]]:

@@ -26,7 +26,7 @@ def least_sure_of(
     Hard to guess is a column whose cells have many bits on average under simple frequencies, in at most 2,000 rows, and
     under the laws that hold in some of these, without a fitted predictor; missing cells have none. Of many candidates
     only those that vary most are looked at; where all are chosen, no laws are looked for. With `apart` each is asked by
-    itself, and the choice of one tells nothing about another. `near` is as in `guess_chain`.
+    itself, and the choice of one tells nothing about another. `near` is as in `Chain`.
     """
     whole = {name: as_column(name, columns[name], missing) for name in sorted({*shown, *candidates})}
     rows = tuple(order if order is not None else range(len(whole[candidates[0]].keys)))[:MOST_ROWS]

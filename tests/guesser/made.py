@@ -1,11 +1,15 @@
 """Columns made for tests of the guesser, and who predicts which rows of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from tabcontam.guesser.chains import Chain
+from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import Column, column
 from tabcontam.guesser.fit import Fit
+from tabcontam.guesser.kept import one_thread
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.view import View
 from tabcontam.tables.table import Cell
@@ -37,3 +41,23 @@ def chances(follows: Sequence[Follows], target: Column, rows: Sequence[int]) -> 
     """The most that any of the predictors gives to the real value of each of these rows, which it predicts in turn."""
     keys = [target.keys[row] for row in rows]
     return [max((one.values[place].get(key, 0.0) for one in follows), default=0.0) for place, key in enumerate(keys)]
+
+
+def guess_chain(
+    columns: Mapping[str, Sequence[Cell] | Column],
+    shown: Sequence[str],
+    asked: Sequence[str],
+    rows: Sequence[int],
+    missing: Collection[str] = (),
+    order: Sequence[int] | None = None,
+) -> list[list[Guess]]:
+    """For each of `rows`, a guess for each asked feature of a `Chain` in turn."""
+    chain = Chain(columns, shown, asked, rows, missing, order)
+    with one_thread():
+        found = [chain.guesses(place) for place in range(len(asked))]
+        silent = chain.silent()
+    of_rows = zip(rows, zip(*found, strict=True), strict=True)
+    return [
+        [replace(guess, silent=answers.get(row)) for guess, answers in zip(guesses, silent, strict=True)]
+        for row, guesses in of_rows
+    ]

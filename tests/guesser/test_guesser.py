@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from tabcontam.guesser import laws
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.fit import Fit
@@ -15,6 +14,7 @@ from tabcontam.guesser.laws import Follows
 from tabcontam.guesser.laws.one_column import surprise
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 Columns = Mapping[str, Sequence[Cell]]
 

@@ -2,10 +2,9 @@
 
 from random import Random
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.kin import kin
 from tabcontam.tables.table import Cell
-from tests.guesser.made import chances, view
+from tests.guesser.made import chances, guess_chain, view
 
 
 def groups(rows: int, seed: int = 0) -> dict[str, list[Cell]]:

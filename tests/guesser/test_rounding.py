@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import WEIGHTS, Rounded, chain, coarser_places, worths
 from tabcontam.reading.reading import value_key
+from tests.guesser.made import guess_chain
 
 NUMBERS = st.decimals(-10_000, 10_000, places=3).map(str)
 PRICE = Guess({"12.34": 0.01}, 0.001, coarser=(Rounded(1, {value_key("12.3"): 0.05}, 0.01), Rounded(0, {}, 0.1)))

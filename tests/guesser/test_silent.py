@@ -4,10 +4,9 @@ from random import Random
 
 import numpy as np
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.silent import silent_answers
 from tabcontam.tables.table import Cell
-from tests.guesser.made import columns
+from tests.guesser.made import columns, guess_chain
 from tests.guesser.test_guesser import goods
 
 

@@ -5,11 +5,11 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.texts import by_characters
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 STEMS = ("Marg", "Hel", "Car", "Ant", "Vict", "Luc", "Jul", "Am", "Ros", "Fel", "Val", "Gis", "Aur", "Cam", "Dan")
 PRODUCTS = {

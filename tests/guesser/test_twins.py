@@ -4,10 +4,10 @@ from random import Random
 
 import numpy as np
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.twins import OWN, alike, apart, differing, twin
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 
 def copied(pairs: int, seed: int = 0) -> dict[str, list[Cell]]:

@@ -7,12 +7,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.columns import column
 from tabcontam.guesser.laws.calendar import dates_of
 from tabcontam.guesser.laws.dates import with_dates
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 Row = dict[str, str]
 FORMS = ("%Y-%m-%d", "%m/%d/%Y", "%d/%m/%Y", "%d.%m.%Y", "%Y%m%d", "%b %d, %Y", "%d %B %Y", "%d-%b-%y", "%m/%d/%y")

@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 CODES = [f"NR-{Random(7).randrange(10**6) + 7919 * number:08d}" for number in range(160)]
 

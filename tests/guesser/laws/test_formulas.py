@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.chance import Guess
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 Row = dict[str, object]
 COUNTRIES = {"DE": 1.19, "FR": 1.2, "US": 1.0725, "CH": 1.081}

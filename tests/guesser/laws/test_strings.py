@@ -6,12 +6,12 @@ from random import Random
 import numpy as np
 import pytest
 
-from tabcontam.guesser.chains import guess_chain
 from tabcontam.guesser.columns import column, with_words
 from tabcontam.guesser.fit import Fit
 from tabcontam.guesser.laws.base import Follows
 from tabcontam.guesser.laws.strings import strings
 from tabcontam.tables.table import Cell
+from tests.guesser.made import guess_chain
 
 FIRST = (
     "Anna",
