@@ -1,4 +1,4 @@
-"""Where the shipped TOML files are, and how a file is replaced in one step."""
+"""Where the shipped TOML files are, how a file is replaced in one step, and whether its last line is whole."""
 
 import os
 import tempfile
@@ -11,6 +11,17 @@ def shipped(folder: str) -> Path:
     """The folder of shipped TOML files named `folder`: inside the package in a wheel, beside it in a checkout."""
     inside = PACKAGE / "_shipped" / folder
     return inside if inside.is_dir() else PACKAGE.parent / folder
+
+
+def cut_off(path: Path) -> bool:
+    """Whether the last line of a file has no end: a crash, or a full disk, cut it off."""
+    if not path.exists():
+        return False
+    with path.open("rb") as file:
+        if not file.seek(0, os.SEEK_END):
+            return False
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) != b"\n"
 
 
 def replace_file(path: Path, content: str | bytes) -> None:

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from tabcontam.paths import cut_off
 from tabcontam.subjects.batches import NAME, Sent
 from tabcontam.subjects.form import Form
 
@@ -81,10 +82,9 @@ class BatchNotes:
                         yield line
 
     def _add(self, line: Mapping[str, Any]) -> None:
-        new = not self.path.exists()
-        with self.path.open("ab+") as file:
-            cut_off = bool(file.tell()) and file.seek(-1, os.SEEK_END) >= 0 and file.read(1) != b"\n"
-            file.write(b"\n" * cut_off + json.dumps(line).encode() + b"\n")
+        new, end = not self.path.exists(), b"\n" * cut_off(self.path)
+        with self.path.open("ab") as file:
+            file.write(end + json.dumps(line).encode() + b"\n")
             file.flush()
             os.fsync(file.fileno())
         if new:

@@ -29,6 +29,7 @@ from tabcontam.evidence.questions import (
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import Rounded
+from tabcontam.paths import cut_off
 from tabcontam.subjects.base import Form
 from tabcontam.verdicts.cells import PROMPTS, CellName
 
@@ -123,23 +124,13 @@ class Journal:
     def _write(self, line: Mapping[str, Any]) -> None:
         """Add a line in one call of the system where it can be: an answer waits for no more than that."""
         text = as_lines([line]).encode("utf-8", "backslashreplace")
-        if not self._whole and self._cut_off():
+        if not self._whole and cut_off(self.path):
             text = b"\n" + text
         self._whole = False
         with self.path.open("ab", buffering=0) as file:
             while text:
                 text = text[file.write(text) :]
         self._whole = True
-
-    def _cut_off(self) -> bool:
-        """Whether the last line of the file has no end."""
-        if not self.path.exists():
-            return False
-        with self.path.open("rb") as file:
-            if not file.seek(0, os.SEEK_END):
-                return False
-            file.seek(-1, os.SEEK_END)
-            return file.read(1) != b"\n"
 
 
 FIELDS: dict[str, tuple[type, ...]] = {
