@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
-from contextvars import copy_context
 
 from tabcontam.asking.plan import Subject, check_reachable
 from tabcontam.errors import UsageError
+from tabcontam.runs.beside import begun
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.served import ServedModel
 
@@ -22,7 +21,6 @@ def reached_meanwhile(
     `UsageError` where it is known by now that no LLM under test can be reached, or not the reference.
     """
     specs = [subject.model.spec for subject in subjects if isinstance(subject.model, ServedModel)]
-    begun: Future[tuple[asyncio.AbstractEventLoop, asyncio.Task[None] | None]] = Future()
     lines = dict(lacking)
 
     async def reach(spec: str) -> None:
@@ -35,15 +33,13 @@ def reached_meanwhile(
             await model.close()
 
     async def reach_all() -> None:
-        begun.set_result((asyncio.get_running_loop(), asyncio.current_task()))
         with suppress(asyncio.CancelledError):
             await asyncio.gather(*map(reach, specs), return_exceptions=True)  # of other errors the run itself tells
 
     if not specs:
         yield lambda: None
         return
-    with ThreadPoolExecutor(1) as thread:
-        reaching = thread.submit(copy_context().run, lambda: asyncio.run(reach_all()))
+    with begun(reach_all()) as (reaching, task):
 
         def check() -> None:
             if reaching.done():
@@ -52,7 +48,5 @@ def reached_meanwhile(
         try:
             yield check
         finally:  # who does not answer by now is reached when the run begins to ask
-            loop, task = begun.result()
             with suppress(RuntimeError):  # the loop has ended
-                if task is not None:
-                    loop.call_soon_threadsafe(task.cancel)
+                task.get_loop().call_soon_threadsafe(task.cancel)

@@ -6,8 +6,6 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -32,6 +30,7 @@ from tabcontam.evidence.selection import asked_by, selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
+from tabcontam.runs.beside import begun
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import check_batches, check_options, check_prices
 from tabcontam.runs.folder import new_folder, record
@@ -340,16 +339,7 @@ def _completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> Non
 
 def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
     """As elsewhere, the first Ctrl-C finishes what is in flight, and the second ends at once."""
-    under_way: Future[asyncio.Task[None]] = Future()
-
-    async def begin() -> None:
-        task = asyncio.ensure_future(work)
-        under_way.set_result(task)
-        await task
-
-    with ThreadPoolExecutor(1) as thread:
-        done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors speak as those of this thread
-        task = under_way.result()
+    with begun(work) as (done, task):
         try:
             done.result()
         except KeyboardInterrupt:

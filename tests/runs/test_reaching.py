@@ -71,7 +71,7 @@ def test_one_that_does_not_answer_holds_nothing_up() -> None:
 
 
 def test_controls_are_reached_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tabcontam.runs.reaching.ThreadPoolExecutor", None)
+    monkeypatch.setattr("tabcontam.runs.reaching.begun", None)
     with reached_meanwhile([Subject(opened("control:exposed"))], opened, {}) as check:
         check()
 
