@@ -11,7 +11,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 from tabcontam.asking.plan import Options, sheet_of
-from tabcontam.evidence.base import Family
+from tabcontam.asking.preparing import fitted
 from tabcontam.evidence.registry import all_tests
 from tabcontam.guesser import kept
 from tabcontam.runs.run import DATASETS
@@ -25,9 +25,8 @@ STAMP = (1980, 1, 1, 0, 0, 0)  # of every file of an archive: the same content m
 def plan(table: Table) -> None:
     """Write the queries of every test that needs what is found out about a table."""
     serializer = next(iter(load_serializers().values()))
-    for test in all_tests():
-        if test.row_test or test.family is Family.SCORE:
-            sheet_of(test, table, serializer, Options())
+    for test in fitted(all_tests()):
+        sheet_of(test, table, serializer, Options())
 
 
 def found(table: Table, folder: Path) -> dict[str, bytes]:

@@ -47,10 +47,9 @@ def prepared_meanwhile(
     Yields a function to call before the queries of a test about a table are written: with those that were written
     before it no process begins any more. `check` is called before each finding of the run, and may end the plan.
     """
-    new, fitted = _new(tables, tests), _fitted(tests)
-    left = {(id(table), test.id): (table, test) for table in new for test in fitted}
-    pays = takes_long(tables, tests) and sys.executable
-    workers = min(-(-len(left) // 3), _processors() - 1) if pays else 0
+    new = _new(tables, tests)
+    left = {(id(table), test.id): (table, test) for table in new for test in fitted(tests)}
+    workers = min(-(-len(left) // 3), _processors() - 1) if _long(new) and sys.executable else 0
     processes: list[subprocess.Popen[bytes]] = []
     found = _Found(check)
 
@@ -65,12 +64,14 @@ def prepared_meanwhile(
                     return  # it died: what it did not find the run finds by itself
                 known = table
 
-    def ready(test: Test, table: Table) -> None:
-        written.append((id(table), test.id))
-        for place in written[:-1]:
-            left.pop(place, None)
+    writing: tuple[int, str] | None = None
 
-    written: list[tuple[int, str]] = []
+    def ready(test: Test, table: Table) -> None:
+        nonlocal writing
+        if writing is not None:
+            left.pop(writing, None)
+        writing = id(table), test.id
+
     pool = ThreadPoolExecutor(max(1, workers))
     working: list[Future[None]] = []
     try:
@@ -178,18 +179,21 @@ def _send(process: "subprocess.Popen[bytes]", job: bytes) -> None:
 
 def takes_long(tables: Sequence[Table], tests: Sequence[Test]) -> bool:
     """Whether it takes seconds to find out about these tables what the queries of these tests need."""
-    new = _new(tables, tests)
-    return len(new) > 1 or any(len(table.rows) > SMALL for table in new)
+    return _long(_new(tables, tests))
 
 
-def _fitted(tests: Sequence[Test]) -> list[Test]:
+def fitted(tests: Sequence[Test]) -> list[Test]:
     """The tests that need something found out about a table."""
     return [test for test in tests if test.row_test or test.family is Family.SCORE]
 
 
+def _long(new: Sequence[Table]) -> bool:
+    return len(new) > 1 or any(len(table.rows) > SMALL for table in new)
+
+
 def _new(tables: Sequence[Table], tests: Sequence[Test]) -> list[Table]:
     """The tables about which something is to be found out."""
-    return [table for table in tables if _fitted(tests) and _nothing_kept(table)]
+    return [table for table in tables if _nothing_kept(table)] if fitted(tests) else []
 
 
 def _nothing_kept(table: Table) -> bool:
