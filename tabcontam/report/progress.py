@@ -40,6 +40,7 @@ Clock = Callable[[], float]
 QUIET = 1.5  # seconds without a plain line after which another says what is being done
 SOON = 0.5  # seconds after which it is printed first: a bad input, which is found before, is one line of its own
 TICK = 0.25  # seconds between two looks at whether a plain line is due
+SOONEST = 0.05  # seconds between them at least
 BEATING = "tabcontam progress"  # the thread that looks
 EVERY = 10.0  # seconds between plain lines about each LLM that is asked
 FIRST = 300.0  # seconds for which lines of all answers stand between them: the log of a run of hours stays readable
@@ -248,8 +249,14 @@ class Lines(_Counting):
         self._ended.set()
 
     def _beat_until(self, ended: Event) -> None:
-        while not ended.wait(TICK):
+        while not ended.wait(self._until_due()):
             self.beat()
+
+    def _until_due(self) -> float:
+        """Seconds until it is to be looked again: fewer about the time that a line is due, as each step waits anew."""
+        with self._lock:
+            left = TICK if self._line_printed is None else self._line_printed + QUIET - self.clock()
+        return max(SOONEST, left) if -TICK < left < TICK else TICK
 
     def beat(self) -> None:
         """Print what is due now."""
