@@ -6,6 +6,7 @@ the first table and a process with the last of the last; each finding is made by
 Where a process fails, less is kept, and the run finds it out by itself.
 """
 
+import gc
 import json
 import os
 import signal
@@ -237,6 +238,7 @@ def _table(facts: Mapping[str, Any]) -> Table:
 def main() -> None:
     """For each test that a line of standard input tells about, write its queries for the sake of what is kept."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the business of the run, which ends this process
+    gc.disable()  # as the run itself does while it prepares
     table: Table | None = None
     with shared(_Asking()):
         while line := sys.stdin.buffer.readline():

@@ -4,7 +4,6 @@ Both have read the pages of other datasets, as the cards describe these. `contro
 page; `control:unexposed` has read a twin with the same schema and none of its rows, and no page of it.
 """
 
-import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 
@@ -83,12 +82,11 @@ class ControlModel(Model):
         return len(self._forms) if self.exposed else 0
 
     async def generate(self, request: Request) -> Reply:
-        """The greedy continuation of the completion rendering; on a thread of its own, so that others are asked on."""
+        """The greedy continuation of the completion rendering. It takes a millisecond, which no thread is worth."""
         if self._language_model is None:
             return Reply("", State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         prompt = request.prompt
-        generate = self._language_model.generate
-        generated = await asyncio.to_thread(generate, prompt.completion, request.max_tokens, prompt.stop)
+        generated = self._language_model.generate(prompt.completion, request.max_tokens, prompt.stop)
         ended = State.TRUNCATED if generated.finish == "length" else State.OK
         state = ended if generated.text.strip() else State.EMPTY
         return Reply(generated.text, state, tokens=generated.tokens)
@@ -97,8 +95,7 @@ class ControlModel(Model):
         """The tokens of a passage with their log-probabilities; what else could stand there is not told."""
         if self._language_model is None:
             return Scores((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
-        scored = await asyncio.to_thread(self._language_model.score, request.passage.text)
-        return Scores(tuple(scored), State.OK)
+        return Scores(tuple(self._language_model.score(request.passage.text)), State.OK)
 
     async def close(self) -> None:
         """Give back the memory."""
