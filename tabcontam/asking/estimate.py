@@ -6,7 +6,7 @@ from decimal import Decimal
 
 from tabcontam.asking.trials import sent
 from tabcontam.evidence.base import Query
-from tabcontam.evidence.questions import Lookup, Prompt, Question
+from tabcontam.evidence.questions import Endings, Lookup, Prompt, Question
 from tabcontam.subjects.base import THINKING, Model
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.subjects.prices import Price, prompt_bound
@@ -39,6 +39,8 @@ def tokens_read(model: Model, question: Question) -> int:
         return 0
     written = sent(question, model.form)
     texts = [written] if isinstance(written, str) else [message["content"] for message in written]
+    if isinstance(question, Endings):  # each may be sent as a text of its own
+        texts = [question.beginning + ending for ending in question.endings]
     return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
 
 
@@ -71,7 +73,7 @@ def estimate(
         question = query.question
         times, allowance = (2, THINKING) if thinks and isinstance(question, Prompt) else (1, 0)
         read, written = times * tokens_read(model, question), times * query.max_tokens
-        requests += 1
+        requests += len(set(question.endings)) if isinstance(question, Endings) and not model.local else 1
         prompts += read
         answers += written
         thinking += allowance

@@ -31,6 +31,8 @@ from tabcontam.asking.trials import answer_held, brought, sent
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
     Answer,
+    Endings,
+    Likelihoods,
     Lookup,
     Matches,
     Passage,
@@ -78,6 +80,8 @@ def key(
     match question:
         case Passage():
             request = {"question": "passage", "text": question.text}
+        case Endings():
+            request = {"question": "endings", "beginning": question.beginning, "endings": question.endings}
         case Lookup():
             request = {"question": "lookup", "texts": question.texts, "most": question.most}
         case Prompt():
@@ -311,7 +315,8 @@ def _read(digest: bytes, text: bytes, checksum: int) -> Answer | None:
             return None
         fields = json.loads(text.decode())
         usage = None if fields["usage"] is None else Usage(*fields["usage"])
-        kind = Scores if "scores" in fields else Matches if "found" in fields else Reply
+        kinds: dict[str, type[Answer]] = {"scores": Scores, "log_probabilities": Likelihoods, "found": Matches}
+        kind = next((kinds[name] for name in kinds if name in fields), Reply)
         return answer_held(kind, fields, usage)
     except _UNREADABLE:
         return None

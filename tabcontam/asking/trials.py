@@ -13,6 +13,8 @@ from tabcontam.errors import UsageError, option
 from tabcontam.evidence.base import Query, Trial
 from tabcontam.evidence.questions import (
     Answer,
+    Endings,
+    Likelihoods,
     Lookup,
     Match,
     Matches,
@@ -38,7 +40,7 @@ RESULTS = "results.json"
 JUNIT = "junit.xml"
 RECALLED = "recalled.csv"
 NUMBER = "line"  # of a line that was read: where it stands in its file, from 1; never written
-PASSAGE, LOOKUP = "passage", "lookup"  # how a line names what is no prompt
+PASSAGE, ENDINGS, LOOKUP = "passage", "endings", "lookup"  # how a line names what is no prompt
 Line = dict[str, Any]
 Key = tuple[str, ...]
 
@@ -179,10 +181,14 @@ def line_key(line: Mapping[str, Any]) -> Key:
 
 
 def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
-    """What was sent, as trials.jsonl holds it: of a prompt the rendering, of a lookup its texts, a line each."""
+    """What was sent, as trials.jsonl holds it: of a prompt the rendering, of endings what they go on from, of a lookup
+    its texts, a line each.
+    """
     match question:
         case Passage():
             return question.text
+        case Endings():
+            return question.beginning
         case Lookup():
             return "\n".join(question.texts)
     if form is Form.CHAT:
@@ -222,6 +228,8 @@ def asked_in(question: Question, form: Form) -> Line:
     match question:
         case Passage():
             return {"question": PASSAGE, **written}
+        case Endings():
+            return {"question": ENDINGS, **written, "endings": list(question.endings)}
         case Lookup():
             return {"question": LOOKUP, **written, "texts": list(question.texts), "most": question.most}
     return written
@@ -234,6 +242,8 @@ def brought(answer: Answer) -> Line:
             return {"tokens": answer.tokens}
         case Scores():
             return {"scores": [list(token) for token in answer.tokens]}
+        case Likelihoods():
+            return {"log_probabilities": list(answer.values)}
         case Matches():
             return {"documents": answer.documents, "found": [list(match) for match in answer.found]}
 
@@ -296,6 +306,8 @@ def question_of(line: Mapping[str, Any]) -> Question:
     prompt, kind = line["prompt"], line.get("question")
     if kind == PASSAGE:
         return Passage(prompt)
+    if kind == ENDINGS:
+        return Endings(prompt, tuple(line["endings"]))
     if kind == LOOKUP:
         return Lookup(tuple(line["texts"]), line["most"])
     if isinstance(prompt, str):
@@ -314,7 +326,7 @@ def token_of(held: Sequence[Any]) -> Token:
 
 def answer_of(line: Mapping[str, Any]) -> Answer:
     """The answer that a line holds. Raises KeyError, TypeError or ValueError for a line that is none."""
-    kind = {PASSAGE: Scores, LOOKUP: Matches}.get(line.get("question", ""), Reply)
+    kind = {PASSAGE: Scores, ENDINGS: Likelihoods, LOOKUP: Matches}.get(line.get("question", ""), Reply)
     held = {"tokens": None, **line, "text": line["reply"], "detail": line.get("detail") or ""}
     return answer_held(kind, held)
 
@@ -324,6 +336,8 @@ def answer_held(kind: type[Answer], held: Mapping[str, Any], usage: Usage | None
     state, detail = State(held["state"]), held["detail"]
     if kind is Scores:
         return Scores(tuple(map(token_of, held["scores"])), state, detail, usage)
+    if kind is Likelihoods:
+        return Likelihoods(tuple(map(float, held["log_probabilities"])), state, detail, usage)
     if kind is Matches:
         return Matches(tuple(Match(*match) for match in held["found"]), held["documents"], state, detail, usage)
     return Reply(held["text"], state, detail, held["tokens"], usage)

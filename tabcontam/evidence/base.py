@@ -17,6 +17,8 @@ from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
 from tabcontam.evidence.questions import Capability as Capability
+from tabcontam.evidence.questions import Endings as Endings
+from tabcontam.evidence.questions import Likelihoods as Likelihoods
 from tabcontam.evidence.questions import Lookup as Lookup
 from tabcontam.evidence.questions import Match as Match
 from tabcontam.evidence.questions import Matches as Matches
@@ -305,7 +307,7 @@ class Test(ABC):
 
     @abstractmethod
     def read(self, query: Query, reply: Any, serializer: "Serializer", dictionary: "Dictionary") -> Reading:
-        """One answer, read and decided: a `Reply`, `Scores` or `Matches`, by the kind of question that it answers."""
+        """One answer, read and decided: of the kind that belongs to the question, as `questions` has them."""
 
     @abstractmethod
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:

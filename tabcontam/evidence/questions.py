@@ -1,10 +1,11 @@
-"""What a subject can be asked, and what comes back: the three kinds of question, each with its kind of answer.
+"""What a subject can be asked, and what comes back: the four kinds of question, each with its kind of answer.
 
-| question  | is                                        | answer    |
-|-----------|-------------------------------------------|-----------|
-| `Prompt`  | to be answered in words                   | `Reply`   |
-| `Passage` | a text to be scored as it stands          | `Scores`  |
-| `Lookup`  | texts to be found in a body of documents  | `Matches` |
+| question  | is                                        | answer         |
+|-----------|-------------------------------------------|----------------|
+| `Prompt`  | to be answered in words                   | `Reply`        |
+| `Passage` | a text to be scored as it stands          | `Scores`       |
+| `Endings` | endings of a text that are to be compared | `Likelihoods`  |
+| `Lookup`  | texts to be found in a body of documents  | `Matches`      |
 
 Every answer says what became of the request, whatever was asked: its `state`, a `detail` where that is not `ok`, what
 the server charged and how long it took.
@@ -38,7 +39,7 @@ class Capability(StrEnum):
     GENERATE = "generate"  # answers a `Prompt`
     CHAT = "chat"  # takes messages with roles
     COMPLETION = "completion"  # goes on with a text
-    SCORE = "score"  # answers a `Passage`
+    SCORE = "score"  # answers a `Passage` and `Endings`
     SEARCH = "search"  # answers a `Lookup`
     SEED = "seed"  # is told a seed for its sampling
     INSTRUCTIONS = "instructions"  # understands a question; a control does not
@@ -70,6 +71,14 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Endings:
+    """Endings of one text, one of which is compared with the others: how likely is each after the same beginning?"""
+
+    beginning: str
+    endings: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Lookup:
     """Texts that are to be found in a body of documents, letter by letter: any one of them is a find.
 
@@ -80,7 +89,7 @@ class Lookup:
     most: int = 10
 
 
-Question = Prompt | Passage | Lookup
+Question = Prompt | Passage | Endings | Lookup
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +143,26 @@ class Scores:
         return "".join(token.text for token in self.tokens)
 
 
+@dataclass(frozen=True, slots=True)
+class Likelihoods:
+    """How likely each of the `Endings` is, and what became of the request.
+
+    `values` has a natural-log probability for each ending, in their order: that of the whole text, less one number that
+    is the same for all of them. So the values of one answer can be compared with each other, and with nothing else.
+    """
+
+    values: tuple[float, ...]
+    state: State
+    detail: str = ""  # why it is not ok
+    usage: Usage | None = None  # what the server says it charged; None where it says nothing
+    seconds: float | None = field(default=None, compare=False)  # without the wait for its turn; None if not asked now
+
+    @property
+    def text(self) -> str:
+        """The values, a line each."""
+        return "\n".join(f"{value:.6f}" for value in self.values)
+
+
 class Match(NamedTuple):
     """A place where a text of a `Lookup` was found.
 
@@ -166,7 +195,7 @@ class Matches:
         return "\n".join(match.quote for match in self.found)
 
 
-Answer = Reply | Scores | Matches
+Answer = Reply | Scores | Likelihoods | Matches
 
 
 Said = TypeVar("Said", bound=Answer)
@@ -186,5 +215,7 @@ def without_answer(question: Question, state: State, detail: str) -> Answer:
             return Reply("", state, detail)
         case Passage():
             return Scores((), state, detail)
+        case Endings():
+            return Likelihoods((), state, detail)
         case Lookup():
             return Matches((), 0, state, detail)

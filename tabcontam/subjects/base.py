@@ -2,8 +2,8 @@
 
 A subject gets the question, and nothing about the test behind it; of a prompt an LLM takes the rendering that fits its
 form. Each kind of question has a method of its own: `generate` answers a `Prompt` with a `Reply`, `score` a `Passage`
-with `Scores`, `search` a `Lookup` with `Matches`. What its server does wrong is raised by kind, so that one place
-decides what to do about it:
+with `Scores`, `compare` `Endings` with `Likelihoods`, `search` a `Lookup` with `Matches`. What its server does wrong is
+raised by kind, so that one place decides what to do about it:
 
 TransientError      may pass: the request is sent again
 FatalError          nothing more will come of this LLM
@@ -12,14 +12,16 @@ LackError           this subject answers no question of this kind, as it turns o
 an answer of state `failed`     this request alone gets no answer
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import (
     Answer,
     Capability,
+    Endings,
+    Likelihoods,
     Lookup,
     Matches,
     Message,
@@ -29,6 +31,7 @@ from tabcontam.evidence.questions import (
     Reply,
     Scores,
     State,
+    Usage,
 )
 from tabcontam.subjects.form import Form as Form
 from tabcontam.tables.table import Table
@@ -36,7 +39,7 @@ from tabcontam.tables.table import Table
 if TYPE_CHECKING:
     from tabcontam.subjects.batches import Batches
 
-Kind = TypeVar("Kind", Prompt, Passage, Lookup)
+Kind = TypeVar("Kind", Prompt, Passage, Endings, Lookup)
 THINKING = 4096  # tokens that a model may think; the limit on an answer does not count them
 
 
@@ -129,9 +132,29 @@ class Request:
         return _of_kind(self.question, Passage)
 
     @property
+    def endings(self) -> Endings:
+        """The question where it is one to compare endings of a text. Raises TypeError for any other."""
+        return _of_kind(self.question, Endings)
+
+    @property
     def lookup(self) -> Lookup:
         """The question where it is one to documents. Raises TypeError for any other."""
         return _of_kind(self.question, Lookup)
+
+
+def together(charged: Sequence[Usage | None]) -> Usage | None:
+    """What several requests were charged together; None where of one of them nothing is said."""
+    known = [usage for usage in charged if usage is not None]
+    if len(known) < len(charged):
+        return None
+    return Usage(sum(usage.prompt for usage in known), sum(usage.written for usage in known))
+
+
+def begun_alike(texts: Collection[tuple[int, ...]]) -> int:
+    """How many tokens all of these texts begin with."""
+    first, last = min(texts), max(texts)  # all others lie between them
+    shortest = min(len(first), len(last))
+    return next((place for place in range(shortest) if first[place] != last[place]), shortest)
 
 
 def _of_kind(question: Question, kind: type[Kind]) -> Kind:
@@ -209,19 +232,35 @@ class Model(Protocol):
                 return await self.generate(request)
             case Passage():
                 return await self.score(request)
+            case Endings():
+                return await self.compare(request)
             case Lookup():
                 return await self.search(request)
 
     async def generate(self, request: Request) -> Reply:
         """Answer a prompt. Raises the four errors above; all else becomes the answer's state.
 
-        So do `score` and `search`. What a model has no method for, it fails to answer.
+        So do `score`, `compare` and `search`. What a model has no method for, it fails to answer.
         """
         return Reply("", State.FAILED, f"{self.spec} answers no prompts")
 
     async def score(self, request: Request) -> Scores:
         """The natural-log probability of every token of a passage."""
         return Scores((), State.FAILED, f"{self.spec} gives no log-probabilities")
+
+    async def compare(self, request: Request) -> Likelihoods:
+        """How likely each ending of a text is. Here each text is scored whole; a model that can does better."""
+        question, found = request.endings, dict[str, float]()
+        charged: list[Usage | None] = []
+        for ending in dict.fromkeys(question.endings):
+            if found:
+                request.again()
+            scores = await self.score(replace(request, question=Passage(question.beginning + ending)))
+            charged.append(scores.usage)
+            if scores.state is not State.OK:
+                return Likelihoods((), scores.state, scores.detail, together(charged))
+            found[ending] = sum(token.log_probability for token in scores.tokens)
+        return Likelihoods(tuple(found[ending] for ending in question.endings), State.OK, usage=together(charged))
 
     async def search(self, request: Request) -> Matches:
         """The places where one of the texts of a lookup stands."""

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from tabcontam.asking.estimate import estimate, may_think, tokens_read
-from tabcontam.evidence.base import Capability, Message, Prompt, Query, Reply
+from tabcontam.evidence.base import Capability, Endings, Message, Prompt, Query, Reply
 from tabcontam.subjects.base import THINKING, Form, Model, Request
 from tabcontam.subjects.prices import Price
 
@@ -103,3 +103,11 @@ def test_nothing_left_is_nothing_to_pay() -> None:
 
 def test_why_an_llm_is_missing_is_kept() -> None:
     assert estimate(Named(), PRICE, 3, 0, queries(3), "no key").missing == "no key"
+
+
+def test_a_server_that_compares_endings_is_sent_each_of_them() -> None:
+    asked = Endings("The age is ", ("39", "40", "39"))
+    query = Query("q", lambda: asked, ("a",), ("b",), 0)
+    found = estimate(Named(), PRICE, 1, 0, [query], None)
+    assert (found.requests, found.answer_tokens) == (2, 0)
+    assert found.prompt_tokens >= 3 * len("The age is 39")

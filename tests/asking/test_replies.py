@@ -23,7 +23,7 @@ import pytest
 from tabcontam.asking import replies, reply_file
 from tabcontam.asking.replies import Store, key
 from tabcontam.asking.reply_file import SIDE_FILES
-from tabcontam.evidence.base import Message, Prompt, Reply, State, Usage
+from tabcontam.evidence.base import Endings, Likelihoods, Message, Passage, Prompt, Reply, State, Usage
 from tabcontam.subjects.base import Form
 
 IDENTITY = {"provider": "openai", "address": "http://127.0.0.1:8000/v1", "model": "tiny"}
@@ -573,3 +573,13 @@ def test_a_user_without_a_home_is_one_line(capsys: pytest.CaptureFixture[str], m
 
     monkeypatch.setattr(replies, "cache_folder", nowhere)
     check_off(Store.open(), capsys, "home directory")
+
+
+def test_how_likely_endings_are_is_kept_under_all_of_them(tmp_path: Path) -> None:
+    asked = (Endings("a ", ("b", "c")), Endings("a ", ("c", "b")), Endings("", ("a b", "a c")), Passage("a "))
+    keys = [key(IDENTITY, "", Form.CHAT, question, 0) for question in asked]
+    assert len(set(keys)) == len(asked)
+    answer = Likelihoods((-1.25, -3.5), State.OK, usage=Usage(4, 0))
+    with closing(Store.open(tmp_path / "replies.sqlite")) as store:
+        store.put(keys[0], LLM, answer)
+        assert store.get(keys) == {keys[0]: answer}

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from tabcontam.asking.trials import NUMBER, Journal, Line, as_lines, trial_line, trial_of
-from tabcontam.evidence.base import Message, Prompt, Query, Reading, Reply, State, Trial
+from tabcontam.asking.trials import NUMBER, Journal, Line, answers, as_lines, trial_line, trial_of
+from tabcontam.evidence.base import Endings, Likelihoods, Message, Prompt, Query, Reading, Reply, State, Trial
 from tabcontam.subjects.base import Form
 
 CELL = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "prompts": "default"}
@@ -73,3 +73,20 @@ def test_a_line_of_a_hundred_thousand_brackets_is_passed_over(tmp_path: Path) ->
     known = line({})
     (tmp_path / "trials.jsonl").write_text("[" * 100_000 + "\n" + as_lines([known]))
     assert list(Journal(tmp_path).lines()) == [json.loads(as_lines([known]))]
+
+
+def test_endings_and_how_likely_they_are_are_read_back_as_they_were_written() -> None:
+    asked = Endings("The age is ", ("39", "40", "39"))
+    query = Query("feature_completion-0", lambda: asked, ("age",), ("39",), 1)
+    answer = Likelihoods((-1.5, -2.25, -1.5), State.OK)
+    written = json.loads(as_lines([trial_line(CELL, Form.CHAT, Trial(query, answer), paper_rules=False)]))
+    assert (written["question"], written["prompt"], written["endings"]) == (
+        "endings",
+        "The age is ",
+        ["39", "40", "39"],
+    )
+    read = trial_of(written)
+    assert (read.query.question, read.reply) == (asked, answer)
+    assert answers(written, query)
+    other = Endings("The age is ", ("39", "40", "41"))
+    assert not answers(written, Query("feature_completion-0", lambda: other, ("age",), ("39",), 1))

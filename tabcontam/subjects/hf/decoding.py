@@ -7,7 +7,7 @@ from typing import Any
 
 from tabcontam.evidence.base import Reply, State
 from tabcontam.reading.thoughts import THOUGHT_END, without_thought
-from tabcontam.subjects.base import THINKING, as_reply
+from tabcontam.subjects.base import THINKING, as_reply, begun_alike
 from tabcontam.subjects.hf.batches import Batcher, Together
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.loading import Loaded
@@ -111,13 +111,19 @@ class Decoder:
 
     def _beginning(self, rows: Sequence[Row]) -> tuple[int, Any]:
         """The length of the beginning that is computed once for all rows, and the cache after it, or None."""
-        cache = self._cache(rows[0].ids[:1])
         head = shared(rows) if len(rows) > 1 else 0
-        if cache is None or head < LEAST_SHARED:
-            return 0, cache
-        self.model.base_model(input_ids=self._tensor([rows[0].ids[:head]]), past_key_values=cache, use_cache=True)
-        cache.batch_repeat_interleave(len(rows))
-        return head, cache
+        if head < LEAST_SHARED:
+            return 0, self._cache(rows[0].ids[:1])
+        cache = self.begun(rows[0].ids[:head], len(rows))
+        return (0, None) if cache is None else (head, cache)
+
+    def begun(self, ids: Sequence[int], rows: int) -> Any:
+        """The cache after a beginning of so many rows, computed once; None where the model keeps none of ours."""
+        cache = self._cache(ids[:1])
+        if cache is not None:
+            self.model.base_model(input_ids=self._tensor([ids]), past_key_values=cache, use_cache=True)
+            cache.batch_repeat_interleave(rows)
+        return cache
 
     def _cache(self, ids: Sequence[int]) -> Any:
         """An empty cache, where the model keeps these tokens in one that it is given; else None, and it has its own."""
@@ -168,9 +174,7 @@ def cost(rows: Sequence[Row]) -> float:
 
 def shared(rows: Sequence[Row]) -> int:
     """How many tokens all rows begin with, short of the whole of any."""
-    first, last = min(row.ids for row in rows), max(row.ids for row in rows)  # all others lie between them
-    most = min(len(row.ids) for row in rows) - 1
-    return next((place for place in range(most) if first[place] != last[place]), most)
+    return min(begun_alike([row.ids for row in rows]), min(len(row.ids) for row in rows) - 1)
 
 
 def band(row: Row) -> int:

@@ -10,11 +10,12 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tabcontam.errors import UsageError, one_line, option, unknown
-from tabcontam.evidence.questions import Capability, Reply, Scores, State
+from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.catalogue import Entry
 from tabcontam.subjects.form import FORMS
 from tabcontam.subjects.hf.decoding import Decoder
+from tabcontam.subjects.hf.endings import Comparer
 from tabcontam.subjects.hf.loading import INSTALL, PACKAGES, load, release
 from tabcontam.subjects.hf.scores import Scorer
 from tabcontam.subjects.hf.text import Row, Text
@@ -103,15 +104,23 @@ class HFModel(Model):
         """The tokens of a passage with their log-probabilities and moments, in a batch with the others that wait."""
         scorer, text = self._scorer, request.passage.text
         if scorer is None or Capability.SCORE not in self.capabilities:
-            seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
-            why = "was asked before it was connected" if scorer is None else seq2seq
-            return Scores((), State.FAILED, f"{self.spec} {why}")
+            return Scores((), State.FAILED, self._unscored())
         if not text:
             return Scores((), State.EMPTY, "no text")
         try:
             return await scorer.score(text)
         except Exception as error:  # one bad batch must not end the run
             return Scores((), State.FAILED, f"{type(error).__name__}: {one_line(error)}")
+
+    async def compare(self, request: Request) -> Likelihoods:
+        """How likely each ending of a text is; what the texts begin with is computed once."""
+        decoder = self._decoder
+        if decoder is None or Capability.SCORE not in self.capabilities:
+            return Likelihoods((), State.FAILED, self._unscored())
+        try:
+            return await Comparer(decoder).compare(request.endings)
+        except Exception as error:  # one bad pass must not end the run
+            return Likelihoods((), State.FAILED, f"{type(error).__name__}: {one_line(error)}")
 
     async def close(self) -> None:
         """End the batch under way and give back the memory."""
@@ -124,6 +133,11 @@ class HFModel(Model):
             decoder.thread.shutdown()
             del decoder, scorer
             release()
+
+    def _unscored(self) -> str:
+        """Why it scores no text."""
+        seq2seq = "is a sequence-to-sequence model; it scores no text on its own"
+        return f"{self.spec} {'was asked before it was connected' if self._decoder is None else seq2seq}"
 
     def _row(self, text: Text, request: Request) -> Row:
         prompt = request.prompt

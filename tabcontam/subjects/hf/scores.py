@@ -16,6 +16,7 @@ LOGITS = 2**29  # numbers that a pass may give at a time: beyond two gigabytes a
 FEWEST = 8  # positions, however large the vocabulary is
 PASS = 400  # tokens that are computed in the time that a pass takes besides
 LEAST = -1e4  # the log-probability of a token that a model rules out: a number, so that it can be stored and added
+NOT_NUMBERS = "the model's log-probabilities are not numbers"
 Moments = tuple[float, float, float]  # a token's log-probability; the mean and deviation of all where it stands
 
 
@@ -46,8 +47,7 @@ class Scorer:
         pieces = self._text.pieces(text)
         ids = (*self._text.begin, *(token for token, _ in pieces))
         if self._context and len(ids) > self._context:
-            why = f"the text is too long: {len(ids):,} tokens; the model takes {self._context:,}"
-            return Scores((), State.FAILED, why)
+            return Scores((), State.FAILED, beyond(len(ids), self._context))
         return await self.batcher.ask(Given(ids, tuple(piece for _, piece in pieces)))
 
     def _scored(self, rows: Sequence[Given]) -> list[Scores]:
@@ -105,9 +105,14 @@ class Scorer:
         return torch.tensor(values, device=self._model.device)
 
 
+def beyond(tokens: int, context: int) -> str:
+    """What is said of a text that is longer than the model takes."""
+    return f"the text is too long: {tokens:,} tokens; the model takes {context:,}"
+
+
 def _tokens(row: Given, moments: Sequence[Moments]) -> Scores:
     if not all(isfinite(number) for token in moments for number in token):
-        return Scores((), State.FAILED, "the model's log-probabilities are not numbers")
+        return Scores((), State.FAILED, NOT_NUMBERS)
     return Scores(tuple(Token(piece, *own) for piece, own in zip(row.pieces, moments, strict=True)), State.OK)
 
 

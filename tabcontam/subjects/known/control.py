@@ -10,7 +10,7 @@ from hashlib import sha256
 from tabcontam.errors import Skip, UsageError, option, unknown
 from tabcontam.evidence.base import Query
 from tabcontam.evidence.knowledge.decoys import described, features_of, other_cards, title_of
-from tabcontam.evidence.questions import Capability, Reply, Scores, State
+from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.infinigram import InfiniGram, build
 from tabcontam.tables.cards import Card
@@ -96,6 +96,13 @@ class ControlModel(Model):
         if self._language_model is None:
             return Scores((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
         return Scores(tuple(self._language_model.score(request.passage.text)), State.OK)
+
+    async def compare(self, request: Request) -> Likelihoods:
+        """How likely each ending of a text is; what they begin with is scored once."""
+        if self._language_model is None:
+            return Likelihoods((), State.FAILED, f"{self.spec} was asked before it was prepared for a table")
+        asked = request.endings
+        return Likelihoods(tuple(self._language_model.compare(asked.beginning, asked.endings)), State.OK)
 
     async def close(self) -> None:
         """Give back the memory."""

@@ -16,6 +16,7 @@ from math import log
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from tabcontam.evidence.questions import Token
+from tabcontam.subjects.base import begun_alike
 
 if TYPE_CHECKING:
     import numpy as np
@@ -117,13 +118,33 @@ class InfiniGram:
         A context of length L gives P_L(t) = (n_L(t) + P_(L-1)(t)) / (n_L + 1), where n_L counts the context and n_L(t)
         the context followed by t; below length 0 all words, the end of a document and the unknown are equally likely.
         """
-        nothing: Known = (0, range(len(self.suffixes)))
-        contexts, scores = [nothing], []
+        return self._scored(ids, [self._nothing])[0]
+
+    def compare(self, beginning: str, endings: Sequence[str]) -> list[float]:
+        """The log-probability in nats of each ending of a text, less a number that is the same for all of them.
+
+        At least one ending is given. What all texts begin with is scored once.
+        """
+        pieces = self.vocabulary.pieces
+        texts = {ending: tuple(self.vocabulary.encode(pieces(beginning + ending))) for ending in endings}
+        head = begun_alike(texts.values())
+        _, contexts = self._scored(next(iter(texts.values()))[:head], [self._nothing])
+        found = {ending: sum(self._scored(ids[head:], contexts)[0]) for ending, ids in texts.items()}
+        return [found[ending] for ending in endings]
+
+    @property
+    def _nothing(self) -> Known:
+        """The context without a token, which stands everywhere."""
+        return 0, range(len(self.suffixes))
+
+    def _scored(self, ids: Sequence[int], contexts: Sequence[Known]) -> tuple[list[float], Sequence[Known]]:
+        """The log-probabilities of the next tokens after some contexts, and the contexts with them."""
+        scores = []
         for token in ids:
             extended = self._extended(contexts, _as_bytes([token]))
             scores.append(self._log_probability(_counts(contexts, 0), _counts(extended, 1)))
-            contexts = [nothing, *extended]
-        return scores
+            contexts = [self._nothing, *extended]
+        return scores, contexts
 
     def longest_suffix(self, ids: Sequence[int]) -> tuple[int, range]:
         """The length of the longest suffix of `ids` that occurs in the corpus, and its range in `suffixes`."""

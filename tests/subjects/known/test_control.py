@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tabcontam.errors import Skip, UsageError
-from tabcontam.evidence.base import Capability, Passage, Prompt, Reply, Scores, State
+from tabcontam.evidence.base import Capability, Endings, Likelihoods, Passage, Prompt, Reply, Scores, State
 from tabcontam.evidence.knowledge.decoys import other_cards
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.control import MOST_CHARACTERS, ControlModel, control_documents, open_control
@@ -331,6 +331,21 @@ def test_an_unprepared_control_fails_and_does_not_raise() -> None:
     unscored = asyncio.run(model.score(Request(Passage("text"))))
     assert (unscored.state, unscored.tokens) == (State.FAILED, ())
     assert "before it was prepared" in unscored.detail
+
+
+def test_the_controls_compare_endings(carried: Table) -> None:
+    row = COMMAS.row(carried.columns, carried.rows[20])
+    asked = Endings(row[: len(row) // 2], (row[len(row) // 2 :], "something else", "something else"))
+    exposed = ControlModel(True, [COMMAS]).prepare(carried)
+
+    found = asyncio.run(exposed.answer(Request(asked)))
+
+    assert isinstance(found, Likelihoods)
+    assert found.state is State.OK
+    assert found.values[0] > found.values[1] + 5
+    assert found.values[1] == found.values[2]
+    unprepared = asyncio.run(open_control("exposed").compare(Request(asked)))
+    assert (unprepared.state, unprepared.values) == (State.FAILED, ())
 
 
 def test_the_exposed_control_finds_a_row_of_the_table_more_likely(carried: Table) -> None:

@@ -94,6 +94,16 @@ def test_scores_as_brute_force_scores(documents: list[str], text: str) -> None:
         assert score == pytest.approx(brute_log_probability(corpus, tokens[:end], token))
 
 
+@given(DOCUMENTS, LETTERS, st.lists(LETTERS, min_size=1, max_size=4))
+def test_endings_are_compared_as_whole_texts(documents: list[str], beginning: str, endings: list[str]) -> None:
+    model = build(documents)
+    whole = [sum(token.log_probability for token in model.score(beginning + ending)) for ending in endings]
+
+    values = model.compare(beginning, endings)
+
+    assert [value - values[0] for value in values] == pytest.approx([value - whole[0] for value in whole])
+
+
 @given(DOCUMENTS, LETTERS)
 def test_the_probabilities_after_any_context_add_up_to_one(documents: list[str], context: str) -> None:
     model = build(documents)

@@ -1,0 +1,107 @@
+"""Endings of a text, compared: what all begin with is computed once, and the rest in as few passes as can be."""
+
+import asyncio
+from collections.abc import Sequence
+from math import isfinite, log
+from typing import Any
+
+from tabcontam.evidence.questions import Endings, Likelihoods, State
+from tabcontam.subjects.base import begun_alike
+from tabcontam.subjects.hf.batches import Together
+from tabcontam.subjects.hf.decoding import Decoder
+from tabcontam.subjects.hf.scores import LEAST, NOT_NUMBERS, Given, beyond
+
+LOGITS = 2**26  # numbers that a pass may give at a time: a quarter of a gigabyte
+LEAST_BEGUN = 4  # tokens that all texts begin with, below which a pass of their own does not pay
+
+Text = tuple[int, ...]
+
+
+class Comparer:
+    """The model of a decoder, which compares texts that begin alike.
+
+    A text is scored behind the tokens that all of them begin with, in the tokens of the whole text: where an ending
+    begins, a token may hold letters of both. Without a first special token the first token of a text is taken as
+    uniform over the vocabulary, as where passages are scored.
+    """
+
+    def __init__(self, decoder: Decoder) -> None:
+        self._decoder = decoder
+        self._vocabulary: int = getattr(decoder.model.config.get_text_config(), "vocab_size", 1)
+
+    async def compare(self, asked: Endings) -> Likelihoods:
+        """How likely each ending is; `failed` where a text is beyond the context, or memory does not hold it."""
+        text, context = self._decoder.text, self._decoder.context
+        ids = {
+            ending: (*text.begin, *(token for token, _ in text.pieces(asked.beginning + ending)))
+            for ending in asked.endings
+        }
+        longest = max(map(len, ids.values()), default=0)
+        if context and longest > context:
+            return Likelihoods((), State.FAILED, beyond(longest, context))
+        found = await asyncio.get_running_loop().run_in_executor(self._decoder.thread, self._values, [*ids.values()])
+        if any(value is None for value in found):
+            return Likelihoods((), State.FAILED, f"out of memory with a single text of {longest:,} tokens")
+        values = dict(zip(ids, found, strict=True))
+        if not all(value is not None and isfinite(value) for value in found):
+            return Likelihoods((), State.FAILED, NOT_NUMBERS)
+        return Likelihoods(tuple(float(values[ending] or 0.0) for ending in asked.endings), State.OK)
+
+    def _values(self, texts: Sequence[Text]) -> list[float | None]:
+        """The log-probability of each text behind the beginning of all, in nats; None where memory does not hold it."""
+        import torch
+
+        head = begun_alike(texts)
+        width = max(map(len, texts)) - max(0, head - 1)
+        ranked = sorted(set(texts), key=len)  # those of about one length are computed together
+
+        def part(rows: Sequence[Given]) -> list[float | None]:
+            return [*self._part([row.ids for row in rows], head)]
+
+        with torch.inference_mode():
+            few = max(1, LOGITS // max(1, width * self._vocabulary))
+            answer = Together[Given, float | None](part, lambda row: None, most=few)
+            values = dict(zip(ranked, answer([Given(ids, ()) for ids in ranked]), strict=True))
+        return [values[ids] for ids in texts]
+
+    def _part(self, texts: Sequence[Text], head: int) -> list[float]:
+        """The same of texts that are computed in one pass.
+
+        The last token of the common beginning is computed with each text: it is what tells the next one.
+        """
+        begun = head - 1
+        past = self._decoder.begun(texts[0][:begun], len(texts)) if begun >= LEAST_BEGUN else None
+        if past is None:
+            begun = 0
+        rows = [text[begun:] for text in texts]
+        width = max(map(len, rows))
+        ids = self._tensor([[*row, *[0] * (width - len(row))] for row in rows])
+        mask = self._tensor([[1] * (begun + len(row)) + [0] * (width - len(row)) for row in rows])
+        kept: dict[str, Any] = {"use_cache": False} if past is None else {"past_key_values": past}
+        logits = self._model(input_ids=ids, attention_mask=mask, **kept).logits
+        tokens = _log_probabilities(logits, ids)
+        # Of each row those of the tokens behind the beginning of all: the first of them is told by the one before it.
+        first = -log(self._vocabulary) if not head else 0.0
+        skipped = max(0, head - 1) - begun
+        return [first + sum(tokens[number][skipped : len(row) - 1]) for number, row in enumerate(rows)]
+
+    @property
+    def _model(self) -> Any:
+        return self._decoder.model
+
+    def _tensor(self, values: Sequence[Any]) -> Any:
+        import torch
+
+        return torch.tensor(values, device=self._model.device)
+
+
+def _log_probabilities(logits: Any, ids: Any) -> list[list[float]]:
+    """Those of each token of each row but its first, in nats; NaN where the model's numbers are none."""
+    following = ids[:, 1:, None]
+    found = []
+    for row, own in zip(logits[:, :-1], following, strict=True):
+        scores = row.float()
+        scores = (scores - scores.amax(dim=-1, keepdim=True)).clamp(min=LEAST)
+        values = scores.gather(1, own)[:, 0] - scores.exp().sum(dim=-1).log()
+        found.append(values.tolist())
+    return found
