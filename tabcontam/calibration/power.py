@@ -27,7 +27,7 @@ from tabcontam.evidence.base import Query, Reading, Reply, Test, Trial, Verdict,
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.selection import selected
+from tabcontam.evidence.selection import chooses, selected
 from tabcontam.reading.words import english
 from tabcontam.statistics.exact import clopper_pearson
 from tabcontam.subjects.base import Model, Request
@@ -175,7 +175,9 @@ class Study:
 
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""
-        return selected([test for test in all_tests() if test.decides], self.expression, self.marks)
+        every = chooses(self.expression, self.marks)
+        tests = [test for test in all_tests() if test.decides and (every or not test.on_request)]
+        return selected(tests, self.expression, self.marks)
 
 
 ByAnswerer = dict[str, Judged]

@@ -78,6 +78,12 @@ def asked_by(mark: str, tests: Sequence[Test], marks: str | None) -> bool:
     return any(by_mark.true(has.__contains__) and not by_mark.true((has - {mark}).__contains__) for has in own)
 
 
+def chooses(names: str | None, marks: str | None = None) -> bool:
+    """Whether what is typed chooses tests, and does not merely leave some out."""
+    expressions = _expression("tests", names), _expression("marks", marks)
+    return any(not one.true(lambda word: False) for one in expressions)
+
+
 def _expression(word: str, text: str | None) -> Expression:
     """The expression that a user typed behind an option. Raises `UsageError` where it cannot be read."""
     text = re.sub(r"\s", " ", text or "").strip()

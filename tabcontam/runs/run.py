@@ -22,11 +22,11 @@ from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, Line, alone, open_folder
 from tabcontam.errors import NothingSelected, Unavailable, UsageError, option, option_name
-from tabcontam.evidence.base import OF_A_PAPER, Test
+from tabcontam.evidence.base import OF_A_PAPER, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
 from tabcontam.evidence.registry import all_tests
-from tabcontam.evidence.selection import asked_by, selected
+from tabcontam.evidence.selection import asked_by, chooses, selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
@@ -151,6 +151,8 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
+    if not (chooses(order.expression, order.marks) or any(map(_scores, subjects))):
+        tests = [test for test in tests if not test.on_request]
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     notices = check_batches(subjects) if order.options.batch else ()
@@ -180,6 +182,12 @@ def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Te
     if not asked:
         raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
     return asked, tuple(test for test in tests if test not in asked)
+
+
+def _scores(subject: Subject) -> bool:
+    """Whether it is an LLM under test that is loaded here and scores text: it costs nothing but time."""
+    model = subject.model
+    return subject.tested and model.local and not model.control and Capability.SCORE in model.capabilities
 
 
 def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tuple[Table, ...]]:

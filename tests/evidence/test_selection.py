@@ -5,7 +5,7 @@ import pytest
 from tabcontam.errors import NothingSelected, UsageError
 from tabcontam.evidence.registry import all_tests
 from tabcontam.evidence.rows.completion import IncompleteCompletion
-from tabcontam.evidence.selection import selected
+from tabcontam.evidence.selection import chooses, selected
 
 
 @pytest.mark.parametrize(
@@ -70,3 +70,21 @@ def test_a_mark_of_ones_own_is_matched_whatever_its_letters() -> None:
         own_marks = frozenset({"MyMark"})
 
     assert [type(test) for test in selected([*all_tests(), Own()], None, "mymark")] == [Own]
+
+
+@pytest.mark.parametrize(
+    ("names", "marks", "choosing"),
+    [
+        (None, None, False),
+        ("not membership", None, False),
+        ("not membership", "not paper", False),
+        ("membership", None, True),
+        (None, "likelihood", True),
+        ("not list", "rows", True),
+        ("list or not rows", None, False),
+    ],
+)
+def test_an_expression_chooses_tests_or_merely_leaves_some_out(
+    names: str | None, marks: str | None, choosing: bool
+) -> None:
+    assert chooses(names, marks) is choosing
