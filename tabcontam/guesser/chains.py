@@ -9,7 +9,7 @@ import numpy as np
 from tabcontam.guesser.chance import Guess, marginal
 from tabcontam.guesser.columns import Bools, Column, Ints, as_column
 from tabcontam.guesser.fit import Fit
-from tabcontam.guesser.guesser import guesses_of
+from tabcontam.guesser.guesser import Mixture, mixture_of
 from tabcontam.guesser.laws import Follows, derived, follows, seen
 from tabcontam.guesser.sample import FOLDS, Everywhere, Sample, sample_of
 from tabcontam.guesser.twins import Counts, alike, apart, differing, twin
@@ -46,6 +46,10 @@ class Chain:
         others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
         return [marginal(of_others, self.missing) for of_others in others]
 
+    def chances(self, place: int) -> list[dict[str, float]] | None:
+        """For each row how likely each value of the asked feature is (`Mixture.chances`); None of too few rows."""
+        return None if self._sampled is None else self._sampled.mixture(place).chances()
+
     def silent(self) -> list[dict[int, str]]:
         """For each asked feature what the silent predictor answers in each row, by the row."""
         return [{} for _ in self.asked] if self._sampled is None else self._sampled.silent()
@@ -79,6 +83,10 @@ class _Sampled:
 
     def guesses(self, place: int) -> list[Guess]:
         """The guess of the asked feature at this place for each row, without what the silent predictor answers."""
+        return self.mixture(place).guesses()
+
+    def mixture(self, place: int) -> Mixture:
+        """What the predictors say of the asked feature at this place in each row."""
         name, beside = self.asked[place], [*self._visible, *self.asked[:place]]
         target, sample = self._taken[name], self.sample
         laws = _laws(target, self._given(seen(name, beside, self.near)), sample)
@@ -87,7 +95,7 @@ class _Sampled:
             pairs = zip(laws, sample.fits, strict=True)
             laws = [{**law, "twin": twin(target, differ, self._like, predicted)} for law, (_, predicted) in pairs]
         views = self._everywhere.views(name, [*self._close, *self.asked[:place]])
-        return guesses_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
+        return mixture_of(target, self._given(beside), sample, self._wanted, views, laws, self._like)
 
     def silent(self) -> list[dict[int, str]]:
         """For each asked feature what the silent predictor answers in each row, by the row."""

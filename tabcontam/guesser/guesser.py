@@ -33,7 +33,7 @@ PLACES = 9  # decimals of a chance that are kept
 SURER = 2  # times as sure as the guesser that others may be of a number's first digits
 
 
-def guesses_of(
+def mixture_of(
     target: Column,
     given: Sequence[Column],
     sample: Sample,
@@ -41,8 +41,8 @@ def guesses_of(
     views: Sequence[View],
     laws: Sequence[Mapping[str, Follows]],
     like: Bools,
-) -> list[Guess]:
-    """The guesses of the wanted places, by predictors that are weighed in rows `like` them."""
+) -> "Mixture":
+    """What the predictors together say of the wanted places; they are weighed in rows `like` them."""
     predicted = [
         _predicted(target, given, fit, view, law) for fit, view, law in zip(sample.fits, views, laws, strict=True)
     ]
@@ -63,12 +63,38 @@ def guesses_of(
             if own.any():
                 final = _Final(one, _with_added(one, matrix, extra), extra, int(others.sum()))
                 finals |= {int(row): final for row in one.fit.predicted[own | (len(predicted) == 1)]}
-    tops = Tops.of(target, {row: final.likeliest[row] for row, final in finals.items()}, sample.groups)
-    groups = sample.groups[wanted].tolist()
-    besides = {group: tops.beside(group) for group in set(groups)}
-    return [
-        finals[row].guess(row, peaks[row], besides[group]) for row, group in zip(wanted.tolist(), groups, strict=True)
-    ]
+    return Mixture(target, sample, wanted, finals, peaks)
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """What the predictors together say of the wanted places of a sample."""
+
+    target: Column
+    sample: Sample
+    wanted: Ints
+    finals: "Mapping[int, _Final]"  # by place
+    peaks: Floats  # the most that any value of a place has by the errors of the predicted numbers
+
+    def guesses(self) -> list[Guess]:
+        """The guess of each wanted place."""
+        likeliest = {row: final.likeliest[row] for row, final in self.finals.items()}
+        tops = Tops.of(self.target, likeliest, self.sample.groups)
+        groups = self.sample.groups[self.wanted].tolist()
+        besides = {group: tops.beside(group) for group in set(groups)}
+        return [
+            self.finals[row].guess(row, self.peaks[row], besides[group])
+            for row, group in zip(self.wanted.tolist(), groups, strict=True)
+        ]
+
+    def chances(self) -> list[dict[str, float]]:
+        """For each wanted place how likely each value is, as the table writes it: what a cell can be drawn from.
+
+        The chances are those of the mixture itself, which a guess raises. They add up to 1 over the values that can be
+        written: those of the rows that were learned from and, where the column writes all of its numbers in one way,
+        those between them. That a cell is missing, or holds a value that nobody could name, has no chance here.
+        """
+        return [self.finals[row].chances_of(row) for row in self.wanted.tolist()]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,6 +134,26 @@ class _Final:
             key: share + (float(self.chances[number, place[key]]) if key in place else 0.0)
             for key, share in self.followed[number].items()
         }
+
+    def drawn_from(self, row: int) -> dict[str, float]:
+        """The chance of each value that can be written, in one row."""
+        number, fit = self.place[row], self.one.fit
+        found: dict[str, float] = {}
+        for key, chance in (*zip(fit.keys, self.chances[number].tolist(), strict=True), *self.followed[number].items()):
+            if (text := fit.written(key)) is not None:
+                found[text] = found.get(text, 0.0) + chance
+        total = sum(found.values())
+        return {text: chance / total for text, chance in found.items() if chance > 0} if total > 0 else {}
+
+    def chances_of(self, row: int) -> dict[str, float]:
+        """The chance of each value that can be written, in one row."""
+        number, fit = self.place[row], self.one.fit
+        found: dict[str, float] = {}
+        for key, chance in (*zip(fit.keys, self.chances[number].tolist(), strict=True), *self.followed[number].items()):
+            if chance > 0 and (text := fit.as_written(key)) is not None:
+                found[text] = found.get(text, 0.0) + chance
+        total = sum(found.values())
+        return {text: chance / total for text, chance in found.items()}
 
     def guess(self, row: int, peak: float, tops: Hits) -> Guess:
         """The guess of one row."""

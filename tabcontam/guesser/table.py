@@ -56,11 +56,7 @@ def _guessed(
 
     @cache
     def chain() -> "Chain":
-        from tabcontam.guesser.chains import Chain
-
-        cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
-        near = _last_row(table) if before else None
-        return Chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
+        return chain_of(table, asked, shown, rows, before)
 
     def guesses(place: int) -> list[Guess]:
         def write(found: Sequence[Guess]) -> object:
@@ -96,6 +92,17 @@ def _guessed(
         cells = [replace(guess, silent=said.get(row)) for guess, said in zip(of_row, answers, strict=True)]
         found[row] = Guessed(dict(zip(asked, cells, strict=True)), lacks[0] + later)
     return found
+
+
+def chain_of(
+    table: Table, asked: Sequence[str], shown: Sequence[str], rows: Sequence[int], before: bool = False
+) -> "Chain":
+    """The chain of the asked features, each given the shown ones and the asked ones before it, in these rows."""
+    from tabcontam.guesser.chains import Chain
+
+    cells, given = _cells(table, [*asked, *shown], shown, asked if before else ())
+    near = _last_row(table) if before else None
+    return Chain(cells, given, asked, rows, table.missing, _order(table), near, _known(table))
 
 
 def least_sure(table: Table, columns: Sequence[str], count: int, before: bool = False) -> tuple[str, ...]:
@@ -134,26 +141,28 @@ def _cells(
     With features that are `lagged`, the rows before are shown: four of these features, and of others the last; and how
     many rows have the same cell by now, of a wide table for these features alone.
     """
-    columns = {name: _column(table, name) for name in names}
+    columns = {name: column_of(table, name) for name in names}
     if not lagged:
         return columns, list(shown)
-    before = [_column(table, name, by) for name in table.columns for by in range(1, LAGS + 1 if name in lagged else 2)]
+    before = [
+        column_of(table, name, by) for name in table.columns for by in range(1, LAGS + 1 if name in lagged else 2)
+    ]
     running = table.columns if len(table.columns) <= WIDE else lagged
     before += [cached_fact(table, ("run", name), partial(_run, table, name)) for name in running]
     return columns | {one.name: one for one in before}, [*shown, *(one.name for one in before)]
 
 
 def _run(table: Table, name: str) -> Column:
-    return runs(name, [_column(table, name, by) for by in range(1, LAGS + 1)])
+    return runs(name, [column_of(table, name, by) for by in range(1, LAGS + 1)])
 
 
-def _column(table: Table, name: str, by: int = 0) -> Column:
+def column_of(table: Table, name: str, by: int = 0) -> Column:
     """A column over all rows, those of known files behind the table's, or what stands so many rows before."""
 
     def made() -> Column:
         extra, own, place = extra_rows(table), table.column(name), table.columns.index(name)
         if by and not extra:
-            return _column(table, name).later(previous(name, by), by)
+            return column_of(table, name).later(previous(name, by), by)
         cells = [*(None,) * by, *own[: len(own) - by]]
         cells += [row[place] if (row := one.earlier(by)) else None for one in extra]
         return column(previous(name, by) if by else name, cells, table.missing)

@@ -1,24 +1,79 @@
 """Ranks of one among others that are exchangeable with it: what their sum is worth."""
 
+from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from sys import float_info
 
 import numpy as np
+from numpy.typing import NDArray
+
+SMALL = 1e-6  # a larger tail is what is left of a transform, whose errors are some 1e-14
 
 
-def rank_sum_tail(ranks: Sequence[int], of: Sequence[int]) -> float:
-    """P(sum of ranks <= observed) for independent ranks, each uniform on 1 to its number in `of`, exactly.
+def rank_sum_tail(ranks: Sequence[int], of: Sequence[int], weights: Sequence[int] = ()) -> float:
+    """P(weighted sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
 
-    `ranks` are the observed ones, 1 for the best. Sums positive terms only, so that the smallest tail has all its
-    digits; never 0. It is 1 where there are no ranks. Raises ValueError where the two have different lengths, and for
-    a rank that is not among its numbers.
+    `ranks` are the observed ones, 1 for the best. The weights are whole numbers of 1 or more; 1 each by default. A small
+    tail is summed of positive terms alone, so that it has all its digits; it is never 0. It is 1 where there are no
+    ranks. Raises ValueError for different lengths, for a rank that is not among its numbers and for a weight below 1.
     """
-    if len(ranks) != len(of):
-        raise ValueError(f"{len(ranks)} ranks, and {len(of)} numbers of what they are among")
+    weights = weights or [1] * len(ranks)
+    if not len(ranks) == len(of) == len(weights):
+        raise ValueError(f"{len(ranks)} ranks, {len(of)} numbers of what they are among and {len(weights)} weights")
     if wrong := [(rank, most) for rank, most in zip(ranks, of, strict=True) if not 1 <= rank <= most]:
         raise ValueError(f"rank {wrong[0][0]} among {wrong[0][1]}")
-    beyond = sum(ranks) - len(ranks)  # ranks counted from 0
-    chances = np.ones(1)  # of each sum up to the observed one
-    for most in sorted(of):
-        chances = np.convolve(chances, np.full(min(most, beyond + 1), 1 / most))[: beyond + 1]
-    return min(1.0, max(float(chances.sum()), float_info.min))
+    if min(weights, default=1) < 1:
+        raise ValueError("a rank has a weight below 1")
+    # From the least sum on: how much larger it is. Nothing beyond the observed sum is of any use.
+    observed = sum(weight * (rank - 1) for weight, rank in zip(weights, ranks, strict=True))
+    return _tail(tuple(sorted(zip(of, weights, strict=True))), observed)
+
+
+@lru_cache(maxsize=256)  # a cell is judged several times
+def _tail(ranks: tuple[tuple[int, int], ...], observed: int) -> float:
+    quick = _transformed(ranks, observed)
+    if quick > SMALL:
+        return min(1.0, quick)
+    state = np.zeros(observed + 1)
+    state[0] = 1.0
+    for most, weight in ranks:
+        state = _added(state, most, weight)
+    return min(1.0, max(float(state.sum()), float_info.min))
+
+
+def _transformed(ranks: Sequence[tuple[int, int]], observed: int) -> float:
+    """The same by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
+    size = 2 << sum(weight * (most - 1) for most, weight in ranks).bit_length()
+    found = np.ones(size // 2 + 1, dtype=np.complex128)
+    for (most, weight), times in Counter(ranks).items():
+        one = np.zeros(size)
+        one[: weight * most : weight] = 1 / most
+        found *= np.fft.rfft(one) ** times
+    return float(np.fft.irfft(found, size)[: observed + 1].sum())
+
+
+def _added(state: NDArray[np.float64], most: int, weight: int) -> NDArray[np.float64]:
+    """The chance of each sum with one more rank, from that without it: the mean of `most` chances, `weight` apart.
+
+    The sums of a window are made of those up to the ends of blocks as long as it (van Herk 1992), and not of
+    differences, which would take the digits off small chances.
+    """
+    if most == 1:
+        return state
+    columns = -(-len(state) // weight)
+    padded = np.zeros(columns * weight)
+    padded[: len(state)] = state
+    lanes = padded.reshape(columns, weight)  # a lane is what lies `weight` apart
+    blocks = -(-columns // most) + 1
+    whole = np.zeros((blocks * most, weight))
+    whole[most : most + columns] = lanes[: (blocks - 1) * most]
+    shaped = whole.reshape(blocks, most, weight)
+    rising = shaped.cumsum(axis=1).reshape(-1, weight)  # from the start of the block
+    falling = shaped[:, ::-1].cumsum(axis=1)[:, ::-1].reshape(-1, weight)  # to the end of the block
+    ends = np.arange(most, most + columns)
+    starts = ends - most + 1
+    found = rising[ends].copy()
+    inner = starts % most != 0
+    found[inner] += falling[starts[inner]]
+    return np.asarray(found.reshape(-1)[: len(state)] / most)

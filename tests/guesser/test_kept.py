@@ -65,7 +65,7 @@ def found(table: Table, value: object, question: object = "what") -> Any:
 @pytest.mark.parametrize(
     ("test", "module", "function"),
     [
-        ("feature_completion", "guesser.chains", "guesses_of"),
+        ("feature_completion", "guesser.chains", "mixture_of"),
         ("matched_membership", "evidence.rows.altered", "_found"),
         ("classification_0shot", "evidence.score.classification", "_few_shot"),
     ],
