@@ -1,7 +1,9 @@
 """Tables made for tests: every name and value in them is invented."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
+from hashlib import sha256
 from random import Random
 
 from tabcontam.tables.cards import Question
@@ -26,6 +28,21 @@ def ships(rows: int = 200, seed: int = 0, private: bool = False) -> Table:
         target="tolldue",
         question=Question("Does this ship owe a toll?", {"yes": "Yes", "no": "No"}),
         private=private,
+    )
+
+
+def made_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], name: str = "made") -> Table:
+    """A table of these rows, with nothing else said about it."""
+    return Table(
+        name=name,
+        title=f"Table {name}",
+        edition="made-up",
+        sha256=sha256(repr(rows).encode()).hexdigest(),
+        columns=tuple(columns),
+        rows=tuple(map(tuple, rows)),
+        names=(name,),
+        target=None,
+        question=None,
     )
 
 

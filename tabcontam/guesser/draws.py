@@ -97,7 +97,7 @@ def _of_row(
 
 
 def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str]]:
-    """For each row the cells of this feature in the rows that have most other cells in common with it, nearest first."""
+    """For each row the cells of this feature in the rows that share most other cells with it, nearest first."""
     import numpy as np
 
     others = [column_of(table, name).binned for name in table.columns if name != feature]

@@ -135,16 +135,6 @@ class _Final:
             for key, share in self.followed[number].items()
         }
 
-    def drawn_from(self, row: int) -> dict[str, float]:
-        """The chance of each value that can be written, in one row."""
-        number, fit = self.place[row], self.one.fit
-        found: dict[str, float] = {}
-        for key, chance in (*zip(fit.keys, self.chances[number].tolist(), strict=True), *self.followed[number].items()):
-            if (text := fit.written(key)) is not None:
-                found[text] = found.get(text, 0.0) + chance
-        total = sum(found.values())
-        return {text: chance / total for text, chance in found.items() if chance > 0} if total > 0 else {}
-
     def chances_of(self, row: int) -> dict[str, float]:
         """The chance of each value that can be written, in one row."""
         number, fit = self.place[row], self.one.fit
