@@ -14,9 +14,9 @@ SMALL = 1e-6  # a larger tail is what is left of a transform, whose errors are s
 def rank_sum_tail(ranks: Sequence[int], of: Sequence[int], weights: Sequence[int] = ()) -> float:
     """P(weighted sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
 
-    `ranks` are the observed ones, 1 for the best. The weights are whole numbers of 1 or more; 1 each by default. A small
-    tail is summed of positive terms alone, so that it has all its digits; it is never 0. It is 1 where there are no
-    ranks. Raises ValueError for different lengths, for a rank that is not among its numbers and for a weight below 1.
+    `ranks` are the observed ones, 1 for the best. The weights are whole numbers of 1 or more; 1 each by default. A
+    small tail is summed of positive terms alone, so that it has all its digits; it is never 0. It is 1 where there are
+    no ranks. Raises ValueError for different lengths, a rank that is not among its numbers and a weight below 1.
     """
     weights = weights or [1] * len(ranks)
     if not len(ranks) == len(of) == len(weights):
