@@ -1,4 +1,4 @@
-"""Where the shipped TOML files are, how a file is replaced in one step, and whether its last line is whole."""
+"""Where the shipped TOML files are, how a file is written in one step, and whether its last line is whole."""
 
 import os
 import tempfile
@@ -38,4 +38,20 @@ def replace_file(path: Path, content: str | bytes) -> None:
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
+        raise
+
+
+def write_secret(path: Path, content: str) -> None:
+    """Write a new file that its owner alone can read. Nothing is left of it where that fails.
+
+    Raises `FileExistsError` where there is a file already, which stays as it is, and `OSError`.
+    """
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+    except BaseException:
+        os.unlink(path)
         raise

@@ -15,6 +15,7 @@ from tabcontam.cli.helps import (
     SERIALIZER_HELP,
 )
 from tabcontam.cli.parsing import Parser
+from tabcontam.cli.planting import add_plant
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
 from tabcontam.cli.values import folder, level, path, positive
 from tabcontam.verdicts.rules import ALPHA, FAMILY_OVER, RULES
@@ -48,6 +49,7 @@ def parser() -> argparse.ArgumentParser:
             "gate", help="stop a script or a CI job: the exit code says whether a table is contaminated"
         )
     )
+    add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )

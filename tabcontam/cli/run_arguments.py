@@ -146,6 +146,11 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
 def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
     group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
+    add_text_format(group)
+    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
+
+
+def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
     group.add_argument("--delimiter", metavar="SIGN", help="what stands between the cells of a FILE of text, or tab")
     group.add_argument("--encoding", metavar="NAME", help="how a FILE of text is encoded, such as cp1252")
     group.add_argument(
@@ -155,7 +160,6 @@ def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> Non
         const=False,
         help="the first line of a FILE is a row (default of all three: what the file itself shows)",
     )
-    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
 
 
 def _add_limits(limits: "argparse._ArgumentGroup") -> None:

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip
-from tabcontam.evidence.rows.determined import Copies, goes_with, hints_of, seen_by
+from tabcontam.evidence.rows.determined import goes_with, hints_of
 from tabcontam.evidence.rows.membership import Swap
 from tabcontam.groups import grouped
+from tabcontam.guesser.altered import Copies, seen_by
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.guesser.weighing import Hits
 from tabcontam.reading.reading import value_key
@@ -218,7 +219,7 @@ def _altered(
     if len(donors) < LEAST:
         return None
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
-    copies = Copies(table, name, [at[place] for place in donors], [at[donor] for donor in donors.values()])
+    copies = Copies(table, name, [at[place] for place in donors], [cells[at[donor]] for donor in donors.values()])
     frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
     laws = _laws(table, at, column)
     true, false = _described(context, values, frequency, laws, bases, [bases, given_to])

@@ -37,7 +37,8 @@ def read_delimited(file: File) -> Contents:
     text = decoded(file.content, file.name, file.form.encoding)
     if not text.strip():
         raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
-    return with_names(_records(text, file.name, file.form), file.form)
+    _, numbered = laid_out(text, file.name, file.form)
+    return with_names([record for _, record in numbered], file.form)
 
 
 def with_names(records: Sequence[Sequence[str]], form: TextFormat) -> Contents:
@@ -51,20 +52,26 @@ def with_names(records: Sequence[Sequence[str]], form: TextFormat) -> Contents:
 
 def decoded(content: bytes, name: str, encoding: str | None = None) -> str:
     """The text of the bytes; raises `UsageError` for what is no text. UTF-8 unless the bytes, or the user, say so."""
+    return decoded_by(content, name, encoding)[0]
+
+
+def decoded_by(content: bytes, name: str, encoding: str | None = None) -> tuple[str, str]:
+    """The same, and the encoding that it was read by, by its name in Python."""
     marked = next((codec for mark, codec in _BYTE_ORDER_MARKS if content.startswith(mark)), None)
     if encoding is not None:
-        text = _in_encoding(content, name, encoding)
+        codec, text = encoding, _in_encoding(content, name, encoding)
     else:
         try:
-            text = content.decode(marked or _utf_16_without_mark(content) or "utf-8")
+            codec = marked or _utf_16_without_mark(content) or "utf-8"
+            text = content.decode(codec)
         except UnicodeDecodeError:
-            text = _guessed(content)
+            text, codec = _guessed(content)
     # Text has tabs and line ends, and hardly any other control character.
     sample = text[:SAMPLE_BYTES]
     controls = sum(character < " " and character not in "\t\n\r\f" for character in sample)
     if "\0" in text or controls > len(sample) // 100:
         raise UsageError(f"{name} is a binary file of a kind that is not read; save the table as CSV, TSV or Parquet")
-    return text
+    return text, codec
 
 
 def _in_encoding(content: bytes, name: str, encoding: str) -> str:
@@ -108,7 +115,8 @@ def _utf_16_without_mark(content: bytes) -> str | None:
     return None
 
 
-def _guessed(content: bytes) -> str:
+def _guessed(content: bytes) -> tuple[str, str]:
+    """The text, and the encoding that it is most likely in."""
     from charset_normalizer import from_bytes
 
     # Only lines that hold a byte beyond ASCII say anything about the encoding.
@@ -119,10 +127,10 @@ def _guessed(content: bytes) -> str:
         found = "cp1252" if best is None else best.encoding
     for encoding in (found, "cp1252"):
         try:
-            return content.decode(encoding)
+            return content.decode(encoding), encoding
         except UnicodeDecodeError:
             continue
-    return content.decode("latin-1")  # never fails; what is binary shows in its control characters
+    return content.decode("latin-1"), "latin-1"  # never fails; what is binary shows in its control characters
 
 
 def _gives_latin_words(content: bytes, encoding: str) -> bool:
@@ -137,8 +145,11 @@ def _gives_latin_words(content: bytes, encoding: str) -> bool:
     return _BROKEN_WORD.search(text) is None and plain >= sum(map(len, words)) / 4
 
 
-def _records(text: str, name: str, form: TextFormat) -> list[list[str]]:
-    """The file's records, all of one width, split by the best dialect that splits them so."""
+def laid_out(text: str, name: str, form: TextFormat) -> tuple[Dialect, list[tuple[int, list[str]]]]:
+    """The best dialect that splits a text into records of one width, and these records, each with its last line.
+
+    Raises `UsageError` where none does.
+    """
     problem = ""
     for dialect in find_dialects(text, form.delimiter):
         quoted = _quote_problem(text, name, dialect) if dialect.quoting == "none" else None
@@ -152,7 +163,7 @@ def _records(text: str, name: str, form: TextFormat) -> list[list[str]]:
         width = usual_width(record for _, record in numbered)
         odd = [(line, len(record)) for line, record in numbered if len(record) != width]
         if not odd:
-            return [record for _, record in numbered]
+            return dialect, numbered
         line, fields = odd[0]
         wrong = f"{_fields(fields)} where other lines have {width}; mend or remove the line"
         problem = problem or (quoted[1] if quoted is not None else f"{name}, line {line}: {wrong}")

@@ -57,7 +57,7 @@ def read_file(file: File) -> Contents:
             break
         file = inner
         _check_empty(file)
-    kind = _kind(file)
+    kind = kind_of(file)
     for field, option in file.form.given.items():
         if field not in kind.takes:
             raise UsageError(f"{file.name} is {kind.title}, for which {option} means nothing; leave it out")
@@ -78,7 +78,8 @@ def _check_empty(file: File) -> None:
         raise UsageError(f"{file.name} is empty; give a table with a header line and rows")
 
 
-def _kind(file: File) -> Kind:
+def kind_of(file: File) -> Kind:
+    """The kind of a file that is not packed; raises `UsageError` for one that no reader reads."""
     for kind in BINARY:
         if kind.known(file.content):
             return kind

@@ -12,8 +12,8 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.rows.altered import BLIND, blinded, checked
-from tabcontam.evidence.rows.determined import Copies, seen_by
 from tabcontam.evidence.rows.matched import MatchedMembership
+from tabcontam.guesser.altered import Copies, seen_by
 from tabcontam.reading.words import english
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
@@ -275,8 +275,9 @@ def test_a_law_that_another_column_follows_by_is_seen_as_well() -> None:
     cells = [(str(length // 2 * 2), str(round(length // 2 * 2 * 0.25)), str(rng.randrange(9))) for length in lengths]
     rows, donors = list(range(400)), [(row + 57) % 400 for row in range(400)]
     table = replace(SHIPS, sha256="9" * 64, columns=("length", "height", "lot"), rows=tuple(cells), target=None)
-    assert seen_by(Copies(table, "length", rows, donors)) in {"length", "height"}
-    assert seen_by(Copies(table, "lot", rows, donors)) is None
+    lengths_of, lots_of = ([table.column(name)[donor] for donor in donors] for name in ("length", "lot"))
+    assert seen_by(Copies(table, "length", rows, lengths_of)) in {"length", "height"}
+    assert seen_by(Copies(table, "lot", rows, lots_of)) is None
 
 
 def receipts(rows: int = 600) -> Table:

@@ -1,0 +1,131 @@
+"""A delimited text file in which some cells are written anew, and every other byte stays as it is."""
+
+import io
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.readers.base import File
+from tabcontam.tables.readers.delimited import decoded_by, laid_out, read_delimited
+from tabcontam.tables.readers.dialects import Dialect
+
+# A codec that writes, or swallows, a byte order mark by itself: the one that leaves it in the text as a sign.
+PLAIN = {"utf-8-sig": "utf-8"}
+MARKED = {
+    b"\xff\xfe\0\0": "utf-32-le",
+    b"\0\0\xfe\xff": "utf-32-be",
+    b"\xff\xfe": "utf-16-le",
+    b"\xfe\xff": "utf-16-be",
+}
+
+Place = tuple[int, int]  # a cell by its row and its column, from 0
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The text of a file, and where each of its cells stands in it. Rows count from 0, below the header."""
+
+    file: File
+    text: str  # a byte order mark included
+    codec: str
+    dialect: Dialect
+    records: Sequence[tuple[int, list[str]]]  # each with its last line; the header is the first, if there is one
+    rows: int
+
+    def cell(self, place: Place) -> str | None:
+        """The text between the delimiters, without quotes; None where it cannot be told which signs it is."""
+        found = self._span(place)
+        return None if found is None else self.text[slice(*found)]
+
+    def with_cells(self, changed: Mapping[Place, str]) -> bytes:
+        """The bytes of the file once these cells have another text, which needs no quotes.
+
+        Raises `UsageError` where the result would not be read as the same table with these cells changed.
+        """
+        parts, done = [], 0
+        for (start, end), text in sorted((self._known_span(place), text) for place, text in changed.items()):
+            parts += [self.text[done:start], text]
+            done = end
+        content = "".join([*parts, self.text[done:]]).encode(self.codec)
+        columns, rows = read_delimited(self.file)
+        wanted = [list(row) for row in rows]
+        for (row, column), text in changed.items():
+            wanted[row][column] = text
+        again = read_delimited(File(content, self.file.name, form=self.file.form))
+        if (again[0], [list(row) for row in again[1]]) != (columns, wanted):
+            raise UsageError(f"{self.file.name} would be read otherwise with other digits; save it as plain CSV first")
+        return content
+
+    def _known_span(self, place: Place) -> tuple[int, int]:
+        found = self._span(place)
+        if found is None:
+            raise ValueError(f"the cell at {place} has no known place in the text")
+        return found
+
+    def _span(self, place: Place) -> tuple[int, int] | None:
+        row, column = place
+        number = row + len(self.records) - self.rows
+        first = self.records[number - 1][0] if number else 0
+        last, record = self.records[number]
+        start, end = self._starts[first], self._starts[last]
+        spans = _fields(self.text[start:end], self.dialect)
+        if [text for _, _, text in spans] != record:
+            return None
+        low, high, _ = spans[column]
+        return start + low, start + high
+
+    @cached_property
+    def _starts(self) -> list[int]:
+        """Where each line starts in the text, and where the last one ends."""
+        mark = self.text.startswith("\ufeff")
+        starts = [int(mark)]
+        for line in io.StringIO(self.text[int(mark) :], newline=""):
+            starts.append(starts[-1] + len(line))
+        return starts
+
+
+def layout_of(file: File) -> Layout:
+    """Where the cells of a delimited text file stand.
+
+    Raises `UsageError` for what is no such table, and for one whose text does not give its bytes back.
+    """
+    text, found = decoded_by(file.content, file.name, file.form.encoding)
+    marked = next((codec for mark, codec in MARKED.items() if file.content.startswith(mark)), None)
+    codec = marked if marked and found.lower().startswith(("utf-16", "utf-32")) else PLAIN.get(found, found)
+    dialect, records = laid_out(text, file.name, file.form)
+    try:
+        whole = file.content.decode(codec)
+        faithful = whole.removeprefix("\ufeff") == text and whole.encode(codec) == file.content
+    except UnicodeError:
+        faithful = False
+    if not faithful:
+        raise UsageError(f"{file.name} is written in {found} in a way that cannot be kept; save it in UTF-8 first")
+    return Layout(file, whole, codec, dialect, records, len(read_delimited(file)[1]))
+
+
+def _fields(text: str, dialect: Dialect) -> list[tuple[int, int, str]]:
+    """Where each field of a record starts and ends, quotes left out, and its text; blank lines before it are passed."""
+    place = len(text) - len(re.sub(r"\A(?:[^\S\r\n]*(?:\r\n|\r|\n))+", "", text))
+    body = text.rstrip("\r\n")
+    quoted = {"doubled": r'"((?:[^"]|"")*)"', "escaped": r'"((?:[^"\\]|\\.)*)"', "none": "(?!)()"}[dialect.quoting]
+    blanks = dialect.delimiter == " "
+    between = r"[ \t]+" if blanks else re.escape(dialect.delimiter)
+    before = r"[ \t]*" if blanks else " *" if dialect.skip_initial_space else ""
+    bare = r"[^ \t\r\n]*" if blanks else rf"[^{re.escape(dialect.delimiter)}\r\n]*"
+    field = re.compile(rf"{before}(?:{quoted}|({bare}))(?:{between}|\Z)", re.DOTALL)
+    found = []
+    while place <= len(body) and (match := field.match(body, place)):
+        group = 1 if match.group(1) is not None else 2
+        inner = match.group(group)
+        if group == 1:
+            inner = inner.replace('""', '"') if dialect.quoting == "doubled" else re.sub(r"\\(.)", r"\1", inner)
+        found.append((*match.span(group), inner))
+        if match.end() == len(body):
+            ended = not blanks and body[match.end() - 1 : match.end()] == dialect.delimiter
+            if ended and match.end() > match.end(group):  # the last field is empty
+                found.append((len(body), len(body), ""))
+            break
+        place = match.end()
+    return found

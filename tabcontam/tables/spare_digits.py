@@ -1,0 +1,199 @@
+"""Columns whose last digits can be drawn anew: what they are written in, and which texts a cell could as well have.
+
+A column is known by its own cells: how many decimals they have, which step lies between them, and between which numbers
+they lie. What names something, counts something few or orders the rows has no digit to spare.
+"""
+
+import math
+import re
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from functools import cached_property
+from itertools import pairwise
+from statistics import pstdev
+
+from tabcontam.errors import Skip
+from tabcontam.tables.entities import entities
+from tabcontam.tables.table import Table
+
+FEWEST = 30  # distinct values; a column of fewer is an enumeration
+STEPS = 5  # that a cell is changed by at most, unless the user names an amount
+MOST_STEPS = 50  # that a cell is changed by, whatever amount the user names: more tell no more
+LONGEST = 15  # digits of a number that programs read without rounding it
+USUAL = 0.2  # of the numbers, that have as many decimals as the last place is looked for in
+ON_STEPS = 0.97  # of the numbers, that are multiples of the step
+KEYED = 0.98  # of the numbers are different in a column of identifiers
+SPIKE = (10, 5)  # rows with one number at least, and times as many as with each number around, that make it a code
+REPEATED = 0.5  # of the rows share their number with another row: then numbers around it have to occur as well
+NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d+))?")
+NAMES = frozenset({"id", "uuid", "guid", "index", "idx", "key", "code", "zip", "zipcode", "postcode", "phone", "ssn"})
+
+
+@dataclass(frozen=True)
+class Written:
+    """A number as a cell has it: `units` of its last decimal, signed; `whole` are its digits before the point."""
+
+    sign: str
+    whole: str
+    decimals: int
+    units: int
+
+    @classmethod
+    def of(cls, cell: str | None) -> "Written | None":
+        """What a cell holds; None for anything but plain digits that programs read without rounding."""
+        match = NUMBER.fullmatch((cell or "").strip())
+        if match is None or not (match[2] or match[3]):
+            return None
+        digits = match[2] + (match[3] or "")
+        if len(digits.lstrip("0")) > LONGEST:
+            return None
+        return cls(match[1], match[2], len(match[3] or ""), int(f"{match[1]}{digits}"))
+
+    def text(self, units: int) -> str | None:
+        """Another number written in as many signs; None where it cannot be: it is longer, or has the other sign."""
+        digits = str(abs(units)).zfill(len(self.whole) + self.decimals)
+        whole, decimals = digits[: len(digits) - self.decimals], digits[len(digits) - self.decimals :]
+        padded = len(self.whole) > 1 and whole[:1] == "0" and self.whole[:1] != "0"
+        if units * self.units <= 0 or len(whole) != len(self.whole) or padded:
+            return None
+        return f"{self.sign}{whole}.{decimals}" if self.decimals else f"{self.sign}{whole}"
+
+
+@dataclass(frozen=True)
+class SpareDigits:
+    """A column that can be planted: its `step` in units of its last decimal, and how many steps a cell may go."""
+
+    column: str
+    decimals: int
+    step: int
+    steps: int
+    numbers: Mapping[int, Written]  # by the row, of the cells that have all the decimals
+    cells: Sequence[str | None]
+
+    @property
+    def tolerance(self) -> str:
+        """By how much a cell is changed at most, in the column's own unit."""
+        return f"{Decimal(self.steps * self.step).scaleb(-self.decimals):f}"
+
+    def alternatives(self, row: int) -> tuple[str, ...]:
+        """All texts that a cell may get, its own among them, in order; empty where it has none beside its own."""
+        number, cell = self.numbers.get(row), self.cells[row]
+        if number is None or cell is None or number.units % self.step or not self._allowed(number.units):
+            return ()
+        around = (number.units + self.step * by for by in range(-self.steps, self.steps + 1))
+        texts = [text for units in around if self._allowed(units) and (text := number.text(units)) is not None]
+        return tuple(cell.replace(cell.strip(), text) for text in texts) if len(texts) > 1 else ()
+
+    def _allowed(self, units: int) -> bool:
+        low, high = self._range
+        written = self._ends_in_zero or units % 10 != 0
+        return units != 0 and low <= units <= high and written and units not in self._spikes
+
+    @cached_property
+    def _counts(self) -> Counter[int]:
+        return Counter(number.units for number in self.numbers.values())
+
+    @cached_property
+    def _range(self) -> tuple[int, int]:
+        return min(self._counts), max(self._counts)
+
+    @cached_property
+    def _ends_in_zero(self) -> bool:
+        """Whether the file writes a last zero: 12.50, and not 12.5 for it."""
+        return not self.decimals or any(units % 10 == 0 for units in self._counts)
+
+    @cached_property
+    def _spikes(self) -> frozenset[int]:
+        """Numbers that are so much more frequent than those around them that they stand for something, as 999 may."""
+        found = set()
+        for units, times in self._counts.items():
+            around = [units + self.step * by for by in range(-STEPS, STEPS + 1) if by]
+            if times >= max(SPIKE[0], SPIKE[1] * sum(self._counts[other] for other in around) / len(around)):
+                found.add(units)
+        return frozenset(found)
+
+
+def spare_digits(table: Table, column: str, share: float, amount: Decimal | None = None) -> SpareDigits:
+    """The digits of a column that may be drawn anew.
+
+    A cell is changed by five steps at most, and by no more than the `share` of the column's standard deviation; or by
+    the `amount`, in the column's own unit, where the user names one. Raises `Skip` with the reason why the column has
+    no such digits.
+    """
+    cells = table.column(column)
+    if not table.is_numeric(column):
+        raise Skip("it holds texts")
+    written = {row: number for row, cell in enumerate(cells) if (number := Written.of(cell)) is not None}
+    if len(written) < 0.95 * sum(not table.is_missing(cell) for cell in cells):
+        raise Skip("its numbers are not written in plain digits, 15 at most")
+    decimals = _decimals(written)
+    numbers = {row: number for row, number in written.items() if number.decimals == decimals}
+    distinct = len({number.units for number in numbers.values()})
+    if distinct < FEWEST:
+        raise Skip(f"it has {distinct} distinct values, and {FEWEST} are needed")
+    _check_naming(table, column, numbers)
+    found = [float(number.units) for number in numbers.values()]
+    step = _step(numbers)
+    _check_grid([numbers[row] for row in _once(table) if row in numbers], step)
+    spread = pstdev(found)
+    wanted = min(STEPS, math.floor(share * spread / step))
+    if amount is not None:
+        wanted = min(MOST_STEPS, int(amount.scaleb(decimals) / step))
+    if not wanted:
+        smallest = f"{Decimal(step).scaleb(-decimals):f}"
+        limit = f"the tolerance of {amount}" if amount is not None else f"{share:.0%} of its standard deviation"
+        raise Skip(f"its smallest step, {smallest}, is more than {limit}")
+    return SpareDigits(column, decimals, step, wanted, numbers, cells)
+
+
+def _decimals(written: Mapping[int, Written]) -> int:
+    """The decimals of the last place: the most that a fifth of the numbers have."""
+    counts = Counter(number.decimals for number in written.values())
+    return max((places for places, times in counts.items() if times >= USUAL * len(written)), default=0)
+
+
+def _step(numbers: Mapping[int, Written]) -> int:
+    """The largest of 1, 2, 5, 10, 20, 25, … units that nearly all numbers are multiples of."""
+    units = [number.units for number in numbers.values() if number.units]
+    sizes = [base * int(f"1{'0' * zeros}") for zeros in range(LONGEST) for base in (1, 2, 5, 25)]
+    return max(size for size in sizes if sum(one % size == 0 for one in units) >= ON_STEPS * len(units))
+
+
+def _check_naming(table: Table, column: str, numbers: Mapping[int, Written]) -> None:
+    """Raises `Skip` for what names things, and for what orders the rows."""
+    units = [number.units for _, number in sorted(numbers.items())]
+    pairs = list(pairwise(units))
+    if all(one <= other for one, other in pairs) or all(one >= other for one, other in pairs):
+        raise Skip("the rows are sorted by it")
+    if any(number.decimals for number in numbers.values()):
+        return
+    dense = max(units) - min(units) < 2 * len(units)
+    if len(set(units)) >= KEYED * len(units) and dense:
+        raise Skip("it numbers the rows")
+    words = re.findall(r"[^\W\d_]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", column).casefold())
+    if NAMES & set(words) or any(len(number.whole) > 1 and number.whole[0] == "0" for number in numbers.values()):
+        raise Skip("it holds codes")
+    if column in entities(table):
+        raise Skip("it names things")
+
+
+def _once(table: Table) -> list[int]:
+    """The rows, of equal ones the first."""
+    return list({cells: row for row, cells in reversed(list(enumerate(table.rows)))}.values())
+
+
+def _check_grid(numbers: Sequence[Written], step: int) -> None:
+    """Raises `Skip` where numbers repeat and those a step beside them do not occur, as it is with codes."""
+    counts = Counter(number.units for number in numbers)
+    known = sorted(counts)
+
+    def beside(units: int) -> bool:
+        return any(known[bisect_left(known, other) % len(known)] == other for other in (units - step, units + step))
+
+    repeated = sum(times for times in counts.values() if times > 1) / len(numbers)
+    close = sum(times for units, times in counts.items() if beside(units)) / len(numbers)
+    if repeated > REPEATED and close < REPEATED * repeated:
+        raise Skip("its values repeat, and most have none beside them, as it is with codes")
