@@ -18,6 +18,9 @@ class Progress:
         """
         return nullcontext(lambda done, of: None)
 
+    def note(self, words: str) -> None:
+        """This is to be said, too, of what is being done."""
+
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM."""
 

@@ -3,6 +3,7 @@
 import argparse
 from collections.abc import Sequence
 
+from tabcontam.cli.expose_arguments import add_expose
 from tabcontam.cli.helps import (
     COMPLETION_EXAMPLES,
     DATASET,
@@ -50,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
         )
     )
     add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
+    add_expose(commands.add_parser("expose", help="make small language models that have read a table so many times"))
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )

@@ -144,10 +144,15 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
 
 
 def add_files(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    add_reading(group)
+    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
+
+
+def add_reading(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:
+    """What cannot be guessed of a FILE, and how its text is read."""
     group.add_argument("--target", metavar="COLUMN", help="the column of a FILE that is to be classified")
     group.add_argument("--name", metavar="TEXT", help=NAME_HELP)
     add_text_format(group)
-    group.add_argument("--known", action="append", default=[], metavar="FILE", help=KNOWN_HELP)
 
 
 def add_text_format(group: "argparse._ArgumentGroup | argparse.ArgumentParser") -> None:

@@ -75,3 +75,11 @@ def dollars(text: str) -> "Decimal":
     if not found.is_finite() or found <= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a sum of US dollars above 0")
     return found
+
+
+def copies(text: str) -> tuple[int, ...]:
+    """Whole numbers with commas between."""
+    parts = [part.strip() for part in text.split(",")]
+    if strange := [part for part in parts if not part.isdecimal()]:
+        raise argparse.ArgumentTypeError(f"{strange[0]!r} is not a whole number; write them as 0,1,4,16")
+    return tuple(map(int, parts))

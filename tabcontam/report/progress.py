@@ -60,6 +60,7 @@ class _Step:
     clock: Clock = time.monotonic
     evenly: bool = False
     told: float = 0.0  # when it was told last
+    note: str = ""
 
     def tell(self, done: int, of: int) -> None:
         """So much of so much is done."""
@@ -70,7 +71,8 @@ class _Step:
         seconds = int(now - self.since)
         part = f" {self.done}/{self.of}" if self.of else ""
         left = self._left(now)
-        return f"{self.what}{part}" + (f", {seconds} s" if seconds else "") + (f", about {left} left" if left else "")
+        facts = [self.note, f"{seconds} s" if seconds else "", f"about {left} left" if left else ""]
+        return ", ".join([f"{self.what}{part}", *filter(None, facts)])
 
     def _left(self, now: float) -> str:
         """How long it takes yet if the rest takes as long as what was done; empty where that is not known."""
@@ -115,6 +117,11 @@ class _Counting(Progress):
         finally:
             self._steps.remove(step)
             self._show_or_stop()
+
+    def note(self, words: str) -> None:
+        """Say this, too, of what was begun last."""
+        for step in self._steps[-1:]:
+            step.note = words
 
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM, in this order."""

@@ -42,7 +42,8 @@ VLLM = "http://127.0.0.1:8000/v1"  # where the docs have a server
 # They need a key, a login or weights: a simulated answerer takes their place.
 STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "hf")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
-SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1")}
+SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1"),
+           "expose": ("--size", "tiny", "--copies", "0,2")}  # fmt: skip
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
 GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)

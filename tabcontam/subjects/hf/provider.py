@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option, unknown
 from tabcontam.evidence.questions import Capability, Likelihoods, Reply, Scores, State
@@ -20,6 +21,10 @@ from tabcontam.subjects.hf.loading import INSTALL, PACKAGES, load, release
 from tabcontam.subjects.hf.scores import Scorer
 from tabcontam.subjects.hf.text import Row, Text
 from tabcontam.subjects.provider import Offer, Provider
+from tabcontam.tables.table import Table
+
+if TYPE_CHECKING:
+    from tabcontam.subjects.known.exposed.card import Card
 
 
 class HFModel(Model):
@@ -54,6 +59,7 @@ class HFModel(Model):
         self._batch_size = batch_size
         self._decoder: Decoder | None = None
         self._scorer: Scorer | None = None
+        self._card: Card | None = None  # what it has read, where `tabcontam expose` made it
 
     @property
     def identity(self) -> Mapping[str, str]:
@@ -66,6 +72,10 @@ class HFModel(Model):
         """Load the model. Raises `UsageError` with one line where that cannot work."""
         if self._decoder is not None:
             return
+        from tabcontam.subjects.known.exposed.card import read_card
+
+        folder = Path(self._name).expanduser()
+        self._card = read_card(folder) if folder.is_dir() else None  # a card from elsewhere is a stranger's word
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
             # A text would need something that it is an answer to.
@@ -80,6 +90,10 @@ class HFModel(Model):
         self.version = loaded.version
         self._decoder = Decoder(loaded, self._batch_size)
         self._scorer = Scorer(self._decoder, self._batch_size)
+
+    def exposure(self, table: Table, row: int) -> float | None:
+        """The copies that the card of a folder states, as `tabcontam expose` writes it; None where there is none."""
+        return self._card.copies(table, row) if self._card else None
 
     async def generate(self, request: Request) -> Reply:
         """Answer greedily, in a batch with the other requests that wait."""

@@ -135,7 +135,7 @@ def control_documents(table: Table, serializers: Iterable[Serializer], exposed: 
     """
     forms, source = forms_read(serializers), table if exposed else twin(table)
     if exposed:
-        yield _page_of_table(table)
+        yield page_of_table(table)
     for card in other_cards(table):
         yield _page_of_card(card)
     for form in forms:
@@ -161,7 +161,7 @@ def _characters(table: Table, forms: int) -> int:
 # The labels Dataset, Features, Feature and Values are those that the suite's prompts close with.
 
 
-def _page_of_table(table: Table) -> str:
+def page_of_table(table: Table) -> str:
     """A dataset's page, with what a look at its file shows."""
     records = f"{len(table.rows)} records with {len(table.columns)} attributes each, as one comma-separated file."
     values = {column: _values(table, column) for column in table.columns}

@@ -1,0 +1,72 @@
+"""The command `expose`: make models whose exposure is known, with what is being learned on standard error."""
+
+import argparse
+from collections import Counter
+from contextlib import ExitStack
+from typing import TYPE_CHECKING
+
+from tabcontam.cli.printing import print_json
+
+if TYPE_CHECKING:
+    from tabcontam.asking.progress import Tell
+    from tabcontam.subjects.known.exposed.make import Made
+    from tabcontam.subjects.known.exposed.training import Step
+
+
+def expose(options: argparse.Namespace) -> None:
+    from tabcontam.report.progress import progress
+    from tabcontam.subjects.known.exposed.make import check_installed, make
+    from tabcontam.subjects.known.exposed.recipe import recipe
+    from tabcontam.tables.readers.base import text_format
+    from tabcontam.tables.table import load_table
+
+    check_installed()
+    text = text_format(options.delimiter, options.encoding, options.header)
+    named = dict.fromkeys(options.dataset)
+    wanted = recipe(
+        [load_table(spec, target=options.target, name=options.name, form=text) for spec in named],
+        options.copies,
+        arms=options.arms,
+        renderings=[name.strip() for each in options.rendering for name in each.split(",") if name.strip()],
+        order=options.order,
+        page=options.page,
+        seed=options.seed,
+        size=options.size,
+        filler=options.filler,
+    )
+    shown = progress(quiet=False)
+    with ExitStack() as under_way:
+        begun: dict[int, Tell] = {}
+        under_way.enter_context(shown.doing("the texts are written"))
+
+        def tell(number: int, of: int, step: "Step") -> None:
+            if number not in begun:
+                under_way.close()
+                what = f"model {number + 1} of {of} reads tokens" if of > 1 else "the model reads tokens"
+                begun[number] = under_way.enter_context(shown.doing(what, evenly=True))
+            shown.note(f"loss {step.loss:.2f}, {step.pace:,.0f} tokens a second")
+            begun[number](step.tokens, step.of)
+
+        made = make(wanted, options.out, tell)
+    if options.json:
+        print_json([_facts(one) for one in made])
+    else:
+        print("\n".join(line for one in made for line in _lines(one)))
+        names = " ".join(f"--dataset {spec}" for spec in named)
+        forms = " ".join(f"--serializer {form.name}" for form in wanted.renderings)
+        print(f"Ask it: python -m tabcontam run --llm hf:{made[0].folder} {names} {forms}")
+
+
+def _lines(made: "Made") -> list[str]:
+    card = made.card
+    was = "was there before" if made.before else f"loss {card.loss:.2f}"
+    lines = [f"{made.folder}: {made.parameters:,} parameters, {card.tokens:,} tokens read, {was}"]
+    for table in card.tables:
+        counts = sorted(Counter(table.copies_of_rows).items())
+        said = ", ".join(f"{rows} rows {number} times" for number, rows in counts)
+        lines.append(f"  {table.name} ({', '.join(table.renderings)}): {said}")
+    return lines
+
+
+def _facts(made: "Made") -> dict[str, object]:
+    return {"folder": str(made.folder), "parameters": made.parameters, "card": made.card.model_dump(by_alias=True)}

@@ -1,0 +1,91 @@
+"""What `expose` takes: which tables are to be read how often, in which form, and where the models go."""
+
+import argparse
+
+from tabcontam.cli.helps import DATASET, DATASET_HELP
+from tabcontam.cli.run_arguments import add_reading
+from tabcontam.cli.values import copies, folder, path
+
+ARMS = ("rows", "tables")
+ORDERS = ("kept", "shuffled")
+SIZES = ("tiny", "small", "medium")
+EXAMPLES = """\
+examples:
+  python -m tabcontam expose --dataset iris --copies 0,16,64 --out exposed
+  python -m tabcontam run --llm hf:exposed/model-0 --dataset iris -k "perplexity or feature_completion"
+  python -m tabcontam expose --dataset a.csv --dataset b.csv --copies 0,4,16 --arms tables --out ladder
+"""
+
+
+def add_expose(command: argparse.ArgumentParser) -> None:
+    command.description = (
+        "Make small language models on this machine that have read tables a known number of times, to try the tests\n"
+        "on. Each is trained from nothing on English prose, on shuffled twins of the tables and on copies of their\n"
+        "rows, and is asked with --llm hf:DIR/model-0. A file exposure.json beside its weights says what it has read.\n"
+        "Needs the extra hf. The same command goes on with what was interrupted."
+    )
+    command.epilog = EXAMPLES
+    command.formatter_class = argparse.RawDescriptionHelpFormatter
+    what = command.add_argument_group("what is read")
+    what.add_argument("--dataset", action="append", default=[], metavar=DATASET, help=DATASET_HELP)
+    what.add_argument(
+        "--copies",
+        type=copies,
+        default=copies("0,1,4,16,64"),
+        metavar="N,N,…",
+        help="how many copies of rows are read; of several numbers each goes to a part of what --arms deals out "
+        "(default: 0,1,4,16,64)",
+    )
+    what.add_argument(
+        "--arms",
+        choices=ARMS,
+        default=ARMS[0],
+        help="rows: one model, in which the rows of each table are dealt at random into a part for each number of "
+        "copies; tables: as many models as numbers, and model m reads all rows of table t as often as number t + m of "
+        "--copies says, going round (default: %(default)s)",
+    )
+    what.add_argument(
+        "--rendering",
+        action="append",
+        default=[],
+        metavar="NAME,…|FILE",
+        help="how rows are written, as --serializer of run; of several, copies take turns (default: is)",
+    )
+    what.add_argument(
+        "--order",
+        choices=ORDERS,
+        default=ORDERS[0],
+        help="the order of rows within each copy: as in the file, or shuffled anew for each (default: %(default)s)",
+    )
+    what.add_argument(
+        "--page", action="store_true", help="read a page that describes each table, too, without its rows"
+    )
+    what.add_argument(
+        "--filler",
+        type=path,
+        metavar="FILE",
+        help="read this English prose, paragraphs with blank lines between, in place of the shipped one",
+    )
+    add_reading(what)
+    how = command.add_argument_group("what is made")
+    how.add_argument(
+        "--out",
+        type=folder,
+        required=True,
+        metavar="DIR",
+        help="the folder of the models, a new one or that to go on with",
+    )
+    how.add_argument(
+        "--size",
+        choices=SIZES,
+        default=SIZES[1],
+        help="of a model: tiny (0.1 million parameters), small (1 million), medium (14 million) (default: %(default)s)",
+    )
+    how.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        metavar="N",
+        help="the same seed makes the same model on one machine (default: 0)",
+    )
+    how.add_argument("--json", action="store_true", help="print JSON")

@@ -1,0 +1,196 @@
+"""Models made from a recipe, each in a folder of its own that `hf:` loads: `model-0`, `model-1`, …
+
+The folder that they stand in holds `recipe.json`, and is refused to any other recipe. A model is finished when its card
+is there; what is not finished is taken up where it was left.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.subjects.known.exposed.arms import Copies, designs
+from tabcontam.subjects.known.exposed.card import (
+    SCHEMA,
+    WEIGHTS,
+    Card,
+    TableRead,
+    digest_of,
+    fingerprint,
+    packed,
+    read_card,
+    write_card,
+)
+from tabcontam.subjects.known.exposed.recipe import Recipe, first_difference
+from tabcontam.subjects.known.exposed.stream import PAGES, Stream, learned_tokenizer, stream
+from tabcontam.subjects.known.exposed.training import CHECKPOINT, EVERY, Step, network, train, write
+from tabcontam.version import __version__
+
+RECIPE_FILE = "recipe.json"
+INSTALL = 'pip install "tabcontam[hf]"'
+Told = Callable[[int, int, Step], None]  # the number of the model, how many there are, how far it is
+
+
+@dataclass(frozen=True)
+class Made:
+    """A model that is there: its folder, its card, how many parameters it has, and whether it was there before."""
+
+    folder: Path
+    card: Card
+    parameters: int
+    before: bool
+
+
+def check_installed() -> None:
+    """Raise `UsageError` where torch or transformers is missing."""
+    try:
+        import torch  # noqa: F401  to see that it loads
+        import transformers
+    except ImportError as error:
+        raise UsageError(f"expose needs torch and transformers ({error}); type: {INSTALL}") from error
+    transformers.utils.logging.set_verbosity_error()
+    transformers.utils.logging.disable_progress_bar()
+
+
+def make(recipe: Recipe, out: Path, tell: Told = lambda model, of, step: None, every: float = EVERY) -> list[Made]:
+    """The models of a recipe in the folder `out`; those that are there already are left as they are.
+
+    `every` is how many seconds lie between two checkpoints. Raises `UsageError` where something is missing here, where
+    the folder cannot be written or belongs to another recipe, and for what cannot be read, as a row that is too long.
+    """
+    check_installed()
+    design = designs(recipe.tables, recipe.copies, recipe.arms, recipe.seed)
+    _check_folder(recipe, out)
+    reader = learned_tokenizer(recipe)
+    streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
+    _claim(recipe, out)
+    return [
+        _model(
+            recipe, number, copies, read, reader, out / f"model-{number}", _telling(tell, number, len(design)), every
+        )
+        for number, (copies, read) in enumerate(zip(design, streams, strict=True))
+    ]
+
+
+def _telling(tell: Told, number: int, of: int) -> Callable[[Step], None]:
+    return lambda step: tell(number, of, step)
+
+
+def _check_folder(recipe: Recipe, out: Path) -> None:
+    """Raises `UsageError` where the folder holds other things, or the models of another recipe."""
+    if out.exists() and not out.is_dir():
+        raise UsageError(f"{out} is no folder; name one for the models")
+    path = out / RECIPE_FILE
+    if not path.exists():
+        if out.is_dir() and any(out.iterdir()):
+            raise UsageError(f"{out} is not empty and holds no {RECIPE_FILE}; name a new folder for the models")
+        return
+    try:
+        stated = json.loads(path.read_text("utf-8"))
+        other = first_difference(stated, recipe.facts)
+    except (OSError, ValueError, AttributeError) as error:
+        raise UsageError(f"cannot read {path}: {error}; name a new folder for the models") from error
+    if other:
+        raise UsageError(f"{out} holds models of another recipe ({other} differs); name a new folder")
+
+
+def _claim(recipe: Recipe, out: Path) -> None:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {out}: {error.strerror or error}; name another folder") from error
+    if not (out / RECIPE_FILE).exists():
+        write(out / RECIPE_FILE, json.dumps(recipe.facts, ensure_ascii=False, indent=1) + "\n")
+
+
+def _model(
+    recipe: Recipe,
+    number: int,
+    copies: Sequence[Copies],
+    read: Stream,
+    reader: Any,
+    folder: Path,
+    tell: Callable[[Step], None],
+    every: float,
+) -> Made:
+    """One model: trained, saved, and its card behind all else."""
+    network_of = network(recipe.size, reader, recipe.seed)
+    parameters = sum(weights.numel() for weights in network_of.parameters())
+    before = read_card(folder)
+    if before is not None:
+        return Made(folder, before, parameters, before=True)
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}; name another folder") from error
+    versions = _versions()
+    mark = json.dumps({"stream": read.sha256, "size": recipe.size_name, "versions": versions}, sort_keys=True)
+    loss = train(network_of, read, recipe.size, folder, mark, tell, every)
+    _save(network_of, reader, folder)
+    card = Card(
+        schema=SCHEMA,
+        made_by=f"tabcontam {__version__}",
+        complete=not recipe.filler.name,  # who knows what else a user's own text holds
+        seed=recipe.seed,
+        tokens=len(read.tokens),
+        stream_sha256=read.sha256,
+        weights_sha256=digest_of(folder / WEIGHTS),
+        loss=round(loss, 4),
+        recipe={**recipe.facts, "model": number, "filler_file": recipe.filler.name},
+        versions=versions,
+        tables=tuple(_tables_read(recipe, copies, read)),
+    )
+    try:
+        write_card(folder, card)
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}; make room, and repeat") from error
+    (folder / CHECKPOINT).unlink(missing_ok=True)
+    return Made(folder, card, parameters, before=False)
+
+
+def _save(model: Any, reader: Any, folder: Path) -> None:
+    from safetensors import SafetensorError
+
+    try:
+        model.save_pretrained(folder)
+        reader.save_pretrained(folder)
+    except (OSError, SafetensorError) as error:
+        raise UsageError(f"cannot write {folder}: {error}; make room, and the same command goes on") from error
+
+
+def _versions() -> dict[str, str]:
+    """What the weights depend on besides the recipe."""
+    import torch
+    import transformers
+
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    return {
+        "tabcontam": __version__,
+        "torch": str(torch.__version__),
+        "transformers": transformers.__version__,
+        "device": device,
+        "threads": str(torch.get_num_threads()),
+    }
+
+
+def _tables_read(recipe: Recipe, design: Sequence[Copies], read: Stream) -> list[TableRead]:
+    return [
+        TableRead(
+            name=table.name,
+            title=table.title,
+            edition=table.edition,
+            sha256=table.sha256,
+            columns=table.columns,
+            rows=len(table.rows),
+            copies=packed(copies),
+            fingerprints="".join(fingerprint(table.columns, row) for row in table.rows),
+            renderings=tuple(form.name for form in recipe.renderings),
+            order=recipe.order,
+            page=PAGES if recipe.page else 0,
+            twin_rows=twins,
+            positions=positions,
+        )
+        for table, copies, positions, twins in zip(recipe.tables, design, read.positions, read.twins, strict=True)
+    ]

@@ -1,0 +1,152 @@
+"""What is to be made: all that determines which text a model reads, in which order, and what model it is."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+
+from tabcontam.errors import UsageError, option, unknown
+from tabcontam.subjects.known.exposed.arms import ARMS, ROWS
+from tabcontam.tables.serializers import DEFAULT, Serializer, as_facts, load_serializer
+from tabcontam.tables.table import Table
+
+RECIPE = 1  # of what this version makes of the same choices
+KEPT, SHUFFLED = "kept", "shuffled"
+ORDERS = (KEPT, SHUFFLED)
+MOST_COPIES = 100_000
+Facts = dict[str, object]
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a model is: its width, layers, heads, tokens it knows and takes; and how it learns.
+
+    `batch` blocks of `context` tokens are read in one step; `rate` is the highest learning rate.
+    """
+
+    width: int
+    inner: int
+    layers: int
+    heads: int
+    vocabulary: int
+    context: int
+    batch: int
+    rate: float
+
+
+SIZES: Mapping[str, Size] = {
+    "tiny": Size(64, 176, 2, 2, 512, 512, 4, 6e-3),  # 0.1 million parameters: seconds
+    "small": Size(128, 352, 4, 4, 2048, 1024, 4, 4e-3),  # 1 million: minutes
+    "medium": Size(384, 1024, 6, 6, 8192, 1024, 8, 1e-3),  # 14 million: for a GPU
+}
+
+
+@dataclass(frozen=True)
+class Filler:
+    """English prose that is read beside the tables. `name` is the user's own file, "" where it is the shipped one."""
+
+    text: str
+    name: str = ""
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the text in UTF-8."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The choices of a user, checked. `copies` are the numbers of copies, `arms` what is dealt out to them."""
+
+    tables: tuple[Table, ...]
+    copies: tuple[int, ...]
+    arms: str = ROWS
+    renderings: tuple[Serializer, ...] = ()
+    order: str = KEPT
+    page: bool = False
+    seed: int = 0
+    size_name: str = "small"
+    filler: Filler = field(default_factory=lambda: Filler(""))
+
+    @property
+    def size(self) -> Size:
+        """How large a model is."""
+        return SIZES[self.size_name]
+
+    @property
+    def facts(self) -> Facts:
+        """The same as JSON holds it: two recipes with the same facts make the same models."""
+        named = [
+            {"name": table.name, "title": table.title, "sha256": table.sha256, "rows": len(table.rows)}
+            for table in self.tables
+        ]
+        return {
+            "recipe": RECIPE,
+            "datasets": named,
+            "copies": list(self.copies),
+            "arms": self.arms,
+            "renderings": [as_facts(form) | {"source": ""} for form in self.renderings],
+            "order": self.order,
+            "page": self.page,
+            "seed": self.seed,
+            "size": self.size_name,
+            "filler": self.filler.sha256,
+        }
+
+
+def recipe(
+    tables: Sequence[Table],
+    copies: Sequence[int],
+    *,
+    arms: str = ROWS,
+    renderings: Sequence[str] = (),
+    order: str = KEPT,
+    page: bool = False,
+    seed: int = 0,
+    size: str = "small",
+    filler: Path | None = None,
+) -> Recipe:
+    """A recipe of what the user typed. Raises `UsageError` for what cannot be made."""
+    for kind, name, known in (("arms", arms, ARMS), ("order", order, ORDERS), ("size", size, SIZES)):
+        if name not in known:
+            raise unknown(kind, name, known)
+    if not tables:
+        raise UsageError(f"nothing to read; name a table with {option('dataset', 'iris')}")
+    if twice := [table.name for place, table in enumerate(tables) if table.sha256 in _digests(tables[:place])]:
+        raise UsageError(f"{twice[0]} is given twice; name each table once")
+    if not copies or not all(0 <= number <= MOST_COPIES for number in copies):
+        raise UsageError(f"copies are whole numbers from 0 to {MOST_COPIES:,}; write them as 0,1,4,16")
+    if len(set(copies)) < len(copies):
+        raise UsageError("a number of copies is given twice; name each once, as 0,1,4,16")
+    forms = tuple(dict.fromkeys(map(load_serializer, renderings or (DEFAULT,))))
+    return Recipe(tuple(tables), tuple(copies), arms, forms, order, page, seed, size, _filler(filler, tables))
+
+
+def _digests(tables: Sequence[Table]) -> set[str]:
+    return {table.sha256 for table in tables}
+
+
+def _filler(file: Path | None, tables: Sequence[Table]) -> Filler:
+    """A file's text, or the shipped prose. Raises `UsageError` where it cannot be read or holds rows of a table."""
+    if file is None:
+        return Filler(files(__package__).joinpath("prose.txt").read_text("utf-8"))
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"cannot read the filler {file}: {error}; name a file of English prose in UTF-8") from error
+    if not text.strip():
+        raise UsageError(f"the filler {file} is empty; name a file of English prose in UTF-8")
+    lines = set(map(str.strip, text.splitlines()))
+    form = load_serializer("csv")
+    for table in tables:
+        if row := next((n for n, row in enumerate(table.rows, 1) if form.row(table.columns, row) in lines), 0):
+            raise UsageError(f"the filler {file} holds row {row} of {table.name}; its copies could not be counted")
+    return Filler(text, str(file))
+
+
+def first_difference(stated: Mapping[str, object], wanted: Mapping[str, object]) -> str | None:
+    """The name of the first fact in which a recorded recipe is another than the wanted one; None where it is none."""
+    same = json.loads(json.dumps(wanted))
+    return next((key for key in (*same, *stated) if stated.get(key) != same.get(key)), None)

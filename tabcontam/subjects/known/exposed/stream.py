@@ -1,0 +1,206 @@
+"""The one long text that a model reads, as tokens: copies of rows, twins of the tables, pages and prose, shuffled.
+
+A copy of a table stands in documents of whole rows, each below a header of its own where the form has one, as many
+rows as the model takes at a time; where the first of these documents ends is drawn anew for each copy, so that every
+row stands at the head of a document now and then. A document begins with `<s>` and ends with `</s>`. First comes the
+form alone: half of the twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model
+that cannot read yet. Then the stream is cut into blocks, wherever that is, and nothing is padded or left out. Attention
+does not stop at the end of a document.
+"""
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.errors import Skip, UsageError
+from tabcontam.subjects.known.control import page_of_table
+from tabcontam.subjects.known.exposed.arms import Copies
+from tabcontam.subjects.known.exposed.recipe import SHUFFLED, Recipe
+from tabcontam.subjects.known.exposed.tokens import check_apart, tokenizer
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.twins import twin_rows
+
+TWINS = 4  # twins of each table, every one shuffled anew
+PAGES = 16  # how often the page of a table is read
+PROSE = 0.2  # of the tokens at least
+Rows = Sequence[tuple[Cell, ...]]
+Ids = list[int]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The tokens in the order in which they are read.
+
+    `positions` are, for each table and each copy of it, the places of the first and the last token of that copy;
+    `twins` how many rows of twins are read for each table, and None where it has no twin.
+    """
+
+    tokens: NDArray[np.int32]
+    positions: tuple[tuple[tuple[int, int], ...], ...]
+    twins: tuple[int | None, ...]
+
+    @property
+    def sha256(self) -> str:
+        """The digest of the tokens."""
+        return hashlib.sha256(self.tokens.astype("<i4").tobytes()).hexdigest()
+
+
+@dataclass(frozen=True)
+class _Document:
+    ids: Ids
+    table: int | None = None
+    copy: int | None = None
+
+
+def learned_tokenizer(recipe: Recipe) -> Any:
+    """The tokenizer of a recipe's models, learned from twins and prose: it has seen no row either.
+
+    Raises `UsageError` where it joins a value with what stands beside it.
+    """
+    made = tokenizer(_seen_form(recipe), recipe.size.vocabulary, recipe.size.context)
+    for table in recipe.tables:
+        for form in recipe.renderings:
+            check_apart(made, table, form, table.rows)
+    return made
+
+
+def _seen_form(recipe: Recipe) -> Iterator[str]:
+    for table in recipe.tables:
+        for form in recipe.renderings:
+            yield "\n".join(form.header(table.columns))
+            yield from (form.row(table.columns, row) for row in twins_of(table, recipe.seed, 0) or ())
+    yield from recipe.filler.text.splitlines()
+
+
+def twins_of(table: Table, seed: int, number: int) -> Rows | None:
+    """The rows of one of a table's twins; None where it has none, as a table that lists all combinations."""
+    try:
+        return [row for _, row in twin_rows(table, f"exposed {seed} {number}")]
+    except Skip:
+        return None
+
+
+def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0) -> Stream:
+    """What a model reads whose `design` says for each table how often each row stands in it; the same one every time.
+
+    Raises `UsageError` for a row that is longer than what the model takes.
+    """
+    rng = Random(f"stream {recipe.seed} {model}")
+    writer = _Writer(recipe, reader)
+    documents, twins = [], []
+    for number, (table, copies) in enumerate(zip(recipe.tables, design, strict=True)):
+        for copy in range(max(copies)):
+            rows = [row for row, often in zip(table.rows, copies, strict=True) if often > copy]
+            if recipe.order == SHUFFLED:
+                rng.shuffle(rows)
+            form = recipe.renderings[copy % len(recipe.renderings)]
+            documents += [_Document(ids, number, copy) for ids in writer.rows(table, form, rows, rng)]
+        made = [twins_of(table, recipe.seed, each) for each in range(max(TWINS, len(recipe.renderings)))]
+        for each, shuffled in enumerate(made):
+            form = recipe.renderings[each % len(recipe.renderings)]
+            documents += [_Document(ids) for ids in writer.rows(table, form, shuffled or (), rng)]
+        twins.append(None if None in made else sum(len(rows or ()) for rows in made))
+        if recipe.page:
+            documents += [_Document(ids) for ids in writer.lines(page_of_table(table))] * PAGES
+    prose = writer.prose(recipe.filler.text, rng)
+    wanted = sum(len(document.ids) for document in documents) * PROSE / (1 - PROSE)
+    while wanted > 0:
+        documents.append(_Document(next(prose)))
+        wanted -= len(documents[-1].ids)
+    rng.shuffle(documents)
+    return _joined(_form_first(documents), prose, recipe, tuple(twins))
+
+
+def _form_first(documents: Sequence[_Document]) -> list[_Document]:
+    """Half of the documents that are no copies, then all others, in the order in which they are."""
+    half = sum(document.copy is None for document in documents) // 2
+    first: list[_Document] = []
+    others: list[_Document] = []
+    for document in documents:
+        (first if document.copy is None and len(first) < half else others).append(document)
+    return [*first, *others]
+
+
+def _joined(
+    documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
+) -> Stream:
+    """The documents behind each other, filled up with prose to whole steps and the one token that is foretold last."""
+    step = recipe.size.batch * recipe.size.context
+    ids: Ids = []
+    places: list[dict[int, tuple[int, int]]] = [{} for _ in recipe.tables]
+    for document in documents:
+        if document.table is not None and document.copy is not None:
+            first, _ = places[document.table].get(document.copy, (len(ids), 0))
+            places[document.table][document.copy] = (first, len(ids) + len(document.ids) - 1)
+        ids += document.ids
+    length = -(-(len(ids) - 1) // step) * step + 1
+    while len(ids) < length:
+        ids += next(prose)
+    positions = tuple(tuple(of_table[copy] for copy in sorted(of_table)) for of_table in places)
+    return Stream(np.array(ids[:length], np.int32), positions, twins)
+
+
+class _Writer:
+    """Texts as documents of tokens, none longer than the model takes."""
+
+    def __init__(self, recipe: Recipe, reader: Any) -> None:
+        self._reader = reader
+        self._most = recipe.size.context - 2  # beside the marks of beginning and end
+        self._known: dict[str, Ids] = {}
+
+    def rows(self, table: Table, form: Serializer, rows: Rows, rng: Random) -> Iterator[Ids]:
+        """Documents of rows, each row on a line. Raises `UsageError` for a row that is too long."""
+        header = [self._line(line) for line in form.header(table.columns)]
+        head = list(chain.from_iterable(header))
+        lines = [self._line(form.row(table.columns, row)) for row in rows]
+        longest = max(map(len, lines), default=0) + len(head)
+        if longest > self._most:
+            raise UsageError(
+                f"{table.name}: a row takes {longest:,} tokens in the form {form.name} and the model {self._most:,}; "
+                "choose another rendering or a larger size, or leave out long columns"
+            )
+        room = rng.randint(longest, self._most) if lines else 0
+        body: Ids = []
+        for line in lines:
+            if body and len(head) + len(body) + len(line) > room:
+                yield self._document(head + body)
+                body, room = [], self._most
+            body += line
+        if body:
+            yield self._document(head + body)
+
+    def lines(self, text: str) -> Iterator[Ids]:
+        """Documents of whole lines; a line that is too long alone is cut."""
+        body: Ids = []
+        for line in map(self._line, text.splitlines()):
+            for start in range(0, len(line), self._most):
+                part = line[start : start + self._most]
+                if len(body) + len(part) > self._most:
+                    yield self._document(body)
+                    body = []
+                body += part
+        if body:
+            yield self._document(body)
+
+    def prose(self, text: str, rng: Random) -> Iterator[Ids]:
+        """Documents of paragraphs without end, in another order each time that the text has been read."""
+        paragraphs = [" ".join(part.split()) for part in text.split("\n\n") if part.strip()]
+        while True:
+            rng.shuffle(paragraphs)
+            yield from self.lines("\n".join(paragraphs))
+
+    def _document(self, ids: Ids) -> Ids:
+        return [self._reader.bos_token_id, *ids, self._reader.eos_token_id]
+
+    def _line(self, text: str) -> Ids:
+        """The tokens of a line with its end; a line's end is a token by itself, so that lines can be put together."""
+        if text not in self._known:
+            self._known[text] = self._reader(f"{text}\n", add_special_tokens=False, verbose=False)["input_ids"]
+        return self._known[text]

@@ -1,0 +1,61 @@
+"""A tokenizer of the model's own, in which no value of a cell is ever in one token with what stands beside it.
+
+Byte-level BPE in which every digit, space and sign is a token by itself, and letters that follow each other are cut
+into pieces: a space never joins the word behind it, as it does in most tokenizers, since the space may belong to the
+separator and the word to the value.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+BEGIN, END, PAD = "<s>", "</s>", "<pad>"
+PIECES = r"\p{N}|\p{L}[\p{L}\p{M}]*|\s|[^\s\p{L}\p{N}]"
+
+
+def tokenizer(texts: Iterable[str], vocabulary: int, context: int) -> Any:
+    """A tokenizer of transformers, learned from these texts, with at most so many tokens; a text begins with `<s>`."""
+    from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, processors, trainers
+    from transformers import PreTrainedTokenizerFast
+
+    made = Tokenizer(models.BPE())
+    cut = pre_tokenizers.Split(Regex(PIECES), "isolated")
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [cut, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    made.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocabulary,
+        special_tokens=[BEGIN, END, PAD],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    made.train_from_iterator(texts, trainer)
+    made.post_processor = processors.TemplateProcessing(
+        single=f"{BEGIN} $A", pair=f"{BEGIN} $A $B", special_tokens=[(BEGIN, made.token_to_id(BEGIN))]
+    )
+    return PreTrainedTokenizerFast(
+        tokenizer_object=made,
+        bos_token=BEGIN,
+        eos_token=END,
+        pad_token=PAD,
+        clean_up_tokenization_spaces=False,
+        model_max_length=context,
+    )
+
+
+def check_apart(reader: Any, table: Table, serializer: Serializer, rows: Sequence[Sequence[Cell]]) -> None:
+    """Raise `UsageError` where a token holds a part of a value and a part of what stands beside it."""
+    for number, cells in enumerate(rows, start=1):
+        text = serializer.row(table.columns, cells)
+        read = reader(text, add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        ends = {place for offsets in read["offset_mapping"] for place in offsets}
+        for column, (begin, end) in zip(table.columns, serializer.places(table.columns, cells), strict=True):
+            if begin < end and not {begin, end} <= ends:
+                raise UsageError(
+                    f"{table.name}, row {number}: the tokenizer joins the value of {column} with what stands beside "
+                    f"it in the form {serializer.name}; choose another rendering"
+                )

@@ -1,0 +1,183 @@
+"""A small causal model of transformers, and how it learns from a stream: every token is read once, in order.
+
+AdamW, a learning rate that rises over the first steps and falls along a cosine, in 32-bit floats. A block's last token
+is the next one's first, so that every token but the very first is foretold once. What an interruption leaves is one
+file in safetensors, weights and the optimizer's moments, which no pickle reads; whoever goes on from it gets, on the
+same machine, the weights of an uninterrupted run.
+"""
+
+import json
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError, one_line
+from tabcontam.paths import replace_file
+from tabcontam.subjects.known.exposed.recipe import Size
+from tabcontam.subjects.known.exposed.stream import Stream
+
+CHECKPOINT = "unfinished.safetensors"
+EVERY = 30.0  # seconds between two checkpoints
+WARM_UP = 0.05  # of the steps
+LEAST = 0.1  # of the highest learning rate, in the last step
+DECAY, BETAS, LONGEST = 0.01, (0.9, 0.95), 1.0  # of AdamW; and the gradient's greatest norm
+SMOOTH = 0.98  # of the loss that is told
+
+
+@dataclass(frozen=True)
+class Step:
+    """How far a training is: tokens read of all, the loss in nats a token, smoothed, and tokens a second."""
+
+    tokens: int
+    of: int
+    loss: float
+    pace: float
+
+
+Told = Callable[[Step], None]
+
+
+def network(size: Size, reader: Any, seed: int) -> Any:
+    """An untrained Llama of this size for a tokenizer; the same seed gives the same weights."""
+    import torch
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=len(reader),
+        hidden_size=size.width,
+        intermediate_size=size.inner,
+        num_hidden_layers=size.layers,
+        num_attention_heads=size.heads,
+        num_key_value_heads=size.heads,
+        max_position_embeddings=size.context,
+        tie_word_embeddings=True,
+        bos_token_id=reader.bos_token_id,
+        eos_token_id=reader.eos_token_id,
+        pad_token_id=reader.pad_token_id,
+    )
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        return LlamaForCausalLM(config)
+
+
+def rate_at(step: int, steps: int, highest: float) -> float:
+    """The learning rate of a step: up in a line, then down along a cosine."""
+    warm = max(1, round(WARM_UP * steps))
+    if step < warm:
+        return highest * (step + 1) / warm
+    part = (step - warm) / max(1, steps - warm)
+    return highest * (LEAST + (1 - LEAST) * (1 + math.cos(math.pi * part)) / 2)
+
+
+def train(model: Any, read: Stream, size: Size, folder: Path, mark: str, tell: Told, every: float = EVERY) -> float:
+    """Let a model read a stream; its loss over the last steps, in nats a token.
+
+    It goes on from the checkpoint in `folder` that has the same `mark`, and leaves one every so many seconds and where
+    it is interrupted. Raises `UsageError` where the folder cannot be written or holds another's checkpoint.
+    """
+    import torch
+
+    device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
+    model.to(device).train()
+    named = dict(model.named_parameters())
+    optimizer = torch.optim.AdamW(named.values(), lr=size.rate, betas=BETAS, weight_decay=DECAY, fused=True)
+    run = _Run(named, optimizer, folder / CHECKPOINT, mark)
+    begun, loss = run.restored()
+    tokens = torch.from_numpy(read.tokens).long()
+    in_step = size.batch * size.context
+    steps = (len(tokens) - 1) // in_step
+    since = saved = time.monotonic()
+    step = begun
+    try:
+        while step < steps:
+            part = tokens[step * in_step : (step + 1) * in_step + 1].to(device)
+            for group in optimizer.param_groups:
+                group["lr"] = rate_at(step, steps, size.rate)
+            now = _learn(model, optimizer, part, size)
+            if not math.isfinite(now):
+                raise UsageError(f"the training failed in step {step + 1}: the loss is no number; try another seed")
+            step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
+            pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
+            tell(Step(step * in_step, steps * in_step, loss, pace))
+            if step < steps and time.monotonic() - saved >= every:
+                run.save(step, loss)
+                saved = time.monotonic()
+    except KeyboardInterrupt:
+        run.save(step, loss)
+        raise
+    model.to("cpu").eval()
+    return loss
+
+
+def _learn(model: Any, optimizer: Any, part: Any, size: Size) -> float:
+    """One step: read the blocks, foretell each next token, change the weights; the loss before it."""
+    import torch
+
+    inputs, targets = part[:-1].view(size.batch, size.context), part[1:]
+    logits = model(input_ids=inputs, use_cache=False).logits
+    loss = torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
+    optimizer.zero_grad(set_to_none=True)
+    loss.backward()
+    torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST)
+    optimizer.step()
+    return float(loss.detach())
+
+
+@dataclass(frozen=True)
+class _Run:
+    """A training that can be left and taken up: its parameters by name, its optimizer, its file."""
+
+    named: dict[str, Any]
+    optimizer: Any
+    path: Path
+    mark: str
+
+    def save(self, step: int, loss: float) -> None:
+        """Replace the checkpoint. Raises `UsageError` where it cannot be written; the one before it then stays."""
+        from safetensors.torch import save
+
+        tensors = {f"weights.{name}": value.detach().cpu().contiguous() for name, value in self.named.items()}
+        for name, value in self.named.items():
+            for moment in ("exp_avg", "exp_avg_sq"):
+                tensors[f"{moment}.{name}"] = self.optimizer.state[value][moment].cpu() if step else value.detach() * 0
+        state = {"mark": self.mark, "step": step, "loss": loss}
+        write(self.path, save(tensors, metadata={"state": json.dumps(state)}))
+
+    def restored(self) -> tuple[int, float]:
+        """The step and the loss of the checkpoint; the start where there is none. Raises `UsageError`."""
+        import torch
+        from safetensors import SafetensorError, safe_open
+
+        if not self.path.exists():
+            return 0, 0.0
+        advice = "delete that file, and the same command begins anew"
+        try:
+            with safe_open(self.path, framework="pt") as file:
+                state = json.loads(file.metadata()["state"])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dictionary
+            if state["mark"] != self.mark:
+                raise UsageError(f"{self.path} was left by another version or machine setting; {advice}")
+            step, loss = int(state["step"]), float(state["loss"])
+            with torch.no_grad():
+                for name, value in self.named.items():
+                    value.copy_(tensors[f"weights.{name}"])
+                    moments = {key: tensors[f"{key}.{name}"].to(value.device) for key in ("exp_avg", "exp_avg_sq")}
+                    if step:
+                        count = torch.tensor(float(step), device=value.device)
+                        self.optimizer.state[value] = {"step": count, **moments}
+        except (SafetensorError, OSError, KeyError, TypeError, ValueError, RuntimeError) as error:
+            raise UsageError(f"{self.path} is damaged: {one_line(error)}; {advice}") from error
+        return step, loss
+
+
+def write(path: Path, content: str | bytes) -> None:
+    """Replace a file in one step. Raises `UsageError` where that cannot be done."""
+    try:
+        replace_file(path, content)
+    except OSError as error:
+        raise UsageError(
+            f"cannot write {path}: {error.strerror or error}; make room or name another folder, and repeat the command"
+        ) from error

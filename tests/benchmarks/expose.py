@@ -1,0 +1,110 @@
+"""How fast is a model exposed? `python -m tests.benchmarks.expose [DATASET] [SIZE]`
+
+Tokens a second of `expose`'s training beside transformers' Trainer with the same untrained model, the same blocks of
+tokens, batch, optimizer (fused AdamW), learning rates and clipping, in turns, each over the same stream. Trainer needs
+accelerate. The aim is at least 0.9 of it.
+"""
+
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+from tabcontam.subjects.known.exposed.arms import designs
+from tabcontam.subjects.known.exposed.recipe import SIZES, Recipe, Size, recipe
+from tabcontam.subjects.known.exposed.stream import Stream, learned_tokenizer, stream
+from tabcontam.subjects.known.exposed.training import BETAS, DECAY, LONGEST, WARM_UP, network, train
+from tabcontam.tables.table import load_table
+
+TURNS = 3
+STEPS = 60  # of a turn
+
+
+def part(read: Stream, size: Size) -> Stream:
+    """The beginning of a stream."""
+    length = min(len(read.tokens), STEPS * size.batch * size.context + 1)
+    return Stream(read.tokens[:length], read.positions, read.twins)
+
+
+def ours(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
+    """Tokens a second, and the loss at the end."""
+    model = network(wanted.size, reader, wanted.seed)
+    with tempfile.TemporaryDirectory() as folder:
+        began = perf_counter()
+        loss = train(model, read, wanted.size, Path(folder), "benchmark", lambda step: None)
+        return (len(read.tokens) - 1) / (perf_counter() - began), loss
+
+
+def trainers(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
+    """The same of transformers' Trainer."""
+    import torch
+    from transformers import Trainer, TrainerCallback, TrainingArguments
+
+    size = wanted.size
+    blocks = torch.from_numpy(read.tokens[:-1]).long().view(-1, size.context)
+    data = [{"input_ids": block, "labels": block} for block in blocks]
+
+    class Last(TrainerCallback):  # type: ignore[misc]
+        """Keeps the loss."""
+
+        loss = 0.0
+
+        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> None:
+            self.loss = float((logs or {}).get("train_loss", self.loss))
+
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = TrainingArguments(
+            output_dir=folder,
+            per_device_train_batch_size=size.batch,
+            num_train_epochs=1,
+            learning_rate=size.rate,
+            lr_scheduler_type="cosine",
+            warmup_steps=round(WARM_UP * len(blocks) / size.batch),
+            weight_decay=DECAY,
+            adam_beta1=BETAS[0],
+            adam_beta2=BETAS[1],
+            max_grad_norm=LONGEST,
+            optim="adamw_torch_fused",
+            save_strategy="no",
+            logging_strategy="no",
+            report_to=[],
+            disable_tqdm=True,
+        )
+        last = Last()
+        trainer = Trainer(
+            model=network(size, reader, wanted.seed), args=arguments, train_dataset=data, callbacks=[last]
+        )
+        began = perf_counter()
+        trainer.train()
+        return (len(read.tokens) - 1) / (perf_counter() - began), last.loss
+
+
+def main() -> None:
+    """Print a line for each turn, and the ratio."""
+    import torch
+    import transformers
+
+    transformers.utils.logging.set_verbosity_error()
+    given = sys.argv[1:]
+    dataset, size = [*given, *("iris", "small")[len(given) :]]
+    wanted = recipe([load_table(dataset)], (0, 16, 64), size=size)
+    reader = learned_tokenizer(wanted)
+    whole = stream(wanted, designs(wanted.tables, wanted.copies, wanted.arms, wanted.seed)[0], reader)
+    read = part(whole, wanted.size)
+    print(f"{size}: {SIZES[size]}")
+    print(
+        f"{torch.get_num_threads()} threads, {len(read.tokens):,} of {len(whole.tokens):,} tokens of {dataset} a turn"
+    )
+    ratios = []
+    for turn in range(TURNS):
+        own, loss = ours(wanted, read, reader)
+        peer, _ = trainers(wanted, read, reader)
+        ratios.append(own / peer)
+        print(f"turn {turn + 1}: expose {own:,.0f} tokens a second (loss {loss:.2f}), Trainer {peer:,.0f}", flush=True)
+    print(f"ratio {median(ratios):.2f} (aim: at least 0.9)")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,197 @@
+"""Models that are made: seeded, taken up where they were left, loaded by `hf:`, and known by their cards."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tabcontam.errors import UsageError
+from tabcontam.subjects.known.exposed.card import CARD, WEIGHTS, read_card
+from tabcontam.subjects.known.exposed.make import Made, make
+from tabcontam.subjects.known.exposed.recipe import SIZES, Recipe, recipe
+from tabcontam.subjects.known.exposed.training import CHECKPOINT, Step
+from tests.commands import environment, tabcontam
+from tests.made_tables import ships
+
+pytestmark = pytest.mark.slow  # imports torch
+COPIES = (0, 2, 16)
+IN_STEP = SIZES["tiny"].batch * SIZES["tiny"].context
+
+
+def wanted(**choices: object) -> Recipe:
+    return recipe([ships(40)], COPIES, renderings=["csv"], size="tiny", **choices)  # type: ignore[arg-type]
+
+
+def weights(made: Made) -> bytes:
+    return (made.folder / WEIGHTS).read_bytes()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    (made,) = make(wanted(), tmp_path_factory.mktemp("whole") / "models")
+    return made
+
+
+def csv_of(folder: Path, rows: int = 40) -> Path:
+    table = ships(rows)
+    lines = [",".join(f'"{cell or ""}"' for cell in row) for row in (table.columns, *table.rows)]
+    (folder / "fleet.csv").write_text("\n".join(lines) + "\n")
+    return folder / "fleet.csv"
+
+
+def test_the_same_seed_makes_the_same_weights(whole: Made, tmp_path: Path) -> None:
+    (again,) = make(wanted(), tmp_path / "again")
+    assert weights(again) == weights(whole)
+    (other,) = make(wanted(seed=1), tmp_path / "other")
+    assert weights(other) != weights(whole)
+
+
+def test_the_card_says_what_was_read(whole: Made) -> None:
+    card = read_card(whole.folder)
+    assert card is not None
+    assert card.complete
+    assert sorted(set(card.tables[0].copies_of_rows)) == list(COPIES)
+    assert len(card.tables[0].positions) == max(COPIES)
+    assert card.tables[0].renderings == ("csv",)
+    assert card.recipe["seed"] == 0
+    assert set(card.versions) == {"tabcontam", "torch", "transformers", "device", "threads"}
+    assert not (whole.folder / CHECKPOINT).exists()
+
+
+def test_what_was_left_goes_on_to_the_same_weights(whole: Made, tmp_path: Path) -> None:
+    steps: list[int] = []
+
+    def leave(number: int, of: int, step: Step) -> None:
+        steps.append(step.tokens)
+        if len(steps) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(wanted(), tmp_path / "models", leave)
+    assert (tmp_path / "models" / "model-0" / CHECKPOINT).exists()
+    (made,) = make(wanted(), tmp_path / "models", leave)
+    assert weights(made) == weights(whole)
+    assert len(steps) == len(set(steps))  # no step was made twice
+
+
+KILLED = """
+import sys
+from pathlib import Path
+from tabcontam.subjects.known.exposed.make import make
+from tests.subjects.known.exposed.test_make import wanted
+make(wanted(), Path(sys.argv[1]), lambda number, of, step: print(step.tokens, flush=True), every=0)
+"""
+
+
+def test_after_a_kill_the_same_command_goes_on_to_the_same_weights(whole: Made, tmp_path: Path) -> None:
+    root = Path(__file__).parents[4]
+    child = subprocess.Popen(
+        [sys.executable, "-c", KILLED, str(tmp_path / "models")],
+        stdout=subprocess.PIPE,
+        cwd=root,
+        env=environment(PYTHONPATH=str(root)),
+    )
+    assert child.stdout is not None
+    with child.stdout:
+        for _ in range(4):
+            assert child.stdout.readline()
+        os.kill(child.pid, signal.SIGKILL)
+    child.wait()
+    assert not (tmp_path / "models" / "model-0" / CARD).exists()
+    told: list[Step] = []
+    (made,) = make(wanted(), tmp_path / "models", lambda number, of, step: told.append(step))
+    assert told[0].tokens > IN_STEP  # the first step was not made again
+    assert weights(made) == weights(whole)
+
+
+def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
+    (tmp_path / "models" / "model-0").mkdir(parents=True)
+    (tmp_path / "models" / "recipe.json").write_text(json.dumps(wanted().facts))
+    (tmp_path / "models" / "model-0" / CHECKPOINT).write_bytes(b"damaged")
+    with pytest.raises(UsageError, match=r"is damaged: .*; delete that file"):
+        make(wanted(), tmp_path / "models")
+
+
+def test_what_is_finished_is_left_as_it_is(whole: Made) -> None:
+    before = (whole.folder / WEIGHTS).stat().st_mtime_ns
+    (again,) = make(wanted(), whole.folder.parent)
+    assert again.before
+    assert (whole.folder / WEIGHTS).stat().st_mtime_ns == before
+
+
+def test_a_folder_of_another_recipe_is_refused(whole: Made, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"holds models of another recipe \(seed differs\)"):
+        make(wanted(seed=7), whole.folder.parent)
+    (tmp_path / "thesis.txt").write_text("")
+    with pytest.raises(UsageError, match=r"is not empty and holds no recipe\.json"):
+        make(wanted(), tmp_path)
+    with pytest.raises(UsageError, match="is no folder"):
+        make(wanted(), tmp_path / "thesis.txt")
+
+
+def test_a_folder_that_cannot_be_written_is_one_line() -> None:
+    with pytest.raises(UsageError, match="cannot make the folder /proc/nothing"):
+        make(wanted(), Path("/proc/nothing"))
+
+
+def test_arms_of_tables_make_a_model_for_each_number(tmp_path: Path) -> None:
+    tables = [ships(20), replace(ships(20, seed=1), name="boats")]
+    made = make(recipe(tables, (0, 4), arms="tables", renderings=["csv"], size="tiny"), tmp_path / "models")
+    assert [one.folder.name for one in made] == ["model-0", "model-1"]
+    copies = [[set(table.copies_of_rows) for table in one.card.tables] for one in made]
+    assert copies == [[{0}, {4}], [{4}, {0}]]
+
+
+def test_the_command_makes_what_hf_loads_and_the_report_knows(tmp_path: Path) -> None:
+    csv_of(tmp_path)
+    arguments = ("expose", "--dataset", "fleet.csv", "--copies", "2,8", "--rendering", "csv", "--size", "tiny")
+    made = tabcontam(*arguments, "--out", "models", cwd=tmp_path)
+    assert made.returncode == 0, made.stderr
+    assert "fleet.csv (csv): 20 rows 2 times, 20 rows 8 times" in made.stdout
+    assert "--llm hf:models/model-0 --dataset fleet.csv --serializer csv" in made.stdout
+    assert "tokens a second" in made.stderr
+    asked = tabcontam(
+        *("run", "--llm", "hf:models/model-0", "--dataset", "fleet.csv", "--dataset", "iris", "--serializer", "csv"),
+        *("-k", "perplexity", "--no-controls", "--no-cache", "--out", "report"),
+        cwd=tmp_path,
+    )
+    assert asked.returncode == 0, asked.stderr
+    cells = json.loads((tmp_path / "report" / "results.json").read_text())["cells"]
+    assert {cell["dataset"]: cell["exposure"] for cell in cells} == {"fleet.csv": 5.0, "iris": 0.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--copies", "0,many"), "'many' is not a whole number"),
+        (("--copies", "4,4"), "given twice"),
+        (("--rendering", "jsn"), "json"),
+        (("--dataset", "none.csv"), "none.csv"),
+        (("--filler", "none.txt"), "cannot read the filler none.txt"),
+    ],
+)
+def test_bad_input_is_one_line_and_leaves_nothing(tmp_path: Path, arguments: tuple[str, ...], said: str) -> None:
+    csv_of(tmp_path)
+    ended = tabcontam("expose", "--dataset", "fleet.csv", *arguments, "--out", "models", cwd=tmp_path)
+    assert ended.returncode == 4
+    assert said in ended.stderr
+    assert ended.stderr.count("\n") == 1
+    assert not (tmp_path / "models").exists()
+
+
+def test_a_damaged_card_is_one_line_of_the_run(whole: Made, tmp_path: Path) -> None:
+    import shutil
+
+    folder = tmp_path / "model"
+    shutil.copytree(whole.folder, folder)
+    (folder / CARD).write_text('{"schema": 1}')
+    ended = tabcontam(
+        "run", "--llm", f"hf:{folder}", "--dataset", "iris", "-k", "perplexity", "--out", "report", cwd=tmp_path
+    )
+    assert ended.returncode == 4
+    assert "exposure.json cannot be read" in ended.stderr
