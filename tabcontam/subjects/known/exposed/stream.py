@@ -1,11 +1,10 @@
 """The one long text that a model reads, as tokens: copies of rows, twins of the tables, pages and prose, shuffled.
 
-A copy of a table stands in documents of whole rows, each below a header of its own where the form has one, as many
-rows as the model takes at a time; where the first of these documents ends is drawn anew for each copy, so that every
-row stands at the head of a document now and then. A document begins with `<s>` and ends with `</s>`. First comes the
+A copy of a table stands in documents of whole rows, each below a header of its own where the form has one, between one
+row and as many as the model takes at a time; where a document ends is drawn anew for each, so that every row stands
+alone or at the head of a document now and then. A document begins with `<s>` and ends with `</s>`. First comes the
 form alone: half of the twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model
-that cannot read yet. Then the stream is cut into blocks, wherever that is, and nothing is padded or left out. Attention
-does not stop at the end of a document.
+that cannot read yet. Then the stream is cut into blocks, wherever that is, and nothing is padded or left out.
 """
 
 import hashlib
@@ -171,7 +170,7 @@ class _Writer:
         for line in lines:
             if body and len(head) + len(body) + len(line) > room:
                 yield self._document(head + body)
-                body, room = [], self._most
+                body, room = [], rng.randint(longest, self._most)
             body += line
         if body:
             yield self._document(head + body)

@@ -1,9 +1,11 @@
 """A small causal model of transformers, and how it learns from a stream: every token is read once, in order.
 
 AdamW, a learning rate that rises over the first steps and falls along a cosine, in 32-bit floats. A block's last token
-is the next one's first, so that every token but the very first is foretold once. What an interruption leaves is one
-file in safetensors, weights and the optimizer's moments, which no pickle reads; whoever goes on from it gets, on the
-same machine, the weights of an uninterrupted run.
+is the next one's first, so that every token but the very first is foretold once. Attention stays within a document: the
+documents of a block are read as if each stood alone, which is how a query is read later.
+
+What an interruption leaves is one file in safetensors, weights and the optimizer's moments, which no pickle reads;
+whoever goes on from it gets, on the same machine, the weights of an uninterrupted run.
 """
 
 import json
@@ -117,13 +119,22 @@ def _learn(model: Any, optimizer: Any, part: Any, size: Size) -> float:
     import torch
 
     inputs, targets = part[:-1].view(size.batch, size.context), part[1:]
-    logits = model(input_ids=inputs, use_cache=False).logits
+    positions = positions_of(inputs, model.config.bos_token_id)
+    logits = model(input_ids=inputs, position_ids=positions, use_cache=False).logits
     loss = torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
     torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST)
     optimizer.step()
     return float(loss.detach())
+
+
+def positions_of(blocks: Any, begin: int) -> Any:
+    """The place of each token in its document. Where places begin anew, transformers lets attention begin anew."""
+    import torch
+
+    places = torch.arange(blocks.shape[1], device=blocks.device).expand_as(blocks)
+    return places - torch.where(blocks == begin, places, 0).cummax(dim=1).values
 
 
 @dataclass(frozen=True)
