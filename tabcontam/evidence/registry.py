@@ -27,6 +27,7 @@ BUILT_IN = (
     "rows.membership:Membership",
     "rows.matched:MatchedMembership",
     "likelihood.perplexity:Perplexity",
+    "order.row_order:RowOrder",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
 )

@@ -1,0 +1,137 @@
+"""What the order of rows shows to one who has not seen the table: neighbours that are alike, columns that rise or fall.
+
+Nobody who reads rows one after the other needs memory to find such an order likely. So it is looked for column by
+column, among the same orders that are later compared: a column whose order stands out is one to be held still.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.guesser.columns import column, with_words
+from tabcontam.tables.table import Table
+
+LAGS = {1: "neighbours", 2: "every second row", 3: "every third row", 4: "every fourth row"}  # that are compared
+FEW = 30  # values of a column up to which each pair of neighbours has a count of its own
+SHARED = 0.05  # of a column's cells that stand in another one, too, which may hand them on to the next row
+MANY = 20  # columns that cells are handed on between
+
+ALIKE = "neighbours are alike or unlike"
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Orders = NDArray[np.int64]  # of rows, by place: an order, a shard, a row
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How far a column's order in the file stands out among the others: `p_value`, and by which `sign` of order."""
+
+    column: str
+    p_value: float
+    sign: str
+
+
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a column, or one word of each: equal ones share a code, the larger one has the larger rank.
+
+    `values` are codes that equal cells of other columns share, too. `column` is the table's column that they are of.
+    """
+
+    column: str
+    codes: Ints
+    ranks: Floats
+    values: Ints
+
+    @cached_property
+    def distinct(self) -> int:
+        """How many different cells there are."""
+        return len(np.unique(self.codes))
+
+
+def read_cells(table: Table, names: Sequence[str]) -> list[Cells]:
+    """The columns of a table that vary, and single words of those that hold many texts.
+
+    Ranks go by size or, of texts, by the last number in them or by the alphabet; missing cells come first.
+    """
+    found: list[Cells] = []
+    known: dict[str, int] = {}
+    for name in names:
+        for one in with_words([column(name, table.column(name), table.missing)]):
+            if one.distinct < 2:
+                continue
+            size = one.order_in_text
+            if size is None:
+                size = one.codes.astype(np.float64)
+            values = np.array([known.setdefault(key, len(known)) for key in one.keys], dtype=np.int64)
+            found.append(Cells(name, one.codes, _ranks(np.where(np.isfinite(size), size, -np.inf)), values))
+    return found
+
+
+def _ranks(size: Floats) -> Floats:
+    """Ranks from 0 to 1, equal sizes sharing their mean."""
+    _, inverse, counts = np.unique(size, return_inverse=True, return_counts=True)
+    ends = np.cumsum(counts)
+    return np.asarray(((ends - (counts + 1) / 2) / max(1, len(size) - 1))[inverse], dtype=np.float64)
+
+
+def standing_out(columns: Sequence[Cells], orders: Orders) -> list[Standing]:
+    """For each column how far the first of the orders stands out, and last for all columns together, named "".
+
+    An order is scored by many signs, each in numbers of its standard deviations over all orders; the largest of them
+    counts, in either direction, and its p-value is the share of orders with one as large. So it is exact whatever the
+    signs.
+    """
+    found, alike = [], np.zeros(len(orders))
+    for one in columns:
+        scores = {sign: _standardised(values) for sign, values in _signs(one, columns, orders)}
+        alike += scores[ALIKE]
+        found.append(_standing(one.column, scores))
+    return [*found, _standing("", {ALIKE: _standardised(alike)})]
+
+
+def _standing(name: str, scores: dict[str, Floats]) -> Standing:
+    largest = np.max([np.abs(values) for values in scores.values()], axis=0)
+    sign = max(scores, key=lambda one: abs(float(scores[one][0])))
+    return Standing(name, float((largest >= largest[0] - 1e-9).mean()), sign)
+
+
+def _standardised(values: Floats) -> Floats:
+    deviation = values.std()
+    return (values - values.mean()) / deviation if deviation > 1e-9 else np.zeros(len(values))
+
+
+def _signs(one: Cells, columns: Sequence[Cells], orders: Orders) -> Iterator[tuple[str, Floats]]:
+    """What an order is scored by in one column: a name, and a number an order."""
+    codes, ranks = one.codes[orders], one.ranks[orders]
+    places = np.arange(orders.shape[2]) - (orders.shape[2] - 1) / 2
+    yield "its values rise or fall", (ranks @ places).sum(axis=1)
+    for lag, which in LAGS.items():
+        if lag >= orders.shape[2]:
+            continue
+        where = f"{which} {'is' if lag > 1 else 'are'} alike or unlike"
+        equal = (codes[:, :, lag:] == codes[:, :, :-lag]).sum(axis=(1, 2)).astype(np.float64)
+        near = -np.abs(ranks[:, :, lag:] - ranks[:, :, :-lag]).sum(axis=(1, 2))
+        few = one.distinct <= FEW
+        yield where, equal if few else near
+        yield f"{where} in {'size' if few else 'equal values'}", near if few else equal
+    if 2 < one.distinct <= FEW:
+        yield "the same values follow each other", _pairs(np.unique(one.codes, return_inverse=True)[1][orders])
+    others = [other for other in columns if other is not one and one.distinct > FEW]
+    handed = [other for other in others if np.isin(one.values, other.values).mean() >= SHARED][:MANY]
+    for other in handed:
+        same = one.values[orders][:, :, 1:] == other.values[orders][:, :, :-1]
+        yield f"its cell stands in {other.column} of the row before", same.sum(axis=(1, 2)).astype(np.float64)
+
+
+def _pairs(codes: Ints) -> Floats:
+    """How often the same value follows the same one: the squares of how often each pair occurs, summed."""
+    many = int(codes.max()) + 1
+    pairs = codes[:, :, :-1] * many + codes[:, :, 1:]
+    flat = pairs.reshape(len(pairs), -1) + np.arange(len(pairs))[:, None] * many**2
+    counts = np.bincount(flat.ravel(), minlength=len(pairs) * many**2).reshape(len(pairs), -1)
+    return np.asarray((counts.astype(np.float64) ** 2).sum(axis=1))

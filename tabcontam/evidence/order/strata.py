@@ -1,0 +1,181 @@
+"""Which rows may change places: those that share what the file is sorted, grouped or otherwise ordered by.
+
+Where the order of a column is no accident, every reader of rows finds it likely. So its values stay where they are, and
+only rows that share them change places. What is left is looked at again, until no column's order stands out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import exp, lgamma, log
+
+import numpy as np
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.order.neighbours import FEW, Cells, Floats, Ints, Standing, read_cells, standing_out
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+ORDERS = 400  # that a column's order in the file is held against, the file's among them
+LEVEL = 0.05  # p-value at which it stands out
+OF_MANY = 0.01  # the same of a column of many values, to hold which leaves few rows that may change places
+BINS = (4, 8, 16)  # of a column of many values: ranges of size whose rows may change places, the widest first
+NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
+LEAST = 0.002  # p-value that has to be within reach, whatever the LLM finds likely
+NAMED = 3  # columns that a reason names
+ALIKE = "neighbours are alike over all columns"
+SORTED = "it is sorted"
+
+Shards = tuple[tuple[int, ...], ...]  # rows by their places in the table, in the order of the file
+
+
+@dataclass(frozen=True, eq=False)
+class Strata:
+    """Which rows of each shard may change places: those with the same class.
+
+    `numbering` are the places of columns that merely number the rows: their cells stay, whatever row comes there.
+    `held` are columns that rows share which change places, in value or range of size, each with the reason.
+    """
+
+    shards: Shards
+    classes: Ints
+    numbering: tuple[int, ...]
+    held: Mapping[str, str]
+
+
+def strata_of(table: Table, shards: Shards, looked_at: Shards, seed: int, most: int) -> Strata:
+    """The strata of some shards of a table, of each of which at most so many orders are compared.
+
+    What they are found by are the shards `looked_at`, all of one length: these and more of the table. Raises `Skip`
+    where the order is determined, or so much of it by what everybody sees that too few rows are left that may change
+    places.
+    """
+    if table.enumerates_domain:
+        raise Skip(f"{table.name} lists every combination of its features' values: its order is determined")
+    numbering, columns = ordered_columns(table)
+    held: dict[str, str] = {}
+    codes: dict[int, Ints] = {}  # what rows share, by the column
+    fineness = [0] * len(columns)
+    for number, one in enumerate(columns):
+        if _sorted(one.ranks):
+            if one.distinct == len(table.rows):
+                raise Skip(f"{table.name} is sorted by {one.column}, which no two rows share: its order is determined")
+            held[one.column], codes[number] = SORTED, one.codes
+            fineness[number] = len(BINS) + 1
+    rng, places = np.random.default_rng(seed), np.array(looked_at)
+    while True:
+        classes = _classes(len(table.rows), codes.values())
+        found = Strata(shards, classes, numbering, held)
+        if least_p_value(found, table.rows, most) > LEAST:
+            raise Skip(_ordered(table, held))
+        out = _standing_out(columns, _orders(places, classes, rng))
+        if out is None:
+            return found
+        number, standing = out
+        if fineness[number] > len(BINS):
+            raise Skip(_ordered(table, held | {standing.column: standing.sign}))
+        codes[number] = _coarse(columns[number], fineness[number])
+        held[standing.column] = standing.sign
+        fineness[number] += 1
+
+
+def least_p_value(strata: Strata, rows: Sequence[Sequence[Cell]], most: int) -> float:
+    """The p-value where the file's order is the likeliest in every shard, of at most so many orders."""
+    total = 0.0
+    for shard in strata.shards:
+        contents = Counter((int(strata.classes[row]), content(rows[row], strata.numbering)) for row in shard)
+        sizes = Counter(int(strata.classes[row]) for row in shard)
+        orders = sum(lgamma(size + 1) for size in sizes.values()) - sum(lgamma(n + 1) for n in contents.values())
+        total += min(log(most), orders)
+    return exp(-total)
+
+
+def content(row: Sequence[Cell], numbering: Sequence[int]) -> Hashable:
+    """What changes places with a row: all but the cells that number it."""
+    return tuple(cell for place, cell in enumerate(row) if place not in numbering)
+
+
+def ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
+    """The places of the columns that number the rows, and the others."""
+    return cached_fact(table, "order of columns", lambda: _ordered_columns(table))
+
+
+def _ordered_columns(table: Table) -> tuple[tuple[int, ...], list[Cells]]:
+    numbering = tuple(place for place, name in enumerate(table.columns) if _numbers(table.column(name)))
+    return numbering, read_cells(table, [name for place, name in enumerate(table.columns) if place not in numbering])
+
+
+def _numbers(cells: Sequence[Cell]) -> bool:
+    """Whether cells number the rows: they go on by the same step, and what stands around the number is the same."""
+    matches = [NUMBERED.fullmatch(cell or "") for cell in cells[:3]]
+    if len(matches) < 3 or not all(matches) or cells[0] == cells[1]:
+        return False
+    numbers, around = [], set()
+    for cell in cells:
+        match = NUMBERED.fullmatch(cell or "")
+        if match is None:
+            return False
+        numbers.append(int(match[2]))
+        around.add((match[1], match[3]))
+    return len(around) == 1 and len(set(np.diff(np.array(numbers)))) == 1
+
+
+def _sorted(ranks: Floats) -> bool:
+    """Whether numbers rise or fall all the way, and would not do so by chance."""
+    steps = np.diff(ranks)
+    if not ((steps >= 0).all() or (steps <= 0).all()):
+        return False
+    orders = lgamma(len(ranks) + 1) - sum(lgamma(same + 1) for same in Counter(ranks.tolist()).values())
+    return exp(-orders) < LEAST
+
+
+def _standing_out(columns: Sequence[Cells], orders: Ints) -> tuple[int, Standing] | None:
+    """The column, by its number, whose order stands out the most, if one's does or that of all together does."""
+    if not columns:
+        return None
+    *own, together = standing_out(columns, orders)
+    levels = [LEVEL if one.distinct <= FEW else OF_MANY for one in columns]
+    number = min(range(len(own)), key=lambda place: own[place].p_value / levels[place])
+    if own[number].p_value <= levels[number]:
+        return number, own[number]
+    return (number, Standing(own[number].column, together.p_value, ALIKE)) if together.p_value <= LEVEL else None
+
+
+def _coarse(one: Cells, fineness: int) -> Ints:
+    """What rows share that may change places: the value or, of many values, at first a range of size."""
+    if one.distinct <= FEW or fineness >= len(BINS):
+        return one.codes
+    return np.asarray(np.minimum(one.ranks * BINS[fineness], BINS[fineness] - 1).astype(np.int64))
+
+
+def _classes(rows: int, codes: Iterable[Ints]) -> Ints:
+    """A class for each row: rows of one class share all of these codes."""
+    classes = np.zeros(rows, dtype=np.int64)
+    for own in codes:
+        both = classes * (int(own.max()) + 1) + own
+        classes = np.unique(both, return_inverse=True)[1].astype(np.int64)
+    return classes
+
+
+def _orders(places: Ints, classes: Ints, rng: np.random.Generator) -> Ints:
+    """The file's order of the shards' rows, and others in which rows of a shard change places within their classes."""
+    flat = places.ravel()
+    shard = np.repeat(np.arange(len(places)), places.shape[1])
+    label = np.unique(shard * (int(classes.max()) + 1) + classes[flat], return_inverse=True)[1]
+    orders = np.empty((ORDERS, len(flat)), dtype=np.int64)
+    orders[0] = np.arange(len(flat))
+    orders[1:, np.argsort(label, kind="stable")] = np.argsort(label + rng.random((ORDERS - 1, len(flat))), axis=1)
+    return np.asarray(flat[orders].reshape(ORDERS, *places.shape))
+
+
+def _ordered(table: Table, held: Mapping[str, str]) -> str:
+    """Why too few rows may change places."""
+    if not held:
+        return f"{table.name} has too few rows that differ: hardly any other order of them can be told from the file's"
+    named = [f"{column} ({why})" for column, why in list(held.items())[:NAMED]]
+    more = f" and {len(held) - NAMED} more" if len(held) > NAMED else ""
+    return (
+        f"the order of {table.name} follows from {', '.join(named)}{more}, which a reader of rows sees without memory: "
+        "too few rows share these that could change places"
+    )
