@@ -153,6 +153,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     )
     if not (chooses(order.expression, order.marks) or any(map(_scores, subjects))):
         tests = [test for test in tests if not test.on_request]
+        left_out = tuple(test for test in left_out if not test.on_request)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     notices = check_batches(subjects) if order.options.batch else ()

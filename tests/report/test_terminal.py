@@ -27,7 +27,7 @@ def test_the_header_names_what_ran() -> None:
     for fact in (
         "tabcontam 0.1.0", "python 3.11.7", "gpt-4o (v1)", "control:exposed (control, v1)",
         "iris@uci (150 x 5, sha256 3f2a91bc)", "seed 0", "rules calibrated", "portable en_US",
-        "one level, 0.01, for each LLM and family of tests", "row tests (7 to 9 and matched membership)",
+        "one level, 0.01, for each LLM and family of tests", "row tests (7 to 9, matched membership",
     ):  # fmt: skip
         assert fact in text
 

@@ -31,7 +31,9 @@ def test_a_written_run_is_read_back(tmp_path: Path) -> None:
 def test_tests_are_named_by_number_or_else_by_title(monkeypatch: pytest.MonkeyPatch) -> None:
     """Those of other packages too: whoever reads the rules has to know which tests they are about."""
     view = typed(results(["gpt-4o"], ["iris"]))
-    assert (view.knowledge_in_words, view.row_tests_in_words) == ("1 to 6", "7 to 9 and matched membership")
+    assert view.knowledge_in_words == "1 to 6"
+    assert view.row_tests_in_words.startswith("7 to 9, matched membership")
+    assert "order of rows" in view.row_tests_in_words
     known = {test.id: test.facts for test in registry.all_tests()}
     few = [known["feature_completion"], known["incomplete_completion"], known["matched_membership"]]
     assert in_words([*few, replace(few[0], number=None, title="Last cell")]) == "7, 9, matched membership and last cell"
@@ -332,10 +334,8 @@ from tabcontam.verdicts.facts import known_tests
 print(*sorted(test for test, facts in known_tests().items() if facts.row_test))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [
-        "feature_completion", "full_completion", "incomplete_completion", "incomplete_completion_single",
-        "matched_membership", "own",
-    ]  # fmt: skip
+    row_tests = {test.id for test in registry.all_tests() if test.row_test}
+    assert set(done.stdout.split()) == {*row_tests, "incomplete_completion_single", "own"}
 
 
 def test_the_controls_say_that_both_are_as_expected() -> None:

@@ -46,13 +46,13 @@ class RowOrder(Test):
     shard); at most 50 shards are asked. Each is written a row a line in the words of the serializer, in the file's
     order and in 25 others. Rows stay where they are sorted, grouped or otherwise ordered in a way that shows: only
     those change places that share the values of the columns whose order stands out. A column stands out where the
-    file's order has more than others that shows without memory, at a p-value of 0.05 among 400 orders (0.01 where it
-    has more than 30 values), in up to 2,000 rows: values that rise or fall, neighbours up to four rows apart that are
-    alike or unlike, values that follow each other again and again, cells that stand in the row before. Of many values
-    first ranges of size are held, ever narrower ones. It is looked at until nothing stands out; the columns together
-    must not, either. Then three readers without memory rank the orders as the LLM will: one prefers rows like those
-    before, one values that rise, one texts that can be packed; where one of them finds the file's order (p <= 0.05 for
-    all three) nothing is asked. Cells that merely number the rows stay where they are, whatever row comes there.
+    file's order has more than others that shows without memory, at a p-value of 0.01 among 400 orders, in up to 2,000
+    rows: values that rise or fall, neighbours up to four rows apart that are alike or unlike, values that follow each
+    other again and again, cells that stand in the row before. Of many values first ranges of size are held, ever
+    narrower ones. It is looked at until nothing stands out; the columns together must not, either, at 0.05. Then three
+    readers without memory rank the orders as the LLM will: one prefers rows like those before, one values that rise,
+    one texts that can be packed; where one of them finds the file's order (p <= 0.05 for all three) nothing is asked.
+    Cells that merely number the rows stay where they are, whatever row comes there.
 
     Null: the rows that may change places are in an arbitrary order, so that the file's order is any of the shard's
     orders with the same chance, whatever the LLM finds likely. Then its rank among them is uniform, ties broken by a
@@ -73,12 +73,12 @@ class RowOrder(Test):
     row. Which rows were seen is not told. An order that follows from something which the table does not hold, such as
     the dates of visits, can show in ways that are not looked for.
 
-    Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black-Box Language
+    Source: Oren, Meister, Chatterji, Ladhak and Hashimoto 2024, "Proving Test Set Contamination in Black Box Language
     Models", section 3 (orders as equally likely, the sharded comparison). The ranks, their exact distribution and what
-    is held still are ours.
+    is held still are ours. The tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: fifteen rows of the file, written below each other, have a log-probability of -301 in the file's order, and
-    between -362 and -349 in 25 others: rank 1 of 26.
+    Example: `The age is 39, ...` and the fourteen rows that follow it in the file have a log-probability of -301 in
+    this order, and between -362 and -349 in 25 others: rank 1 of 26.
     """
 
     id: ClassVar[str] = "row_order"

@@ -18,8 +18,8 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Cell, Table
 
 ORDERS = 400  # that a column's order in the file is held against, the file's among them
-LEVEL = 0.05  # p-value at which it stands out
-OF_MANY = 0.01  # the same of a column of many values, to hold which leaves few rows that may change places
+LEVEL = 0.01  # p-value at which it stands out
+TOGETHER = 0.05  # the same of all columns together
 BINS = (4, 8, 16)  # of a column of many values: ranges of size whose rows may change places, the widest first
 NUMBERED = re.compile(r"(\D*)(\d{1,15})(\D*)")
 LEAST = 0.002  # p-value that has to be within reach, whatever the LLM finds likely
@@ -135,11 +135,10 @@ def _standing_out(columns: Sequence[Cells], orders: Ints) -> tuple[int, Standing
     if not columns:
         return None
     *own, together = standing_out(columns, orders)
-    levels = [LEVEL if one.distinct <= FEW else OF_MANY for one in columns]
-    number = min(range(len(own)), key=lambda place: own[place].p_value / levels[place])
-    if own[number].p_value <= levels[number]:
+    number = min(range(len(own)), key=lambda place: own[place].p_value)
+    if own[number].p_value <= LEVEL:
         return number, own[number]
-    return (number, Standing(own[number].column, together.p_value, ALIKE)) if together.p_value <= LEVEL else None
+    return (number, Standing(own[number].column, together.p_value, ALIKE)) if together.p_value <= TOGETHER else None
 
 
 def _coarse(one: Cells, fineness: int) -> Ints:
