@@ -7,6 +7,7 @@ from hashlib import sha256
 from random import Random
 
 from tabcontam.tables.cards import Question
+from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.table import Cell, Table
 
 KINDS = ("Zwibarge", "Quolthopper", "Brintle-sloop", "Vexcutter")
@@ -54,6 +55,18 @@ def wide(rows: int = 600, words: int = 30) -> Table:
     more = [[rng.choice(own) for own in names] for _ in table.rows]
     columns = (*table.columns, *(f"escort{number}" for number in range(words)))
     return replace(table, columns=columns, rows=tuple((*row, *own) for row, own in zip(table.rows, more, strict=True)))
+
+
+def planted(table: Table, cells: int = 200) -> Table:
+    """A register of ships with the cells that its owner drew: the lengths of the first ships."""
+    place = table.columns.index("length_m")
+
+    def cell(row: int) -> PlantedCell:
+        metres, hundredths = str(table.rows[row][place]).split(".")
+        first = int(hundredths) // 10 * 10
+        return PlantedCell(row, "length_m", tuple(f"{metres}.{first + digit:02}" for digit in range(10)))
+
+    return replace(table, drawn_cells=tuple(map(cell, range(min(cells, len(table.rows))))))
 
 
 def ship(index: int, rng: Random) -> tuple[Cell, ...]:

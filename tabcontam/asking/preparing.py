@@ -24,6 +24,7 @@ from tabcontam.evidence.base import Family, Test
 from tabcontam.evidence.registry import by_id
 from tabcontam.guesser.kept import folder_of, is_shipped, shared
 from tabcontam.tables.cards import Question
+from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
 from tabcontam.tables.table import Table
 
@@ -220,6 +221,7 @@ def _job(table: Table | None, serializer: Serializer, test: Test, options: Optio
     if table:
         facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
         facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
+        facts |= {"drawn_cells": [asdict(cell) for cell in table.drawn_cells]}
         job["table"] = facts | {"hints": table.hints and dict(table.hints)}
     return json.dumps(job).encode()
 
@@ -229,6 +231,9 @@ def _table(facts: Mapping[str, Any]) -> Table:
     whole: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in facts.items()}
     whole["rows"] = tuple(map(tuple, facts["rows"]))
     whole["known"] = tuple(tuple(map(tuple, rows)) for rows in facts["known"])
+    whole["drawn_cells"] = tuple(
+        PlantedCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
+    )
     whole["missing"] = frozenset(facts["missing"])
     whole["question"] = facts["question"] and Question(**facts["question"])
     whole["hints"] = facts["hints"] and {test: tuple(names) for test, names in facts["hints"].items()}

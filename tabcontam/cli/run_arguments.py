@@ -10,6 +10,7 @@ from tabcontam.cli.helps import (
     EXPRESSION_HELP,
     FAMILY_OVER_HELP,
     GATE_CODES,
+    KEY_HELP,
     KNOWN_HELP,
     LLM_HELP,
     MARKS_HELP,
@@ -95,6 +96,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     add_files(what)
+    what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
     what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
     what.add_argument(
         "--no-controls",

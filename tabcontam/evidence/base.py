@@ -218,6 +218,7 @@ class Test(ABC):
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     on_request: ClassVar[bool] = False  # whether it is asked only where it is chosen, or an LLM loaded here scores text
+    keyed: ClassVar[bool] = False  # whether it is asked only where the owner's key of a planted table is given
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway

@@ -28,6 +28,7 @@ BUILT_IN = (
     "rows.matched:MatchedMembership",
     "likelihood.perplexity:Perplexity",
     "order.row_order:RowOrder",
+    "likelihood.planted:Planted",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
 )

@@ -40,6 +40,7 @@ from tabcontam.subjects.labels import by_name, name_of
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, load_prices
 from tabcontam.subjects.registry import CONTROLS, Found, Settings, resolve
+from tabcontam.tables.keyed import with_keys
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
@@ -73,6 +74,7 @@ class RunOrder:
     name: str | None = None
     text: TextFormat = FOUND_OUT
     known: tuple[str | Table, ...] = ()
+    keys: tuple[Path, ...] = ()
     reference: str | None = None
     send_rows: bool = False
     form: str = "auto"
@@ -129,7 +131,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     """
     progress = progress or Progress()
     check_options(order.options)
-    tests, left_out = _asked(selected(all_tests(), order.expression, order.marks), order)
+    tests, left_out = _asked(_keyed(selected(all_tests(), order.expression, order.marks), order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
@@ -175,6 +177,15 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
 
 
+def _keyed(tests: Sequence[Test], order: RunOrder) -> list[Test]:
+    """The tests without those that need the key of a planted table, where none is given. Raises `NothingSelected`."""
+    kept = [test for test in tests if order.keys or not test.keyed]
+    if not kept:
+        names = ", ".join(test.id for test in tests)
+        raise NothingSelected(f"{names} needs the key of a planted table; add {option('key', 'KEYFILE')}")
+    return kept
+
+
 def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:
     """The tests that are asked, and those that are left out whole, since the paper has no such query."""
     if order.options.queries != PAPER:
@@ -208,7 +219,7 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tup
         tables.append(each)
     with progress.doing("reading known rows") if order.known else contextlib.nullcontext():
         known = load_known(order.known, order.text)
-        return with_known(tables, known), known
+        return with_keys(with_known(tables, known), order.keys), known
 
 
 def _name_of_frame(order: RunOrder) -> str:

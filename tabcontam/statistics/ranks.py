@@ -8,6 +8,9 @@ from sys import float_info
 import numpy as np
 from numpy.typing import NDArray
 
+from tabcontam.statistics.exact import TARGET
+
+STEPS = 100  # in which the share of remembered ones is looked for
 SMALL = 1e-6  # a larger tail is what is left of a transform, whose errors are some 1e-14
 
 
@@ -28,6 +31,42 @@ def rank_sum_tail(ranks: Sequence[int], of: Sequence[int], weights: Sequence[int
     # From the least sum on: how much larger it is. Nothing beyond the observed sum is of any use.
     observed = sum(weight * (rank - 1) for weight, rank in zip(weights, ranks, strict=True))
     return _tail(tuple(sorted(zip(of, weights, strict=True))), observed)
+
+
+def detectable_share(of: Sequence[int], level: float, power: float = TARGET) -> float | None:
+    """The least share of remembered ones with which the sum of ranks has a p-value of `level` at most that often.
+
+    One that is remembered has rank 1, each other any rank from 1 to its number in `of` with the same chance. Tried are
+    the hundredths, of which the least is given; None where not even 1 is enough.
+    """
+    return _share(tuple(sorted(of)), level, power)
+
+
+@lru_cache(maxsize=256)
+def _share(of: tuple[int, ...], level: float, power: float) -> float | None:
+    by_chance = np.cumsum(_chances(of, 0.0))
+    limit = int(np.searchsorted(by_chance, level * (1 + 1e-9), side="right"))  # so many sums have such a p-value
+
+    def found(share: float) -> bool:
+        return limit > 0 and float(_chances(of, share)[:limit].sum()) >= power
+
+    low, high = 0, STEPS
+    if not found(1.0):
+        return None
+    while high - low > 1:  # more that are remembered are found oftener
+        middle = (low + high) // 2
+        low, high = (low, middle) if found(middle / STEPS) else (middle, high)
+    return high / STEPS
+
+
+def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
+    """The chance of each sum of ranks above the least, where each is 1 for sure with the chance `share`."""
+    state = np.ones(1)
+    for most in of:
+        one = np.full(most, (1 - share) / most)
+        one[0] += share
+        state = np.convolve(state, one)
+    return state
 
 
 @lru_cache(maxsize=256)  # a cell is judged several times

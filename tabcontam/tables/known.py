@@ -104,6 +104,14 @@ def known_rows(table: Table) -> frozenset[int]:
     return cached_fact(table, "known rows", find) if table.known else frozenset()
 
 
+def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
+    """Of each of these rows, which have the table's columns, whether it stands in a known file."""
+    if not table.known or not rows:
+        return [False] * len(rows)
+    known = {key for file in table.known for key in _keys(table, file)}
+    return [key in known for key in _keys(table, rows)]
+
+
 def not_known(table: Table, rows: Iterable[int]) -> list[int]:
     """Those of the rows, by their places, that stand in no known file."""
     known = known_rows(table)

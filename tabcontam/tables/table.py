@@ -20,6 +20,7 @@ from tabcontam.tables.cells import Rows, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, named_file
+from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
 from tabcontam.tables.toml_files import SUFFIX
@@ -44,8 +45,9 @@ class Table:
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
-    (`tables/known.py`). `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has
-    found out about the table.
+    (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`).
+    `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
+    table.
     """
 
     name: str
@@ -63,6 +65,7 @@ class Table:
     hints: Mapping[str, tuple[str, ...]] | None = None
     private: bool = False
     known: tuple[Rows, ...] = field(default=(), repr=False)
+    drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
     reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 

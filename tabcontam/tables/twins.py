@@ -11,6 +11,7 @@ from tabcontam.errors import Skip
 from tabcontam.groups import grouped
 from tabcontam.tables.draws import by_content, identity, pool
 from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.keyed import with_other_digits
 from tabcontam.tables.table import Cell, Table
 
 MANY_TARGETS = 20  # a numeric target with more distinct values is cut into quartiles, another has no classes
@@ -26,12 +27,13 @@ def twin(table: Table) -> Table:
     Values of which the table has few are shuffled once more, over all classes: one that occurs once would tell the
     class of its row to whoever has read it, and so be memory of the table. Numbers go to near ones' places, so that
     they stay as likely in their class as their neighbours are. A row that falls on a real one swaps single cells
-    with others of its class, or is dropped. The same table has always the same twin. Raises `Skip` where the table
+    with others of its class, or is dropped. Planted digits, where the owner gives the key, are drawn anew before: who
+    has read the twin has read none of them. The same table has always the same twin. Raises `Skip` where the table
     enumerates its domain or keeps less than half of its rows.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
-    kept = _apart_from(table, enumerate(_mixed(table, few=FEW)))
+    kept = _apart_from(table, enumerate(_mixed(with_other_digits(table), few=FEW)))
     return replace(table, rows=tuple(row for _, row in kept))
 
 

@@ -258,6 +258,7 @@ def test_ctrl_c_ends_the_processes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 TABLES: Mapping[str, Table] = {
     "card": load_table("iris"),
+    "planted": tables.planted(ships(), 20),
     "threshold": replace(ships(), question=Question("Many?", {">=": "Yes", "<": "No"}, 5.0), missing=frozenset("?!")),
     "hints": replace(ships(), hints={"feature_values": ("shipKind", "homePort")}, order="by name", not_names=("Zund",)),
     "file": replace(ships(), target=None, question=None, private=True),

@@ -11,11 +11,11 @@ from tabcontam.evidence.selection import chooses, selected
 @pytest.mark.parametrize(
     ("expression", "count"),
     [
-        (None, 14),
-        ("", 14),
+        (None, 16),
+        ("", 16),
         ("completion", 3),
         ("COMPLETION", 3),
-        ("not completion", 11),
+        ("not completion", 13),
         ("feature and not list", 4),
         ("full or membership", 3),
         ("not (list or values) and feature", 2),

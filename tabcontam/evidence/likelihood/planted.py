@@ -1,0 +1,205 @@
+"""Planted digits: are those that the owner drew likelier to the LLM than those that could as well have been drawn?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import exp, fsum, log2
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Capability,
+    Endings,
+    Evidence,
+    Family,
+    Kind,
+    Likelihoods,
+    Query,
+    Reading,
+    State,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.sentences import few, out_of_reach, stated
+from tabcontam.guesser.chance import Guess
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.known import known_among
+from tabcontam.tables.planted import PlantedCell
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+LEAST = 1e-12  # a smaller chance is none that can be
+
+
+@dataclass(frozen=True)
+class Planted(Test):
+    """The LLM is asked nothing: what is compared are the digits that the table's owner drew, and those not drawn.
+
+    Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
+    to the LLM than the others that could as well have been drawn. A row test: nobody can know these digits who has not
+    read the published file.
+
+    Queries: one for each planted cell of which the owner's key tells (`--key`): its row, in the words of the
+    serializer and with nothing before it, with each of the texts that the cell could have got. Every other cell of the
+    row is as it was published, and no other cell of a row is planted.
+
+    Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn
+    one is uniform for whoever has not read it, whatever else an LLM knows, computes or prefers: no guesser is needed.
+    Of texts that are equally likely to the LLM the order is fixed by a draw that does not know which is the own one.
+    The ranks of all cells are summed; the p-value is the sum's exact tail. It does not have to stand without any one
+    column, since no fact from elsewhere explains it.
+
+    Published rule: none.
+
+    Needs: log-probabilities of given text; a table that was planted, and its key. Without `--key` it is not asked.
+
+    Cannot show: which copy of the file was read. Who has read the owner's unpublished original is not found, nor is an
+    LLM that has forgotten the digits and remembers the rest of the row.
+
+    Source: the rank of a random canary among its alternatives is that of the exposure of Carlini et al. 2019 ("The
+    Secret Sharer", section 4), and one of the kinds of evidence that Zhang et al. 2024 ("Membership Inference Attacks
+    Cannot Prove that a Model Was Trained On Your Data", section 5) call sound. To draw a table's last digits is ours;
+    the tests of Ronval et al. 2024, section 3.1, read answers about rows as they are.
+
+    Example: of `The length is 43.21, The port is Wexlow` the length could have been 43.16 to 43.26; 43.21 is the
+    likeliest of the eleven to an LLM that has read the file, and to any other in one of eleven cells.
+    """
+
+    id: ClassVar[str] = "planted"
+    title: ClassVar[str] = "Planted digits"
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    keyed: ClassVar[bool] = True
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """A query for each planted cell of a row that the LLM may not know. Raises `Skip` where there is none."""
+        if not table.drawn_cells:
+            raise Skip("no key of this table was given")
+        known = _may_be_known(table)
+        asked = [cell for cell in table.drawn_cells if cell not in known]
+        if not asked:
+            raise Skip("all planted rows may be known")
+        order = rng.sample(asked, len(asked))  # `--queries` takes the first of them
+        return [_query(f"{self.id}-{cell.row}", table, serializer, cell) for cell in order]
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why not even the likeliest digits in every cell would be enough; None where they would be."""
+        best = 2.0 ** -fsum(log2(len(query.chance[query.asked[0]].values)) for query in queries)
+        if best <= level:
+            return None
+        return out_of_reach("planted cells", "the drawn digits of each were the likeliest", best, level)
+
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The rank of the drawn digits; a hit where they are the likeliest."""
+        ranked = _ranked(query, reply)
+        if ranked is None:
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        hit = ranked.rank == 1
+        parsed = f"rank {ranked.rank} of {ranked.of}"
+        return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The sum of the ranks, beside what it comes to where each rank is as likely as any other."""
+        from tabcontam.statistics.exact import clopper_pearson
+        from tabcontam.statistics.ranks import detectable_share, rank_sum_tail
+
+        found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
+        hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.of for one in found)
+        sizes = [one.of for one in found]
+        p_value = rank_sum_tail([one.rank for one in found], sizes)
+        bits = max(0.0, fsum(one.bits for one in found))
+        value = fmean((one.rank - 0.5) / one.of for one in found) if found else 0.5
+        return Evidence(
+            statistic="mean place of the drawn digits",
+            value=value,
+            expected=0.5,
+            null="the owner drew each of a cell's alternatives with the same chance",
+            sentence=f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells, {few(by_chance)} by "
+            f"chance; their mean place is {value:.0%} of the way from the likeliest to the least likely "
+            f"({stated(p_value)}, exact)",
+            hits=hits,
+            asked=len(trials),
+            answered=len(found),
+            expected_hits=by_chance,
+            p_value=p_value,
+            interval=clopper_pearson(hits, len(found)) if found else None,
+            interval_of="of the planted cells in which the drawn digits are the likeliest",
+            recalled_bits=bits,
+            share=detectable_share(sizes, level),
+        )
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """The place of the drawn digits among `of` alternatives, 1 for the likeliest.
+
+    `bits` are those by which the LLM's chance of them, among the alternatives, is above an even one.
+    """
+
+    rank: int
+    of: int
+    bits: float
+
+
+def _may_be_known(table: Table) -> set[PlantedCell]:
+    """The planted cells of whose row a known file has a copy, whatever was drawn: else what is asked would tell it."""
+    every = [(cell, text) for cell in table.drawn_cells for text in cell.alternatives]
+    rows = [_row(table, cell, text) for cell, text in every]
+    return {cell for (cell, _), known in zip(every, known_among(table, rows), strict=True) if known}
+
+
+def _row(table: Table, cell: PlantedCell, text: str) -> tuple[Cell, ...]:
+    """The cell's row with another text in its place."""
+    cells, place = table.rows[cell.row], table.columns.index(cell.column)
+    return (*cells[:place], text, *cells[place + 1 :])
+
+
+def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -> Query:
+    place = table.columns.index(cell.column)
+    own = table.rows[cell.row][place]
+    chance = 1 / len(cell.alternatives)
+    return Query(
+        id=name,
+        write=partial(_endings, table, serializer, cell),
+        asked=(cell.column,),
+        expected=(own,),
+        max_tokens=1,
+        rows=(cell.row,),
+        not_expected=tuple(text for text in cell.alternatives if text != own),
+        chance={cell.column: Guess(dict.fromkeys(cell.alternatives, chance), LEAST)},
+        row=cell.row,
+    )
+
+
+def _endings(table: Table, serializer: Serializer, cell: PlantedCell) -> Endings:
+    """The row with each alternative in the cell's place, from where they differ: in an order that tells nothing."""
+    rows, place = [_row(table, cell, text) for text in cell.alternatives], table.columns.index(cell.column)
+    texts = [serializer.row(table.columns, row) for row in rows]
+    start = serializer.places(table.columns, rows[0])[place][0]
+    while any(text[:start] != texts[0][:start] for text in texts):  # one that has to be quoted is written otherwise
+        start -= 1
+    return Endings(texts[0][:start], tuple(text[start:] for text in texts))
+
+
+def _ranked(query: Query, reply: object) -> _Ranked | None:
+    """The rank that an answer gives to the drawn digits; None where it has not a likelihood for each alternative."""
+    (column,), (own,) = query.asked, query.expected
+    alternatives = list(query.chance[column].values)
+    values = getattr(reply, "values", ())
+    if not isinstance(reply, Likelihoods) or reply.state is not State.OK or own not in alternatives:
+        return None
+    if len(values) != len(alternatives) or any(value != value for value in values):
+        return None
+    # Equal values are put in an order that depends on the alternatives alone, not on which of them was drawn.
+    first = list(range(len(values)))
+    Random(f"{query.id} {alternatives}").shuffle(first)
+    place = alternatives.index(own)
+    rank = 1 + sum((value, first[at]) > (values[place], first[place]) for at, value in enumerate(values))
+    most = max(values)
+    whole = fsum(exp(value - most) for value in values)
+    bits = log2(len(values) * max(LEAST, exp(values[place] - most) / whole))
+    return _Ranked(rank, len(values), bits)
