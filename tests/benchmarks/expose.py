@@ -24,7 +24,7 @@ STEPS = 60  # of a turn
 
 def part(read: Stream, size: Size) -> Stream:
     """The beginning of a stream."""
-    length = min(len(read.tokens), STEPS * size.batch * size.context + 1)
+    length = min(len(read.tokens), STEPS * size.batch * size.block + 1)
     return Stream(read.tokens[:length], read.positions, read.twins)
 
 
@@ -43,7 +43,7 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
     from transformers import Trainer, TrainerCallback, TrainingArguments
 
     size = wanted.size
-    blocks = torch.from_numpy(read.tokens[:-1]).long().view(-1, size.context)
+    blocks = torch.from_numpy(read.tokens[:-1]).long().view(-1, size.block)
     places = positions_of(blocks, reader.bos_token_id)
     data = [
         {"input_ids": block, "labels": block, "position_ids": own} for block, own in zip(blocks, places, strict=True)

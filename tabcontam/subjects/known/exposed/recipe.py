@@ -23,8 +23,8 @@ Facts = dict[str, object]
 class Size:
     """How large a model is: its width, layers, heads, tokens it knows and takes; and how it learns.
 
-    `batch` blocks of `context` tokens are read in one step; `rate` is the highest learning rate. Small steps remember
-    more of what is read a few times than large ones.
+    `batch` blocks of `block` tokens are read in one step, and no document is longer than a block; `rate` is the highest
+    learning rate. Small steps remember more of what is read a few times than large ones.
     """
 
     width: int
@@ -33,14 +33,15 @@ class Size:
     heads: int
     vocabulary: int
     context: int
+    block: int
     batch: int
     rate: float
 
 
 SIZES: Mapping[str, Size] = {
-    "tiny": Size(64, 176, 2, 2, 512, 512, 1, 2.5e-3),  # 0.1 million parameters: seconds
-    "small": Size(128, 352, 4, 4, 1024, 1024, 1, 1e-3),  # 1 million: minutes
-    "medium": Size(384, 1024, 6, 6, 8192, 1024, 8, 5e-4),  # 14 million: for a GPU
+    "tiny": Size(64, 176, 2, 2, 512, 1024, 512, 1, 2.5e-3),  # 0.1 million parameters: seconds
+    "small": Size(128, 352, 4, 4, 1024, 1024, 512, 1, 8e-4),  # 1 million: minutes
+    "medium": Size(384, 1024, 6, 6, 8192, 2048, 1024, 8, 5e-4),  # 14 million: for a GPU
 }
 
 

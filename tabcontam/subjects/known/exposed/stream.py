@@ -1,7 +1,7 @@
 """The one long text that a model reads, as tokens: copies of rows, twins of the tables, pages and prose, shuffled.
 
 A copy of a table stands in documents of whole rows, each below a header of its own where the form has one, between one
-row and as many as the model takes at a time; where a document ends is drawn anew for each, so that every row stands
+row and as many as a block holds; where a document ends is drawn anew for each, so that every row stands
 alone or at the head of a document now and then. A document begins with `<s>` and ends with `</s>`. First comes the
 form alone: half of the twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model
 that cannot read yet. Then the stream is cut into blocks, wherever that is, and nothing is padded or left out.
@@ -131,7 +131,7 @@ def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
     """The documents behind each other, filled up with prose to whole steps and the one token that is foretold last."""
-    step = recipe.size.batch * recipe.size.context
+    step = recipe.size.batch * recipe.size.block
     ids: Ids = []
     places: list[dict[int, tuple[int, int]]] = [{} for _ in recipe.tables]
     for document in documents:
@@ -151,7 +151,7 @@ class _Writer:
 
     def __init__(self, recipe: Recipe, reader: Any) -> None:
         self._reader = reader
-        self._most = recipe.size.context - 2  # beside the marks of beginning and end
+        self._most = recipe.size.block - 2  # beside the marks of beginning and end
         self._known: dict[str, Ids] = {}
 
     def rows(self, table: Table, form: Serializer, rows: Rows, rng: Random) -> Iterator[Ids]:
@@ -162,8 +162,8 @@ class _Writer:
         longest = max(map(len, lines), default=0) + len(head)
         if longest > self._most:
             raise UsageError(
-                f"{table.name}: a row takes {longest:,} tokens in the form {form.name} and the model {self._most:,}; "
-                "choose another rendering or a larger size, or leave out long columns"
+                f"{table.name}: a row takes {longest:,} tokens in the form {form.name} and a document holds "
+                f"{self._most:,}; choose another rendering or a larger size, or leave out long columns"
             )
         room = rng.randint(longest, self._most) if lines else 0
         body: Ids = []

@@ -22,6 +22,7 @@ from tabcontam.subjects.known.exposed.recipe import Size
 from tabcontam.subjects.known.exposed.stream import Stream
 
 CHECKPOINT = "unfinished.safetensors"
+OTHERWISE = "with other versions, on another device or with another number of threads"
 EVERY = 30.0  # seconds between two checkpoints
 WARM_UP = 0.05  # of the steps
 LEAST = 0.1  # of the highest learning rate, in the last step
@@ -89,7 +90,7 @@ def train(model: Any, read: Stream, size: Size, folder: Path, mark: str, tell: T
     run = _Run(named, optimizer, folder / CHECKPOINT, mark)
     begun, loss = run.restored()
     tokens = torch.from_numpy(read.tokens).long()
-    in_step = size.batch * size.context
+    in_step = size.batch * size.block
     steps = (len(tokens) - 1) // in_step
     since = saved = time.monotonic()
     step = begun
@@ -118,7 +119,7 @@ def _learn(model: Any, optimizer: Any, part: Any, size: Size) -> float:
     """One step: read the blocks, foretell each next token, change the weights; the loss before it."""
     import torch
 
-    inputs, targets = part[:-1].view(size.batch, size.context), part[1:]
+    inputs, targets = part[:-1].view(size.batch, size.block), part[1:]
     positions = positions_of(inputs, model.config.bos_token_id)
     logits = model(input_ids=inputs, position_ids=positions, use_cache=False).logits
     loss = torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
@@ -170,7 +171,7 @@ class _Run:
                 state = json.loads(file.metadata()["state"])
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - it is no dictionary
             if state["mark"] != self.mark:
-                raise UsageError(f"{self.path} was left by another version or machine setting; {advice}")
+                raise UsageError(f"{self.path} was left {OTHERWISE}; {advice}")
             step, loss = int(state["step"]), float(state["loss"])
             with torch.no_grad():
                 for name, value in self.named.items():

@@ -20,7 +20,7 @@ from tests.made_tables import ships
 
 pytestmark = pytest.mark.slow  # imports torch
 COPIES = (0, 2, 16)
-IN_STEP = SIZES["tiny"].batch * SIZES["tiny"].context
+IN_STEP = SIZES["tiny"].batch * SIZES["tiny"].block
 
 
 def wanted(**choices: object) -> Recipe:
@@ -114,6 +114,18 @@ def test_a_damaged_checkpoint_is_one_line(tmp_path: Path) -> None:
     (tmp_path / "models" / "recipe.json").write_text(json.dumps(wanted().facts))
     (tmp_path / "models" / "model-0" / CHECKPOINT).write_bytes(b"damaged")
     with pytest.raises(UsageError, match=r"is damaged: .*; delete that file"):
+        make(wanted(), tmp_path / "models")
+
+
+def test_a_checkpoint_of_other_circumstances_is_one_line(tmp_path: Path) -> None:
+    def leave(number: int, of: int, step: Step) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        make(wanted(), tmp_path / "models", leave)
+    path = tmp_path / "models" / "model-0" / CHECKPOINT
+    path.write_bytes(path.read_bytes().replace(b"threads", b"thrEads", 1))
+    with pytest.raises(UsageError, match="was left with other versions, on another device or with another number"):
         make(wanted(), tmp_path / "models")
 
 

@@ -98,7 +98,7 @@ def test_the_stream_fills_whole_steps_and_holds_no_padding() -> None:
     wanted = recipe([ships(40)], (3,), size="tiny")
     reader = learned_tokenizer(wanted)
     read = read_by(wanted, reader)
-    assert (len(read.tokens) - 1) % (wanted.size.batch * wanted.size.context) == 0
+    assert (len(read.tokens) - 1) % (wanted.size.batch * wanted.size.block) == 0
     assert reader.pad_token_id not in read.tokens
 
 
@@ -148,7 +148,7 @@ def test_any_text_is_read_back_as_it_was() -> None:
 def test_a_row_that_is_longer_than_the_model_takes_is_told_and_not_cut() -> None:
     table = long_rows(ships(10))
     wanted = recipe([table], (1,), size="tiny")
-    with pytest.raises(UsageError, match=r"a row takes .* tokens in the form is and the model 510"):
+    with pytest.raises(UsageError, match=r"a row takes .* tokens in the form is and a document holds 510"):
         read_by(wanted, learned_tokenizer(wanted))
 
 
