@@ -11,6 +11,7 @@ from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any
+from unittest.mock import patch
 
 from tabcontam.subjects.known.exposed.arms import designs
 from tabcontam.subjects.known.exposed.recipe import SIZES, Recipe, Size, recipe
@@ -28,19 +29,19 @@ def part(read: Stream, size: Size) -> Stream:
     return Stream(read.tokens[:length], read.positions, read.twins)
 
 
-def ours(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
-    """Tokens a second, and the loss at the end."""
+def ours(wanted: Recipe, read: Stream, reader: Any) -> float:
+    """Tokens a second."""
     model = network(wanted.size, reader, wanted.seed)
     with tempfile.TemporaryDirectory() as folder:
         began = perf_counter()
-        loss = train(model, read, wanted.size, Path(folder), "benchmark", lambda step: None)
-        return (len(read.tokens) - 1) / (perf_counter() - began), loss
+        train(model, read, wanted.size, Path(folder), "benchmark", lambda step: None)
+        return (len(read.tokens) - 1) / (perf_counter() - began)
 
 
-def trainers(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
+def trainers(wanted: Recipe, read: Stream, reader: Any) -> float:
     """The same of transformers' Trainer."""
     import torch
-    from transformers import Trainer, TrainerCallback, TrainingArguments
+    from transformers import PrinterCallback, Trainer, TrainingArguments
 
     size = wanted.size
     blocks = torch.from_numpy(read.tokens[:-1]).long().view(-1, size.block)
@@ -48,14 +49,6 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
     data = [
         {"input_ids": block, "labels": block, "position_ids": own} for block, own in zip(blocks, places, strict=True)
     ]
-
-    class Last(TrainerCallback):  # type: ignore[misc]
-        """Keeps the loss."""
-
-        loss = 0.0
-
-        def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **others: Any) -> None:
-            self.loss = float((logs or {}).get("train_loss", self.loss))
 
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
@@ -74,14 +67,15 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> tuple[float, float]:
             logging_strategy="no",
             report_to=[],
             disable_tqdm=True,
+            dataloader_pin_memory=False,
         )
-        last = Last()
-        trainer = Trainer(
-            model=network(size, reader, wanted.seed), args=arguments, train_dataset=data, callbacks=[last]
-        )
-        began = perf_counter()
-        trainer.train()
-        return (len(read.tokens) - 1) / (perf_counter() - began), last.loss
+        trainer = Trainer(model=network(size, reader, wanted.seed), args=arguments, train_dataset=data)
+        trainer.remove_callback(PrinterCallback)
+        # it takes the project's folder datasets/ for the package of that name
+        with patch("transformers.trainer.is_datasets_available", return_value=False):
+            began = perf_counter()
+            trainer.train()
+        return (len(read.tokens) - 1) / (perf_counter() - began)
 
 
 def main() -> None:
@@ -102,10 +96,10 @@ def main() -> None:
     )
     ratios = []
     for turn in range(TURNS):
-        own, loss = ours(wanted, read, reader)
-        peer, _ = trainers(wanted, read, reader)
+        own = ours(wanted, read, reader)
+        peer = trainers(wanted, read, reader)
         ratios.append(own / peer)
-        print(f"turn {turn + 1}: expose {own:,.0f} tokens a second (loss {loss:.2f}), Trainer {peer:,.0f}", flush=True)
+        print(f"turn {turn + 1}: expose {own:,.0f} tokens a second, Trainer {peer:,.0f}", flush=True)
     print(f"ratio {median(ratios):.2f} (aim: at least 0.9)")
 
 
