@@ -26,6 +26,7 @@ BUILT_IN = (
     "rows.completion:FeatureCompletion",
     "rows.membership:Membership",
     "rows.matched:MatchedMembership",
+    "likelihood.surrogate_rank:SurrogateRank",
     "likelihood.perplexity:Perplexity",
     "order.row_order:RowOrder",
     "likelihood.planted:Planted",

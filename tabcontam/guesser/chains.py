@@ -9,7 +9,7 @@ import numpy as np
 from tabcontam.guesser.chance import Guess, marginal
 from tabcontam.guesser.columns import Bools, Column, Ints, as_column
 from tabcontam.guesser.fit import Fit
-from tabcontam.guesser.guesser import Mixture, mixture_of
+from tabcontam.guesser.guesser import Chances, Mixture, mixture_of
 from tabcontam.guesser.laws import Follows, derived, follows, seen
 from tabcontam.guesser.sample import FOLDS, Everywhere, Sample, sample_of
 from tabcontam.guesser.twins import Counts, alike, apart, differing, twin
@@ -46,7 +46,7 @@ class Chain:
         others = [[cells[other] for other in self._drawn if other != row] for row in self.rows]
         return [marginal(of_others, self.missing) for of_others in others]
 
-    def chances(self, place: int) -> list[dict[str, float]] | None:
+    def chances(self, place: int) -> list[Chances] | None:
         """For each row how likely each value of the asked feature is (`Mixture.chances`); None of too few rows."""
         return None if self._sampled is None else self._sampled.mixture(place).chances()
 

@@ -101,25 +101,6 @@ class Column:
         ordered = sorted(counts.items(), key=lambda item: (item[1], item[0][1] or ""))
         return {key: cell for (key, cell), _ in ordered if key != MISSING and cell is not None}
 
-    def numeral(self, key: str) -> str | None:
-        """A number by its key, as the column writes its numbers; None where it has no one way to, or it is none."""
-        return self._way(key) if self._way is not None and isfinite(as_number(key)) else None
-
-    @cached_property
-    def _way(self) -> Callable[[str], str] | None:
-        """How the column writes a number: with so many decimals, or with as many as it needs."""
-        numerals = [
-            (key, cell) for key, cell in set(zip(self.keys, self.cells, strict=True)) if isfinite(as_number(key))
-        ]
-
-        def fixed(key: str) -> str:
-            return written(round(as_number(key) * 10**self.decimals), self.decimals)
-
-        def plain(key: str) -> str:
-            return _plain(key, _decimals(key))
-
-        return next((way for way in (fixed, plain) if all(way(key) == cell for key, cell in numerals)), None)
-
     @cached_property
     def codes(self) -> Ints:
         """Whole numbers from 1 in the order of the keys; 0 is missing."""
@@ -245,11 +226,6 @@ def _decimals(key: str) -> int:
     """How many decimals the number of a key has; fewer than none where it ends in zeros."""
     digits, _, exponent = key.partition("e")
     return len(digits.partition(".")[2]) - int(exponent or 0)
-
-
-def _plain(key: str, decimals: int) -> str:
-    """A number with as many decimals as it needs."""
-    return written(round(as_number(key) * 10 ** max(0, decimals)), max(0, decimals))
 
 
 def as_number(key: str) -> float:

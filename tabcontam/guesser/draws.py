@@ -1,7 +1,8 @@
 """Cells drawn from the guesser: what else could stand in a row, as often as the guesser expects it there.
 
 Who does not remember a row cannot tell its cell from the drawn ones, as far as the guesser is right about the row: the
-real one and the drawn ones come from the same distribution.
+real one and the drawn ones come from the same distribution. It is that of who knows every cell of the column and not
+which row it stands in, as whoever has read a shuffled copy of the table, a list of its values or its other rows.
 """
 
 from collections import Counter
@@ -11,7 +12,7 @@ from itertools import accumulate
 from math import log2
 from typing import Any
 
-from tabcontam.guesser.columns import MISSING, as_number
+from tabcontam.guesser.columns import MISSING
 from tabcontam.guesser.kept import kept, ranks
 from tabcontam.guesser.table import VERSION, chain_of, column_of
 from tabcontam.tables.draws import seeded
@@ -19,45 +20,42 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
 NEAR = 19  # other rows whose cells are taken beside the drawn ones
-GRIDDED = 1000  # steps of a number's last digit between its smallest and its largest value
+ROUNDS = 60  # of fitting what the rows and the values add up to
+LEAST = 1e-4  # a smaller chance of a drawn value is kept as this
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """What was drawn for one cell: the values, each with its chance, and how often each was drawn.
+    """What was drawn for one cell: how often each value was, as the table writes it.
 
-    `values` are as the table writes them. `near` are the cells of the rows that are most like this one in all other
-    features, nearest first; they are no draws, and only say which way an LLM leans that guesses in its own way.
+    `chances` are those of the row's own cell and of the drawn ones. `near` are the cells of the rows that are most like
+    this one in all other features, nearest first; they are no draws, and only say which way an LLM leans that guesses
+    in its own way. `bits` says how unsure the guesser is of the cell: the entropy of what it is drawn from.
     """
 
-    values: Mapping[str, float]
     times: Mapping[str, int]
+    chances: Mapping[str, float]
     near: tuple[str, ...]
-    bits: float  # how unsure the guesser is of the cell, in bits: the entropy of what it can be drawn from
+    bits: float
 
 
 def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[int, Drawn]:
-    """For each row whose cell could be drawn `count` draws of this feature's cell, given the row's other cells.
+    """For each of the rows `count` draws of this feature's cell, given the row's other cells.
 
-    Left out are rows whose cell is missing, is written otherwise than the table mostly writes the value, or is one that
-    nobody could name who has not read the row; of the other rows the real cell and the draws are exchangeable as far as
-    the guesser is right. The same rows of a table have the same draws. It is empty for a table of too few rows.
+    All cells of these rows are dealt out anew, each to a row whose other cells make it likely, by those who learned
+    from other rows: what is drawn in all rows together is what the column holds. Left out are rows whose cell is
+    missing. The same rows of a table have the same draws. It is empty for a table of too few rows.
     """
     if not rows:
         return {}
     shown = [name for name in table.columns if name != feature]
 
     def find() -> list[Drawn | None]:
-        chances = chain_of(table, [feature], shown, rows).chances(0)
-        near = _near(table, feature, rows)
-        if chances is None:
-            return [None] * len(rows)
-        return [
-            _of_row(table, feature, row, of_row, near[row], count) for row, of_row in zip(rows, chances, strict=True)
-        ]
+        found = _found(table, feature, shown, rows, count)
+        return [found.get(row) for row in rows]
 
     def write(found: Sequence[Drawn | None]) -> object:
-        return [one and [list(one.values.items()), list(one.times.items()), one.near, one.bits] for one in found]
+        return [one and [dict(one.times), dict(one.chances), one.near, one.bits] for one in found]
 
     def read(held: Any) -> list[Drawn | None]:
         return [one and _read(one, count) for _, one in zip(rows, held, strict=True)]
@@ -69,31 +67,44 @@ def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[i
     return {row: one for row, one in zip(rows, found, strict=True) if one is not None}
 
 
-def can_be_drawn(table: Table, feature: str) -> float:
-    """The share of a column's cells that one who has read the other rows could name, without a fit of the guesser."""
-    one = column_of(table, feature)
-    counts = Counter(one.keys)
-    present = len(one.keys) - counts.pop(MISSING, 0)
-    numbers = [as_number(key) for key in counts if one.numeral(key) is not None]
-    if numbers and len(numbers) == len(counts) and (max(numbers) - min(numbers)) * 10**one.decimals <= GRIDDED:
-        return present / len(one.keys)
-    return sum(count for count in counts.values() if count > 1) / len(one.keys)
+def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int], count: int) -> dict[int, Drawn]:
+    every = chain_of(table, [feature], shown, rows).chances(0)
+    if every is None:
+        return {}
+    one, near = column_of(table, feature), _near(table, feature, rows)
+    there = {row: chances for row, chances in zip(rows, every, strict=True) if one.keys[row] != MISSING}
+    held = Counter(one.keys[row] for row in there)
+    values = sorted(held)
+    likely = [[chances.of(key) for key in values] for chances in there.values()]
+    found = {}
+    for row, shares in zip(there, _dealt(likely, [held[key] for key in values]), strict=True):
+        rng = seeded(table, "draws", feature, *table.rows[row])
+        taken = Counter(rng.choices(values, cum_weights=list(accumulate(shares)), k=count))
+        written = one.texts | {one.keys[row]: str(one.cells[row])}  # of equal values the own way to write it
+        chance = dict(zip(values, shares, strict=True))
+        found[row] = Drawn(
+            times={written[key]: taken[key] for key in sorted(taken)},
+            chances={written[key]: max(LEAST, chance[key]) for key in sorted({one.keys[row], *taken})},
+            near=tuple(near[row]),
+            bits=-sum(share * log2(share) for share in shares if share > 0),
+        )
+    return found
 
 
-def _of_row(
-    table: Table, feature: str, row: int, chances: Mapping[str, float], near: Sequence[str], count: int
-) -> Drawn | None:
-    """The draws of one row; None where its own cell could not be drawn."""
-    own = table.column(feature)[row]
-    if own is None or own not in chances:
-        return None
-    values = sorted(chances)
-    bounds = list(accumulate(chances[value] for value in values))
-    rng = seeded(table, "draws", feature, *table.rows[row])
-    taken = rng.choices(values, cum_weights=bounds, k=count)
-    bits = -sum(chance * log2(chance) for chance in chances.values())
-    times = {value: taken.count(value) for value in dict.fromkeys(taken)}
-    return Drawn({value: chances[value] for value in dict.fromkeys([own, *taken])}, times, tuple(near), bits)
+def _dealt(likely: Sequence[Sequence[float]], held: Sequence[int]) -> list[list[float]]:
+    """The chance that each row has of each value, a line a row, if the column's cells are dealt out to its rows.
+
+    The chances of a row add up to 1, and those of a value to how often the column holds it; otherwise they are as
+    `likely` as the guesser says (iterative proportional fitting, Deming and Stephan 1940).
+    """
+    import numpy as np
+
+    shares, counts = np.array(likely), np.array(held, dtype=np.float64)
+    for _ in range(ROUNDS):
+        shares *= counts / shares.sum(axis=0)
+        shares /= shares.sum(axis=1, keepdims=True)
+    found: list[list[float]] = shares.tolist()
+    return found
 
 
 def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str]]:
@@ -101,8 +112,8 @@ def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str
     import numpy as np
 
     others = [column_of(table, name).binned for name in table.columns if name != feature]
-    cells, count = table.column(feature), len(table.rows)
-    present = np.array([cell is not None and cell not in table.missing for cell in cells])
+    one, count = column_of(table, feature), len(table.rows)
+    present = np.array([key != MISSING for key in one.keys[:count]])
     shuffled = np.array(seeded(table, "near", feature).sample(range(count), count))
     found = {}
     for row in rows:
@@ -111,17 +122,17 @@ def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str
             alike += codes[:count] == codes[row]
         alike[~present] = -1
         alike[row] = -1
-        nearest = shuffled[np.argsort(-alike[shuffled], kind="stable")][:NEAR]
-        found[row] = [str(cells[place]) for place in nearest.tolist() if alike[place] >= 0]
+        nearest = shuffled[np.argsort(-alike[shuffled], kind="stable")][:NEAR].tolist()
+        found[row] = [str(one.cells[place]) for place in nearest if alike[place] >= 0]
     return found
 
 
 def _read(held: Any, count: int) -> Drawn:
-    values, times, near, bits = held
-    found = Drawn(dict(values), dict(times), tuple(near), float(bits))
+    times, chances, near, bits = held
+    found = Drawn(dict(times), dict(chances), tuple(near), float(bits))
     whole = all(isinstance(number, int) and number > 0 for number in found.times.values())
-    if not whole or sum(found.times.values()) != count or not found.times.keys() <= found.values.keys():
+    if not whole or sum(found.times.values()) != count or not found.times.keys() <= found.chances.keys():
         raise ValueError("not so many draws")
-    if not all(0 < chance <= 1 for chance in found.values.values()):
+    if not all(0 < chance <= 1 for chance in found.chances.values()):
         raise ValueError("no probability")
     return found

@@ -113,19 +113,6 @@ class Fit:
             found.append((texts, np.array([len(texts) if key is None else place[key] for key in keys], dtype=np.int64)))
         return found
 
-    def as_written(self, key: str) -> str | None:
-        """A value as the table writes it, by its key; None where nobody can know how, or there is no value.
-
-        What only the predicted rows hold is written as the column writes all of its numbers, if it has one way.
-        """
-        if key in (MISSING, NOVEL):
-            return None
-        return self.target.texts[key] if key in self._seen else self.target.numeral(key)
-
-    @cached_property
-    def _seen(self) -> frozenset[str]:
-        return frozenset(self.target.keys[row] for row in self.train)
-
     @property
     def gridded(self) -> bool:
         """Whether the values between those seen have a probability too."""

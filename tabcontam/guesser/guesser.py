@@ -14,7 +14,7 @@ import numpy as np
 
 from tabcontam.guesser.chance import LISTED, Guess
 from tabcontam.guesser.columns import MISSING, Bools, Column, Floats, Ints, as_number
-from tabcontam.guesser.fit import Counted, Fit
+from tabcontam.guesser.fit import NOVEL, Counted, Fit
 from tabcontam.guesser.frequencies import frequencies, informative
 from tabcontam.guesser.kin import kin
 from tabcontam.guesser.laws import Follows
@@ -87,14 +87,20 @@ class Mixture:
             for row, group in zip(self.wanted.tolist(), groups, strict=True)
         ]
 
-    def chances(self) -> list[dict[str, float]]:
-        """For each wanted place how likely each value is, as the table writes it: what a cell can be drawn from.
+    def chances(self) -> "list[Chances]":
+        """For each wanted place how likely each value is, before a guess raises it."""
+        return [Chances(self.finals[row].by_key(row)) for row in self.wanted.tolist()]
 
-        The chances are those of the mixture itself, which a guess raises. They add up to 1 over the values that can be
-        written: those of the rows that were learned from and, where the column writes all of its numbers in one way,
-        those between them. That a cell is missing, or holds a value that nobody could name, has no chance here.
-        """
-        return [self.finals[row].chances_of(row) for row in self.wanted.tolist()]
+
+@dataclass(frozen=True, eq=False)
+class Chances:
+    """The probability of each value of a cell, by its key; that of a value that nobody could name is under `NOVEL`."""
+
+    values: Mapping[str, float]
+
+    def of(self, key: str) -> float:
+        """The probability of a value; what nobody could name has that of all such values together."""
+        return max(LEAST, self.values.get(key, self.values[NOVEL]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,15 +141,13 @@ class _Final:
             for key, share in self.followed[number].items()
         }
 
-    def chances_of(self, row: int) -> dict[str, float]:
-        """The chance of each value that can be written, in one row."""
-        number, fit = self.place[row], self.one.fit
-        found: dict[str, float] = {}
-        for key, chance in (*zip(fit.keys, self.chances[number].tolist(), strict=True), *self.followed[number].items()):
-            if chance > 0 and (text := fit.as_written(key)) is not None:
-                found[text] = found.get(text, 0.0) + chance
-        total = sum(found.values())
-        return {text: chance / total for text, chance in found.items()}
+    def by_key(self, row: int) -> dict[str, float]:
+        """The chance of each value in one row."""
+        number = self.place[row]
+        found = dict(zip(self.one.fit.keys, self.chances[number].tolist(), strict=True))
+        for key, chance in self.followed[number].items():
+            found[key] = found.get(key, 0.0) + chance
+        return found
 
     def guess(self, row: int, peak: float, tops: Hits) -> Guess:
         """The guess of one row."""

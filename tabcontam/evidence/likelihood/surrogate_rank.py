@@ -1,0 +1,264 @@
+"""Surrogate rank: is a row's own cell likelier to the LLM than the cells that the guesser draws in its place?"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import exp, log
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import (
+    Capability,
+    Endings,
+    Evidence,
+    Family,
+    Kind,
+    Likelihoods,
+    Query,
+    Reading,
+    State,
+    Test,
+    Trial,
+)
+from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
+from tabcontam.evidence.sentences import few, stated
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.draws import Drawn, drawn
+from tabcontam.guesser.table import least_sure
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.draws import pool
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import known_rows
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+SURROGATES = 99  # drawn for each row
+MOST = 900  # rows that are asked
+FOLLOWING = 3  # cells behind the hidden one that are scored with it
+FEATURES = 4  # of the table, one of which is hidden in each row
+REPEATED = 0.5  # of a feature's cells whose value other rows hold too, for a feature of texts to be hidden
+LEAST_ROWS = 20  # of a table, and of those that are asked
+LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
+LEAST_CHANCE = 1e-12
+
+
+@dataclass(frozen=True)
+class SurrogateRank(Test):
+    """The LLM is asked nothing: of each row one cell is replaced by others, and what is likelier to the LLM is ranked.
+
+    Measures: whether the row's own cell is likelier to the LLM than what else could stand there. A row test: it can
+    show that rows were seen, also where the LLM remembers them too faintly to write them down.
+
+    Queries: one for each row, 900 at most, that no other row is like in all other features. In it one cell is hidden,
+    of the four features that are hardest to guess (numbers, and texts most of which several rows have) in turn. The
+    guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with the own
+    cell and once with each surrogate in its place, in the words of the serializer and with nothing before it. What
+    stands before the cell is the same for all; what follows it tells who knows how the row goes on.
+
+    Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
+    chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
+    cells make it likely by what the guesser learned from other rows. So who knows every value of the column, as from a
+    shuffled copy or from a page, but not which row it stands in, has nothing ahead. The p-value is the exact tail of
+    the sum of all ranks. The cells of the 19 rows that are most like each row are scored as well: where the own cell is
+    not likelier than half of these, nothing was found, whatever the ranks among the draws say.
+
+    Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
+    p-value.
+
+    Needs: log-probabilities of given text; a table of 20 rows or more in which at least 20 rows have a cell that can be
+    drawn. It is asked where it is chosen, or where an LLM that is loaded on this machine scores text.
+
+    Cannot show: memory of values that follow from the others by what the LLM knows of the world and the guesser does
+    not: an LLM that knows better than the guesser is found too. A finding has to stand without any one column.
+
+    Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
+    Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989).
+
+    Example: in `The age is 39, The workclass is State-gov, ...` the age is replaced; 39 is the 4th likeliest of 100.
+    """
+
+    id: ClassVar[str] = "surrogate_rank"
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    on_request: ClassVar[bool] = True
+
+    def too_small(self, rows: int) -> str | None:
+        """Below twenty different rows nobody learns what can be guessed."""
+        if rows >= LEAST_ROWS:
+            return None
+        return f"a table of {rows} different rows is too small to draw cells for; {LEAST_ROWS} are needed"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """A query for each row whose cell can be drawn. Raises `Skip` where there are fewer than twenty."""
+        asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
+        if len(asked) < LEAST_ROWS:
+            raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
+        lies = lying_in(table, {feature for feature, _ in asked.values()})
+        return [
+            _query(f"{self.id}-{row}", table, serializer, row, feature, cell, lies)
+            for row, (feature, cell) in sorted(asked.items())
+        ]
+
+    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The rank of the row's own cell; unreadable where not every text has a likelihood."""
+        ranked = _ranked(query, reply)
+        if ranked is None:
+            return Reading(None, hit=None, paper_hit=False, readable=False)
+        parsed = f"rank {ranked.rank} of {ranked.of}"
+        hit = ranked.rank * 100 <= LIKELIEST * ranked.of
+        return Reading(parsed, hit=hit, paper_hit=False, readable=True, right=query.asked if hit else ())
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The sum of the ranks, beside what it comes to where each rank is as likely as any other."""
+        from tabcontam.statistics.exact import clopper_pearson
+        from tabcontam.statistics.ranks import rank_sum_tail
+
+        found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
+
+        def tail(those: Sequence[int]) -> float:
+            own = [found[one] for one in those]
+            near = [one.near for one in own if one.near is not None]
+            if not own or (near and fmean(near) >= 0.5):
+                return 1.0
+            return rank_sum_tail([one.rank for one in own], [one.of for one in own])
+
+        p_value = tail(range(len(found)))
+        hits = sum(one.rank * 100 <= LIKELIEST * one.of for one in found)
+        places = [(one.rank - 0.5) / one.of for one in found]
+        near = [one.near for one in found if one.near is not None]
+        beside = f", and {fmean(near):.0%} among those of rows like it" if near else ""
+        value = fmean(places) if places else 0.5
+        among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of what could stand in their place"
+        mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{beside}"
+        return Evidence(
+            statistic="mean rank of the own cell",
+            value=value,
+            expected=0.5,
+            null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
+            sentence=f"{among}, {few(len(found) * LIKELIEST / 100)} by chance; {mean} ({stated(p_value)})",
+            hits=hits,
+            asked=len(trials),
+            answered=len(found),
+            expected_hits=len(found) * LIKELIEST / 100,
+            p_value=p_value,
+            interval=clopper_pearson(hits, len(found)) if found else None,
+            interval_of=f"of the cells among the likeliest {LIKELIEST}%",
+            recalled_bits=max(0.0, sum(one.bits for one in found)),
+            columns={name: max(0.0, bits) for name, bits in bits_by((one.lies_in, one.bits) for one in found).items()},
+            without=left_out([one.lies_in for one in found], tail),
+        )
+
+
+@dataclass(frozen=True)
+class _Ranked:
+    """The place of a row's own cell: its rank `of` so many, 1 for the likeliest, and its place among near rows' cells.
+
+    `bits` says how much likelier it is to the LLM than to the guesser, beside the surrogates.
+    """
+
+    rank: int
+    of: int
+    bits: float
+    near: float | None  # 0 where it is likelier than all of them, 1 where all are likelier
+    lies_in: str
+
+
+def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
+    """For each row that is asked the hidden feature and its draws: every feature is hidden in about as many rows."""
+    known = known_rows(table)
+    fit = [name for name in table.columns if _can_be_drawn(table, name)]
+    if not fit or len(table.columns) < 2:
+        return {}
+    features = least_sure(table, fit, min(FEATURES, len(fit)))
+    rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
+    draws: dict[str, dict[int, Drawn]] = {}
+    for feature in features:
+        draws[feature] = drawn(table, feature, _alone(table, feature, rows), SURROGATES)
+    asked: dict[int, tuple[str, Drawn]] = {}
+    for number, row in enumerate(rows):
+        turned = [*features[number % len(features) :], *features[: number % len(features)]]
+        hidden = next((name for name in turned if row in draws[name]), None)
+        if hidden is not None:
+            asked[row] = hidden, draws[hidden][row]
+    return asked
+
+
+def _can_be_drawn(table: Table, feature: str) -> bool:
+    """Whether a feature has values that can stand in several rows: numbers, or texts that mostly do. No key has."""
+    counts = Counter(table.column(feature))
+    if len(counts) <= 2:
+        return False
+    if table.is_numeric(feature):
+        return len(counts) < len(table.rows)
+    return sum(times for times in counts.values() if times > 1) >= REPEATED * len(table.rows)
+
+
+def _alone(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
+    """Those of the rows that no other row of the table is like in all other features."""
+    place = table.columns.index(feature)
+    others = [(*row[:place], *row[place + 1 :]) for row in table.rows]
+    counts = Counter(others)
+    return [row for row in rows if counts[others[row]] == 1]
+
+
+def _query(
+    name: str, table: Table, serializer: Serializer, row: int, feature: str, cell: Drawn, lies: Mapping[str, str]
+) -> Query:
+    """The query of one row: its own cell first, then each surrogate as often as it was drawn, then the near ones."""
+    place = table.columns.index(feature)
+    own = table.rows[row][place] or ""
+    instead = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
+    return Query(
+        id=name,
+        write=partial(_endings, table, serializer, row, place, (own, *instead)),
+        asked=(feature,),
+        expected=(own,),
+        max_tokens=1,
+        rows=(row,),
+        not_expected=instead,
+        chance={feature: Guess(dict(cell.chances), LEAST_CHANCE)},
+        row=row,
+        lies_in={feature: lies[feature]} if feature in lies else {},
+    )
+
+
+def _endings(table: Table, serializer: Serializer, row: int, place: int, values: Sequence[str]) -> Endings:
+    """The row with each value in the place of a cell, and three cells behind it, from where they are not the same."""
+    columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
+    texts = [serializer.row(columns, [*cells[:place], value, *cells[place + 1 :]]) for value in values]
+    start = serializer.places(columns, cells)[place][0]
+    while any(text[:start] != texts[0][:start] for text in texts):  # a value that has to be quoted is written otherwise
+        start -= 1
+    return Endings(texts[0][:start], tuple(text[start:] for text in texts))
+
+
+def _ranked(query: Query, reply: object) -> _Ranked | None:
+    """The rank that an answer gives to the row's own cell; None where it has not a likelihood for each text."""
+    (feature,), (own,) = query.asked, query.expected
+    texts = (str(own), *query.not_expected)
+    if not isinstance(reply, Likelihoods) or reply.state is not State.OK or len(reply.values) != len(texts):
+        return None
+    values = reply.values
+    first, among, near = values[0], values[1 : SURROGATES + 1], values[SURROGATES + 1 :]
+    rank = 1 + sum(value > first for value in among)
+    rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))
+    place = fmean((value > first) + 0.5 * (value == first) for value in near) if near else None
+    chances = query.chance[feature].values
+    ahead = [
+        value - log(chances.get(text, LEAST_CHANCE))
+        for value, text in zip(values[: SURROGATES + 1], texts, strict=False)
+    ]
+    most = max(ahead)
+    mean = most + log(fmean(exp(one - most) for one in ahead))
+    return _Ranked(
+        rank=rank,
+        of=SURROGATES + 1,
+        bits=(ahead[0] - mean) / log(2),
+        near=place,
+        lies_in=query.lies_in.get(feature, feature),
+    )

@@ -1,0 +1,220 @@
+"""Who has read rows ranks their own cells first; who knows the columns, the classes or nothing does not."""
+
+import asyncio
+import json
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tabcontam.asking.trials import as_lines, trial_line, trial_of
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Endings, Evidence, Likelihoods, Query, State, Trial
+from tabcontam.evidence.likelihood.surrogate_rank import SURROGATES, SurrogateRank
+from tabcontam.reading.words import english
+from tabcontam.subjects.base import Form, Request
+from tabcontam.subjects.known.control import open_control
+from tabcontam.tables.known import with_known
+from tabcontam.tables.serializers import load_serializer
+from tabcontam.tables.table import Cell, Table
+from tests.made_tables import made_table, ships
+
+IS, CSV = load_serializer("is"), load_serializer("csv")
+TEST = SurrogateRank()
+Scorer = Callable[[Query, str, str], float]  # of a query, the value and the whole ending
+
+
+@lru_cache(maxsize=32)  # what is found out about a table is kept with it
+def crops(rows: int, seed: int = 0) -> Table:
+    """Fields whose size goes with the crop, and what has nothing to do with it; commas that have to be quoted."""
+    rng = Random(f"crops {seed}")
+
+    def field() -> tuple[Cell, ...]:
+        crop = rng.choice(["rye", "oats", "flax"])
+        size, soil = f"{rng.gauss(len(crop) * 10, 4):.1f}", rng.choice(["loam", "clay, wet", "sand"])
+        return crop, size, soil, str(rng.randrange(12)), f"{rng.expovariate(1 / 40):.0f}"
+
+    return made_table(("crop", "size", "soil", "age", "walk"), [field() for _ in range(rows)], f"crops {seed}")
+
+
+def trials(table: Table, scorer: Scorer) -> list[Trial]:
+    """The read trials of one who gives such likelihoods."""
+    found = []
+    for query in TEST.queries(table, IS, Random(0)):
+        asked, values = query.question, (str(query.expected[0]), *query.not_expected)
+        assert isinstance(asked, Endings)
+        scores = [scorer(query, value, text) for value, text in zip(values, asked.endings, strict=True)]
+        reply = Likelihoods(tuple(scores), State.OK)
+        found.append(Trial(query, reply, TEST.read(query, reply, IS, english())))
+    return found
+
+
+def weighed(table: Table, scorer: Scorer) -> Evidence:
+    return TEST.weigh(trials(table, scorer), 0.01)
+
+
+def p_of(evidence: Evidence) -> float:
+    assert evidence.p_value is not None
+    return evidence.p_value
+
+
+def of_control(table: Table, kind: str) -> Evidence:
+    model = open_control(kind).prepare(table)
+
+    async def each(query: Query) -> Trial:
+        reply = await model.answer(Request(query.question))
+        return Trial(query, reply, TEST.read(query, reply, IS, english()))  # type: ignore[arg-type]
+
+    return TEST.weigh([asyncio.run(each(query)) for query in TEST.queries(table, IS, Random(0))], 0.01)
+
+
+def test_one_who_has_read_the_rows_is_found_and_one_who_read_the_twin_is_not() -> None:
+    table = crops(150)
+    found, clear = of_control(table, "exposed"), of_control(table, "unexposed")
+    assert p_of(found) < 1e-30
+    assert max(found.without.values()) < 1e-12
+    assert found.hits > 0.8 * found.answered
+    assert (found.recalled_bits or 0) > 100
+    assert p_of(clear) > 0.01
+
+
+def test_a_faint_memory_of_all_rows_is_found() -> None:
+    rng = Random(3)
+    found = weighed(crops(300), lambda query, value, text: rng.gauss(0.6 * (value == query.expected[0]), 1))
+    assert p_of(found) < 1e-6
+    assert max(found.without.values()) < 1e-4
+    assert found.expected_hits == pytest.approx(found.answered / 10)
+
+
+@pytest.mark.parametrize("scorer", ["frequent", "rare", "large", "small", "long", "noise"])
+def test_who_knows_the_columns_alone_is_found_as_often_as_chance_has_it(scorer: str) -> None:
+    def known(seed: int) -> Scorer:
+        table, rng = crops(160, seed), Random(f"{scorer} {seed}")
+        counts = {name: Counter(table.column(name)) for name in table.columns}
+        noise: dict[str, float] = {}  # the same for the same text, as with any model
+
+        def score(query: Query, value: str, text: str) -> float:
+            times, signs = counts[query.asked[0]][value], [ord(sign) for sign in value]
+            size = float(value) if value[0].isdigit() else sum(signs)
+            ways = {"frequent": times, "rare": -times, "large": size, "small": -size, "long": len(value)}
+            return ways[scorer] if scorer in ways else noise.setdefault(text, rng.random())
+
+        return score
+
+    tails = [p_of(weighed(crops(160, seed), known(seed))) for seed in range(10)]
+    assert min(tails) > 0.002
+    assert sorted(tails)[4] > 0.1
+
+
+def test_what_the_nearest_rows_hold_must_agree() -> None:
+    def own(query: Query, value: str, text: str) -> float:
+        return float(value == query.expected[0])
+
+    table = crops(150)
+    assert p_of(weighed(table, own)) < 1e-20
+    turned = []
+    for trial in trials(table, own):
+        assert isinstance(trial.reply, Likelihoods)
+        values = (*trial.reply.values[: SURROGATES + 1], *(2.0 for _ in trial.reply.values[SURROGATES + 1 :]))
+        turned.append(replace(trial, reply=Likelihoods(values, State.OK)))
+    assert p_of(TEST.weigh(turned, 0.01)) == 1.0
+
+
+def test_each_text_is_the_row_with_one_cell_replaced() -> None:
+    table = crops(60)
+    for serializer in (IS, CSV):
+        queries = TEST.queries(table, serializer, Random(0))
+        assert len({query.row for query in queries}) == len(queries) > 50
+        for query in queries:
+            asked, row = query.question, table.rows[query.row or 0]
+            assert isinstance(asked, Endings)
+            assert len(asked.endings) == len(query.not_expected) + 1
+            place = table.columns.index(query.asked[0])
+            columns = table.columns[: place + 4]
+            assert asked.beginning + asked.endings[0] == serializer.row(columns, row[: place + 4])
+            for value, ending in zip(query.not_expected, asked.endings[1:], strict=True):
+                cells = [*row[:place], value, *row[place + 1 :]][: place + 4]
+                assert asked.beginning + ending == serializer.row(columns, cells)
+
+
+def test_every_feature_that_is_hidden_is_hidden_in_about_as_many_rows() -> None:
+    counts = Counter(query.asked[0] for query in TEST.queries(crops(200), IS, Random(0)))
+    assert len(counts) == 4
+    assert min(counts.values()) > 40
+
+
+def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
+    table = ships(120)
+    (with_file,) = with_known([table], [replace(table, rows=table.rows[:50], name="half", sha256="1" * 64)])
+    rows = {query.row for query in TEST.queries(with_file, IS, Random(0))}
+    assert rows
+    assert min(row for row in rows if row is not None) >= 50
+    assert "hullNo" not in {query.asked[0] for query in TEST.queries(table, IS, Random(0))}
+
+
+def test_two_rows_that_are_alike_in_all_else_are_not_asked() -> None:
+    table = crops(60)
+    twice = made_table(table.columns, [*table.rows, *(table.rows[:20])])
+    assert all((query.row or 0) not in (*range(20), *range(60, 80)) for query in TEST.queries(twice, IS, Random(0)))
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [(f"name {number}", f"{number}.{number}7") for number in range(60)],
+        [("a", str(number % 2)) for number in range(60)],
+    ],
+    ids=["keys", "two values"],
+)
+def test_a_table_without_such_cells_is_skipped(rows: list[tuple[Cell, ...]]) -> None:
+    with pytest.raises(Skip, match="0 rows have a cell that others could hold as well; 20 are needed"):
+        TEST.queries(made_table(("one", "other"), rows), IS, Random(0))
+
+
+def test_below_twenty_rows_it_is_too_small() -> None:
+    assert "too small" in (TEST.too_small(19) or "")
+    assert TEST.too_small(20) is None
+
+
+def test_an_answer_without_all_likelihoods_is_unreadable() -> None:
+    (query, *_) = TEST.queries(crops(60), IS, Random(0))
+    for reply in (Likelihoods((), State.FAILED, "no"), Likelihoods((1.0, 2.0), State.OK)):
+        assert not TEST.read(query, reply, IS, english()).readable
+    empty = TEST.weigh([], 0.01)
+    assert (empty.p_value, empty.answered, empty.recalled_bits) == (1.0, 0, 0.0)
+
+
+def test_trials_that_are_read_back_weigh_as_much() -> None:
+    rng = Random(1)
+    own = trials(crops(80), lambda query, value, text: rng.gauss(value == query.expected[0], 1))
+    cell = {"llm": "m", "dataset": "d", "edition": "e", "serializer": "is", "prompts": "default", "test": TEST.id}
+    lines = [json.loads(as_lines([trial_line(cell, Form.CHAT, trial, paper_rules=False)])) for trial in own]
+    again = []
+    for line in lines:
+        trial = trial_of(line)
+        assert isinstance(trial.reply, Likelihoods)
+        again.append(replace(trial, reading=TEST.read(trial.query, trial.reply, IS, english())))
+    assert TEST.weigh(again, 0.01) == TEST.weigh(own, 0.01)
+
+
+@pytest.mark.slow
+def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp_path: Path) -> None:
+    file = tmp_path / "crops.csv"
+    columns = crops(120).columns
+    file.write_text("\n".join(CSV.row(columns, row) for row in (columns, *crops(120).rows)) + "\n")
+    run = [sys.executable, "-m", "tabcontam", "run", "--dataset", str(file)]
+
+    def results(*more: str) -> dict[str, str]:
+        out = tmp_path / f"run{len(more)}"
+        subprocess.run([*run, *more, "--out", str(out)], check=True, capture_output=True, cwd=tmp_path)
+        cells = json.loads((out / "results.json").read_text("utf-8"))["cells"]
+        return {cell["llm"]: cell["verdict"] for cell in cells if cell["test"] == TEST.id}
+
+    assert results("-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
+    assert results() == {}
