@@ -12,7 +12,7 @@ SIZES = ("tiny", "small", "medium")
 EXAMPLES = """\
 examples:
   python -m tabcontam expose --dataset iris --copies 0,16,64 --out exposed
-  python -m tabcontam run --llm hf:exposed/model-0 --dataset iris -k "perplexity or feature_completion"
+  python -m tabcontam run --llm hf:exposed/model-0 --dataset iris -m "likelihood or rows"
   python -m tabcontam expose --dataset a.csv --dataset b.csv --copies 0,4,16 --arms tables --out ladder
 """
 

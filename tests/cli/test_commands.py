@@ -44,7 +44,9 @@ HEAVY = (
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
 PASSAGES = 200  # that are scored where the server turns out to do so
-UNASKED_FOR = [test for test in all_tests() if not test.on_request]  # asked without a word that chooses them
+UNASKED_FOR = [
+    test for test in all_tests() if not (test.on_request or test.keyed)
+]  # asked without a word that chooses them
 PROBES = 2  # requests of the first passage, which find out that a server scores no text
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 

@@ -26,7 +26,7 @@ NUMBERED = [test.id for test in all_tests() if test.number is not None]
 SCORED = [test.id for test in all_tests() if test.number is None and Capability.GENERATE in test.needs]
 EVERY = NUMBERED + SCORED
 UNASKED = [test.id for test in all_tests() if test.id not in EVERY]  # nobody simulates log-probabilities
-DECIDES = [test.id for test in all_tests() if test.decides and test.id in EVERY]
+DECIDES = [test.id for test in all_tests() if test.decides and Capability.GENERATE in test.needs]
 ROW_TESTS = ["incomplete_completion", "full_completion", "feature_completion"]
 
 

@@ -160,11 +160,16 @@ def test_names_fall_into_their_pieces() -> None:
 
 def test_the_same_seed_asks_the_same_and_another_asks_something_else() -> None:
     for test in all_tests():
-        table = planted(ships()) if test.keyed else ships()
+        table = planted(ships()) if test.keyed else unsorted()
         first = written(test.queries(table, IS, Random("7")))
         assert first == written(test.queries(table, IS, Random("7")))
         if test.number not in (2, 3, 6, 8):  # nothing in these is random
             assert first != written(test.queries(table, IS, Random("8")))
+
+
+def unsorted() -> Table:
+    """The ships in an order that nothing tells: of rows that are sorted no other order can be asked about."""
+    return replace(ships(), rows=tuple(Random("rows").sample(ships().rows, len(ships().rows))))
 
 
 def written(asked: Sequence[Query]) -> list[tuple[Query, Question]]:

@@ -75,7 +75,8 @@ class SurrogateRank(Test):
     not: an LLM that knows better than the guesser is found too. A finding has to stand without any one column.
 
     Source: ours. The rank of a text among alternatives is that of the exposure of a canary (Carlini et al. 2019, "The
-    Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989).
+    Secret Sharer", section 4); the p-value is that of a rank among exchangeable draws (Besag and Clifford 1989). The
+    tests of Ronval et al. 2024, section 3.1, read answers alone.
 
     Example: in `The age is 39, The workclass is State-gov, ...` the age is replaced; 39 is the 4th likeliest of 100.
     """
@@ -99,9 +100,9 @@ class SurrogateRank(Test):
         if len(asked) < LEAST_ROWS:
             raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
         lies = lying_in(table, {feature for feature, _ in asked.values()})
+        rows = rng.sample(list(asked), len(asked))  # in a drawn order: a limit on queries is to leave any of them out
         return [
-            _query(f"{self.id}-{row}", table, serializer, row, feature, cell, lies)
-            for row, (feature, cell) in sorted(asked.items())
+            _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
         ]
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
