@@ -28,6 +28,7 @@ BUILT_IN = (
     "rows.matched:MatchedMembership",
     "likelihood.surrogate_rank:SurrogateRank",
     "likelihood.perplexity:Perplexity",
+    "likelihood.digits:Digits",
     "order.row_order:RowOrder",
     "likelihood.planted:Planted",
     "score.classification:Classification0Shot",
