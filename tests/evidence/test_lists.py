@@ -16,8 +16,9 @@ IDS = [test.id for test in built_in_tests()]
 NAMES = [name for test in built_in_tests() for name in (test.id, test.title)]
 WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAMES if re.search(r"[ _]", name)))
 NUMBERED = re.compile(r"(?i)\btests? \d+ to \d|\(\d to \d+ and|matched membership")  # tests 1 to 6, in prose
+OTHER_WORDS = ("digits",)  # that say something else where they stand alone
 IDS_AND_TITLES = {
-    name for name in NAMES if name.casefold() not in get_args(Measure)
+    name for name in NAMES if name.casefold() not in (*get_args(Measure), *OTHER_WORDS)
 }  # a column may be called as its test
 RECORDED = "replay/records.py"  # the strings of other people's files
 
