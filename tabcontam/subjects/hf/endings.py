@@ -32,10 +32,9 @@ class Comparer:
     async def compare(self, asked: Endings) -> Likelihoods:
         """How likely each ending is; `failed` where a text is beyond the context, or memory does not hold it."""
         text, context = self._decoder.text, self._decoder.context
-        ids = {
-            ending: (*text.begin, *(token for token, _ in text.pieces(asked.beginning + ending)))
-            for ending in asked.endings
-        }
+        endings = list(dict.fromkeys(asked.endings))
+        read = text.plain([asked.beginning + ending for ending in endings])
+        ids = {ending: (*text.begin, *own) for ending, own in zip(endings, read, strict=True)}
         longest = max(map(len, ids.values()), default=0)
         if context and longest > context:
             return Likelihoods((), State.FAILED, beyond(longest, context))

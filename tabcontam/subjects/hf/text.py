@@ -49,6 +49,12 @@ class Text:
             text: str = self._tokenizer.decode(ids, skip_special_tokens=True, clean_up_tokenization_spaces=False)
         return text
 
+    def plain(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """The tokens of several texts, without those that the tokenizer adds."""
+        with self._lock:
+            read = self._tokenizer(list(texts), add_special_tokens=False, verbose=False)["input_ids"]
+        return [tuple(ids) for ids in read]
+
     def pieces(self, text: str) -> list[tuple[int, str]]:
         """The tokens of a text, each with the stretch of the text that it stands for; joined, these are the text."""
         with self._lock:
