@@ -12,6 +12,7 @@ from tabcontam.subjects.hf.batches import Batcher, Together
 from tabcontam.subjects.hf.ends import RowEnds
 from tabcontam.subjects.hf.loading import Loaded
 from tabcontam.subjects.hf.text import Row, Text
+from tabcontam.subjects.hf.threads import settle_threads
 
 LEAST_SHARED = 32  # tokens of a shared beginning below which a forward pass of its own does not pay
 STEP = 40  # tokens of a prompt that are computed in the time of one more token of one answer
@@ -25,7 +26,7 @@ class Decoder:
     def __init__(self, loaded: Loaded, batch_size: int) -> None:
         self.stopping = False
         # One for all batches: two at a time may be more than memory holds, and torch has helpers of each thread.
-        self.thread = ThreadPoolExecutor(1)
+        self.thread = ThreadPoolExecutor(1, initializer=settle_threads, initargs=(loaded.model,))
         self.context = context_of(loaded.model.config)
         self.model = loaded.model
         self.text = Text(loaded.tokenizer)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
+from tabcontam.subjects.hf.threads import one_thread
 from tabcontam.subjects.known.exposed.arms import Copies, designs
 from tabcontam.subjects.known.exposed.card import (
     SCHEMA,
@@ -66,12 +67,20 @@ def make(recipe: Recipe, out: Path, tell: Told = lambda model, of, step: None, e
     reader = learned_tokenizer(recipe)
     streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
     _claim(recipe, out)
-    return [
-        _model(
-            recipe, number, copies, read, reader, out / f"model-{number}", _telling(tell, number, len(design)), every
-        )
-        for number, (copies, read) in enumerate(zip(design, streams, strict=True))
-    ]
+    with one_thread():  # the models are small, and the weights are to be the same however many processors there are
+        return [
+            _model(
+                recipe,
+                number,
+                copies,
+                read,
+                reader,
+                out / f"model-{number}",
+                _telling(tell, number, len(design)),
+                every,
+            )
+            for number, (copies, read) in enumerate(zip(design, streams, strict=True))
+        ]
 
 
 def _telling(tell: Told, number: int, of: int) -> Callable[[Step], None]:

@@ -1,0 +1,32 @@
+"""How many threads of this machine's processors compute a model."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+SMALL = 50_000_000  # parameters of a model whose parts are too small to be shared out
+
+
+def settle_threads(model: Any) -> None:
+    """Have the calling thread compute a small model alone, where it is computed by processors.
+
+    Several threads wait for each other after each of its small parts, and where other work keeps one of them from its
+    processor all wait for that one: two threads were measured fifteen times as slow as one.
+    """
+    import torch
+
+    if model.device.type == "cpu" and sum(weights.numel() for weights in model.parameters()) < SMALL:
+        torch.set_num_threads(1)  # of this thread alone: others keep theirs
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Compute in one thread meanwhile."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

@@ -1,0 +1,43 @@
+"""A small model is computed in one thread, and nobody else's threads change."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tabcontam.subjects.hf.threads import SMALL, one_thread, settle_threads
+
+torch: Any = pytest.importorskip("torch", reason="torch is not installed")
+
+
+def network(parameters: int, device: str = "cpu") -> Any:
+    weights = SimpleNamespace(numel=lambda: parameters)
+    return SimpleNamespace(device=SimpleNamespace(type=device), parameters=lambda: [weights])
+
+
+def threads_after(model: Any) -> int:
+    from concurrent.futures import ThreadPoolExecutor
+
+    def settled() -> int:
+        torch.set_num_threads(3)
+        settle_threads(model)
+        return int(torch.get_num_threads())
+
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(settled).result()
+
+
+@pytest.mark.parametrize(
+    ("model", "threads"), [(network(SMALL - 1), 1), (network(SMALL), 3), (network(10, "cuda"), 3)], ids=str
+)
+def test_a_small_model_has_one_thread_and_others_keep_theirs(model: Any, threads: int) -> None:
+    before = torch.get_num_threads()
+    assert threads_after(model) == threads
+    assert torch.get_num_threads() == before
+
+
+def test_there_are_as_many_threads_as_before() -> None:
+    before = torch.get_num_threads()
+    with one_thread():
+        assert torch.get_num_threads() == 1
+    assert torch.get_num_threads() == before
