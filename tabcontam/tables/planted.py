@@ -128,4 +128,4 @@ def _cell(held: Mapping[str, object]) -> PlantedCell:
 
 
 def _no_key(path: Path) -> UsageError:
-    return UsageError(f"{path} is no key of a planted table; give the file that `tabcontam plant --key` wrote")
+    return UsageError(f"{path} is no key of a planted table; give the key file that `tabcontam plant` wrote")

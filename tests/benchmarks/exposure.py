@@ -94,8 +94,8 @@ def main() -> None:
     ranked = []
     for arms in every:
         pairs = [(copies, -rank / of) for copies, ranks in arms.items() for rank, of in ranks]
-        found_one = spearman([copies for copies, _ in pairs], [place for _, place in pairs])
-        ranked += [found_one.coefficient] if found_one else []
+        correlated = spearman([copies for copies, _ in pairs], [place for _, place in pairs])
+        ranked += [correlated.value] if correlated else []
     print(f"Spearman of a row's copies and its place: {median(ranked):.2f} (median)")
 
 

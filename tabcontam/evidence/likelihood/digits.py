@@ -112,7 +112,8 @@ class Digits(Test):
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The place of the row's own number among the others; unreadable where they were not all scored."""
-        if reply.state is not State.OK or len(reply.values) < 2 or not all(map(isfinite, reply.values)):
+        scored = isinstance(reply, Likelihoods) and reply.state is State.OK and len(reply.values) > 1
+        if not scored or not all(map(isfinite, reply.values)):
             return Reading(None, hit=None, paper_hit=False, readable=False)
         own, *others = reply.values
         likelier = sum(value > own for value in others)

@@ -12,6 +12,7 @@ from tabcontam.groups import grouped
 from tabcontam.guesser.columns import as_number, column
 from tabcontam.guesser.table import guessed
 from tabcontam.statistics.permuted import Floats, Ints, matched
+from tabcontam.tables.draws import by_content
 from tabcontam.tables.known import not_known
 from tabcontam.tables.table import Table
 
@@ -39,8 +40,8 @@ def told_apart(table: Table, place: int) -> list[int]:
     cells = table.column(table.columns[place])
     others = [row[:place] + row[place + 1 :] for row in table.rows]
     times = Counter(others)
-    rows = (row for row, cell in enumerate(cells) if _digits(cell or "") >= LEAST_DIGITS and times[others[row]] == 1)
-    return not_known(table, rows)
+    long = (row for row in by_content(table) if _digits(cells[row] or "") >= LEAST_DIGITS)
+    return not_known(table, (row for row in long if times[others[row]] == 1))
 
 
 def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Random) -> list[Group]:
