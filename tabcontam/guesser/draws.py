@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
-from math import log2
 from typing import Any
 
 from tabcontam.guesser.columns import MISSING
@@ -21,22 +20,18 @@ from tabcontam.tables.table import Table
 
 NEAR = 19  # other rows whose cells are taken beside the drawn ones
 ROUNDS = 60  # of fitting what the rows and the values add up to
-LEAST = 1e-4  # a smaller chance of a drawn value is kept as this
 
 
 @dataclass(frozen=True)
 class Drawn:
     """What was drawn for one cell: how often each value was, as the table writes it.
 
-    `chances` are those of the row's own cell and of the drawn ones. `near` are the cells of the rows that are most like
-    this one in all other features, nearest first; they are no draws, and only say which way an LLM leans that guesses
-    in its own way. `bits` says how unsure the guesser is of the cell: the entropy of what it is drawn from.
+    `near` are the cells of the rows that are most like this one in all other features, nearest first; they are no
+    draws, and only say which way an LLM leans that guesses in its own way.
     """
 
     times: Mapping[str, int]
-    chances: Mapping[str, float]
     near: tuple[str, ...]
-    bits: float
 
 
 def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[int, Drawn]:
@@ -55,7 +50,7 @@ def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[i
         return [found.get(row) for row in rows]
 
     def write(found: Sequence[Drawn | None]) -> object:
-        return [one and [dict(one.times), dict(one.chances), one.near, one.bits] for one in found]
+        return [one and [dict(one.times), one.near] for one in found]
 
     def read(held: Any) -> list[Drawn | None]:
         return [one and _read(one, count) for _, one in zip(rows, held, strict=True)]
@@ -81,13 +76,7 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
         rng = seeded(table, "draws", feature, *table.rows[row])
         taken = Counter(rng.choices(values, cum_weights=list(accumulate(shares)), k=count))
         written = one.texts | {one.keys[row]: str(one.cells[row])}  # of equal values the own way to write it
-        chance = dict(zip(values, shares, strict=True))
-        found[row] = Drawn(
-            times={written[key]: taken[key] for key in sorted(taken)},
-            chances={written[key]: max(LEAST, chance[key]) for key in sorted({one.keys[row], *taken})},
-            near=tuple(near[row]),
-            bits=-sum(share * log2(share) for share in shares if share > 0),
-        )
+        found[row] = Drawn({written[key]: taken[key] for key in sorted(taken)}, tuple(near[row]))
     return found
 
 
@@ -128,11 +117,9 @@ def _near(table: Table, feature: str, rows: Sequence[int]) -> dict[int, list[str
 
 
 def _read(held: Any, count: int) -> Drawn:
-    times, chances, near, bits = held
-    found = Drawn(dict(times), dict(chances), tuple(near), float(bits))
+    times, near = held
+    found = Drawn(dict(times), tuple(near))
     whole = all(isinstance(number, int) and number > 0 for number in found.times.values())
-    if not whole or sum(found.times.values()) != count or not found.times.keys() <= found.chances.keys():
+    if not whole or sum(found.times.values()) != count:
         raise ValueError("not so many draws")
-    if not all(0 < chance <= 1 for chance in found.chances.values()):
-        raise ValueError("no probability")
     return found

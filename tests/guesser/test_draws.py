@@ -47,9 +47,7 @@ def test_draws_follow_what_the_guesser_knows() -> None:
     for row, one in found.items():
         assert sum(one.times.values()) == COUNT
         assert abs(fmean(float(value) for value in one.times) - (10 * ord(table.column("kind")[row] or "") - 960)) < 9
-        assert table.column("price")[row] in one.chances
         assert len(one.near) == NEAR
-        assert one.bits > 1
 
 
 def test_all_rows_together_draw_what_the_column_holds() -> None:
@@ -70,7 +68,6 @@ def test_equal_values_are_written_as_the_row_writes_them() -> None:
     mixed = made_table(table.columns, rows)
     for row, one in drawn(mixed, "price", range(200), COUNT).items():
         own = str(mixed.rows[row][2])
-        assert own in one.chances
         assert (own.removesuffix(".0") if own.endswith(".0") else f"{own}.0") not in one.times
 
 

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import exp, log
+from math import log, log2
 from random import Random
 from statistics import fmean
 from typing import ClassVar
@@ -25,7 +25,6 @@ from tabcontam.evidence.base import (
 )
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.sentences import few, stated
-from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.draws import Drawn, drawn
 from tabcontam.guesser.table import least_sure
 from tabcontam.reading.words import Dictionary
@@ -42,7 +41,6 @@ FEATURES = 4  # of the table, one of which is hidden in each row
 REPEATED = 0.5  # of a feature's cells whose value other rows hold too, for a feature of texts to be hidden
 LEAST_ROWS = 20  # of a table, and of those that are asked
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
-LEAST_CHANCE = 1e-12
 
 
 @dataclass(frozen=True)
@@ -62,8 +60,9 @@ class SurrogateRank(Test):
     chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
     cells make it likely by what the guesser learned from other rows. So who knows every value of the column, as from a
     shuffled copy or from a page, but not which row it stands in, has nothing ahead. The p-value is the exact tail of
-    the sum of all ranks. The cells of the 19 rows that are most like each row are scored as well: where the own cell is
-    not likelier than half of these, nothing was found, whatever the ranks among the draws say.
+    the sum of all ranks; the recalled bits say how rare places so good are. The cells of the 19 rows that are most like
+    each row are scored as well: where the own cell is not likelier than half of these, nothing was found, whatever the
+    ranks among the draws say.
 
     Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
     p-value.
@@ -130,10 +129,9 @@ class SurrogateRank(Test):
 
         p_value = tail(range(len(found)))
         hits = sum(one.rank * 100 <= LIKELIEST * one.of for one in found)
-        places = [(one.rank - 0.5) / one.of for one in found]
         near = [one.near for one in found if one.near is not None]
         beside = f", and {fmean(near):.0%} among those of rows like it" if near else ""
-        value = fmean(places) if places else 0.5
+        value = fmean(one.place for one in found) if found else 0.5
         among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of what could stand in their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{beside}"
         return Evidence(
@@ -157,16 +155,22 @@ class SurrogateRank(Test):
 
 @dataclass(frozen=True)
 class _Ranked:
-    """The place of a row's own cell: its rank `of` so many, 1 for the likeliest, and its place among near rows' cells.
-
-    `bits` says how much likelier it is to the LLM than to the guesser, beside the surrogates.
-    """
+    """The rank of a row's own cell `of` so many, 1 for the likeliest, and its place among near rows' cells."""
 
     rank: int
     of: int
-    bits: float
     near: float | None  # 0 where it is likelier than all of them, 1 where all are likelier
     lies_in: str
+
+    @property
+    def place(self) -> float:
+        """How much of the way from the likeliest to the least likely."""
+        return (self.rank - 0.5) / self.of
+
+    @property
+    def bits(self) -> float:
+        """How rare so good a place is, beyond what any place comes to on average."""
+        return -log2(self.place) - 1 / log(2)
 
 
 def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
@@ -222,7 +226,6 @@ def _query(
         max_tokens=1,
         rows=(row,),
         not_expected=instead,
-        chance={feature: Guess(dict(cell.chances), LEAST_CHANCE)},
         row=row,
         lies_in={feature: lies[feature]} if feature in lies else {},
     )
@@ -249,17 +252,4 @@ def _ranked(query: Query, reply: object) -> _Ranked | None:
     rank = 1 + sum(value > first for value in among)
     rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))
     place = fmean((value > first) + 0.5 * (value == first) for value in near) if near else None
-    chances = query.chance[feature].values
-    ahead = [
-        value - log(chances.get(text, LEAST_CHANCE))
-        for value, text in zip(values[: SURROGATES + 1], texts, strict=False)
-    ]
-    most = max(ahead)
-    mean = most + log(fmean(exp(one - most) for one in ahead))
-    return _Ranked(
-        rank=rank,
-        of=SURROGATES + 1,
-        bits=(ahead[0] - mean) / log(2),
-        near=place,
-        lies_in=query.lies_in.get(feature, feature),
-    )
+    return _Ranked(rank, SURROGATES + 1, place, query.lies_in.get(feature, feature))

@@ -28,7 +28,9 @@ def threads_after(model: Any) -> int:
 
 
 @pytest.mark.parametrize(
-    ("model", "threads"), [(network(SMALL - 1), 1), (network(SMALL), 3), (network(10, "cuda"), 3)], ids=str
+    ("model", "threads"),
+    [(network(SMALL - 1), 1), (network(SMALL), 3), (network(10, "cuda"), 3)],
+    ids=["small", "large", "on a card"],
 )
 def test_a_small_model_has_one_thread_and_others_keep_theirs(model: Any, threads: int) -> None:
     before = torch.get_num_threads()
