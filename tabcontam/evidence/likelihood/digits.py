@@ -13,6 +13,7 @@ import numpy as np
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Likelihoods, Query, Reading, State, Test, Trial
 from tabcontam.evidence.likelihood.exchanged import LEVEL, Group, groups_of, strongest_reader, told_apart
+from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.questions import Endings
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.groups import grouped
@@ -104,10 +105,11 @@ class Digits(Test):
 
     def _about(self, table: Table, serializer: Serializer, place: int, group: Group) -> Iterator[Query]:
         name = table.columns[place]
+        above = "".join(f"{line}\n" for line in serializer.header(table.columns))
         for row in group.rows:
             own = table.rows[row][place] or ""
             values = (own, *(value for value in group.values if value != own))
-            write = partial(_question, table, serializer, place, row, values)
+            write = partial(replaced, serializer, table.columns, table.rows[row], place, values, above, "\n")
             yield Query(f"{self.id}-{place}-{row}", write, (name,), (own,), max_tokens=1, rows=(row,), row=row)
 
     def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
@@ -173,18 +175,6 @@ def _long(table: Table) -> list[int]:
     """The columns of numbers, those with the most different ones first."""
     numeric = [place for place, name in enumerate(table.columns) if table.is_numeric(name)]
     return sorted(numeric, key=lambda place: -len(table.distinct(table.columns[place])))
-
-
-def _question(table: Table, serializer: Serializer, place: int, row: int, values: Sequence[str]) -> Endings:
-    above = "".join(f"{line}\n" for line in serializer.header(table.columns))
-    beginning, endings = "", []
-    for value in values:
-        cells = (*table.rows[row][:place], value, *table.rows[row][place + 1 :])
-        text = f"{serializer.row(table.columns, cells)}\n"
-        start, _ = serializer.places(table.columns, cells)[place]
-        beginning = f"{above}{text[:start]}"
-        endings.append(text[start:])
-    return Endings(beginning, tuple(endings))
 
 
 def _matched(trials: Sequence[Trial]) -> Matched:

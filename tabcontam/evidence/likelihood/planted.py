@@ -11,7 +11,6 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     Capability,
-    Endings,
     Evidence,
     Family,
     Kind,
@@ -22,6 +21,7 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
+from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import Dictionary
@@ -164,7 +164,7 @@ def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -
     chance = 1 / len(cell.alternatives)
     return Query(
         id=name,
-        write=partial(_endings, table, serializer, cell),
+        write=partial(replaced, serializer, table.columns, table.rows[cell.row], place, cell.alternatives),
         asked=(cell.column,),
         expected=(own,),
         max_tokens=1,
@@ -173,16 +173,6 @@ def _query(name: str, table: Table, serializer: Serializer, cell: PlantedCell) -
         chance={cell.column: Guess(dict.fromkeys(cell.alternatives, chance), LEAST)},
         row=cell.row,
     )
-
-
-def _endings(table: Table, serializer: Serializer, cell: PlantedCell) -> Endings:
-    """The row with each alternative in the cell's place, from where they differ: in an order that tells nothing."""
-    rows, place = [_row(table, cell, text) for text in cell.alternatives], table.columns.index(cell.column)
-    texts = [serializer.row(table.columns, row) for row in rows]
-    start = serializer.places(table.columns, rows[0])[place][0]
-    while any(text[:start] != texts[0][:start] for text in texts):  # one that has to be quoted is written otherwise
-        start -= 1
-    return Endings(texts[0][:start], tuple(text[start:] for text in texts))
 
 
 def _ranked(query: Query, reply: object) -> _Ranked | None:

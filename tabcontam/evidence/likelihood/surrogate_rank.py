@@ -12,7 +12,6 @@ from typing import ClassVar
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import (
     Capability,
-    Endings,
     Evidence,
     Family,
     Kind,
@@ -23,6 +22,7 @@ from tabcontam.evidence.base import (
     Test,
     Trial,
 )
+from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
 from tabcontam.evidence.sentences import few, stated
 from tabcontam.guesser.draws import Drawn, drawn
@@ -216,11 +216,12 @@ def _query(
 ) -> Query:
     """The query of one row: its own cell first, then each surrogate as often as it was drawn, then the near ones."""
     place = table.columns.index(feature)
-    own = table.rows[row][place] or ""
+    columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
+    own = cells[place] or ""
     instead = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
     return Query(
         id=name,
-        write=partial(_endings, table, serializer, row, place, (own, *instead)),
+        write=partial(replaced, serializer, columns, cells, place, (own, *instead)),
         asked=(feature,),
         expected=(own,),
         max_tokens=1,
@@ -229,16 +230,6 @@ def _query(
         row=row,
         lies_in={feature: lies[feature]} if feature in lies else {},
     )
-
-
-def _endings(table: Table, serializer: Serializer, row: int, place: int, values: Sequence[str]) -> Endings:
-    """The row with each value in the place of a cell, and three cells behind it, from where they are not the same."""
-    columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
-    texts = [serializer.row(columns, [*cells[:place], value, *cells[place + 1 :]]) for value in values]
-    start = serializer.places(columns, cells)[place][0]
-    while any(text[:start] != texts[0][:start] for text in texts):  # a value that has to be quoted is written otherwise
-        start -= 1
-    return Endings(texts[0][:start], tuple(text[start:] for text in texts))
 
 
 def _ranked(query: Query, reply: object) -> _Ranked | None:
