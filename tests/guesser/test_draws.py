@@ -4,10 +4,14 @@ from collections import Counter
 from random import Random
 from statistics import fmean
 
+import pytest
+
 from tabcontam.guesser.draws import NEAR, drawn
 from tabcontam.statistics.ranks import rank_sum_tail
 from tabcontam.tables.table import Cell, Table
 from tests.made_tables import made_table
+
+pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
 
 COUNT = 19
 

@@ -23,6 +23,8 @@ from tabcontam.tables.planting import Planting, Wanted, plant, write_planted
 from tabcontam.tables.table import load_table
 from tests.commands import process, tabcontam
 
+pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
+
 SECRET = bytes(range(32))
 Write = Callable[[str], Path]
 

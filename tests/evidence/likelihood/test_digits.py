@@ -22,6 +22,8 @@ from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twins import twin
 from tests.made_tables import ships
 
+pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
+
 TEST = Digits()
 SERIALIZERS = load_serializers()
 IS, CSV = SERIALIZERS["is"], SERIALIZERS["csv"]

@@ -22,6 +22,8 @@ from tabcontam.tables.twins import twin
 from tests.commands import tabcontam
 from tests.made_tables import planted, ships
 
+pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
+
 TEST = Planted()
 SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]

@@ -25,6 +25,8 @@ from tabcontam.tables.serializers import load_serializer
 from tabcontam.tables.table import Cell, Table
 from tests.made_tables import made_table, ships
 
+pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
+
 IS, CSV = load_serializer("is"), load_serializer("csv")
 TEST = SurrogateRank()
 Scorer = Callable[[Query, str, str], float]  # of a query, the value and the whole ending
