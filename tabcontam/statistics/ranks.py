@@ -14,23 +14,19 @@ STEPS = 100  # in which the share of remembered ones is looked for
 SMALL = 1e-6  # a larger tail is what is left of a transform, whose errors are some 1e-14
 
 
-def rank_sum_tail(ranks: Sequence[int], of: Sequence[int], weights: Sequence[int] = ()) -> float:
-    """P(weighted sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
+def rank_sum_tail(ranks: Sequence[int], of: Sequence[int]) -> float:
+    """P(sum of ranks <= observed) of independent ranks, each uniform on 1 to its number in `of`, exactly.
 
-    `ranks` are the observed ones, 1 for the best. The weights are whole numbers of 1 or more; 1 each by default. A
-    small tail is summed of positive terms alone, so that it has all its digits; it is never 0. It is 1 where there are
-    no ranks. Raises ValueError for different lengths, a rank that is not among its numbers and a weight below 1.
+    `ranks` are the observed ones, 1 for the best. A small tail is summed of positive terms alone, so that it has all
+    its digits; it is never 0. It is 1 where there are no ranks. Raises ValueError for different lengths, and for a rank
+    that is not among its numbers.
     """
-    weights = weights or [1] * len(ranks)
-    if not len(ranks) == len(of) == len(weights):
-        raise ValueError(f"{len(ranks)} ranks, {len(of)} numbers of what they are among and {len(weights)} weights")
+    if len(ranks) != len(of):
+        raise ValueError(f"{len(ranks)} ranks, and {len(of)} numbers of what they are among")
     if wrong := [(rank, most) for rank, most in zip(ranks, of, strict=True) if not 1 <= rank <= most]:
         raise ValueError(f"rank {wrong[0][0]} among {wrong[0][1]}")
-    if min(weights, default=1) < 1:
-        raise ValueError("a rank has a weight below 1")
     # From the least sum on: how much larger it is. Nothing beyond the observed sum is of any use.
-    observed = sum(weight * (rank - 1) for weight, rank in zip(weights, ranks, strict=True))
-    return _tail(tuple(sorted(zip(of, weights, strict=True))), observed)
+    return _tail(tuple(sorted(of)), sum(ranks) - len(ranks))
 
 
 def detectable_share(of: Sequence[int], level: float, power: float = TARGET) -> float | None:
@@ -70,49 +66,43 @@ def _chances(of: Sequence[int], share: float) -> NDArray[np.float64]:
 
 
 @lru_cache(maxsize=256)  # a cell is judged several times
-def _tail(ranks: tuple[tuple[int, int], ...], observed: int) -> float:
-    quick = _transformed(ranks, observed)
+def _tail(of: tuple[int, ...], observed: int) -> float:
+    quick = _transformed(of, observed)
     if quick > SMALL:
         return min(1.0, quick)
     state = np.zeros(observed + 1)
     state[0] = 1.0
-    for most, weight in ranks:
-        state = _added(state, most, weight)
+    for most in of:
+        state = _added(state, most)
     return min(1.0, max(float(state.sum()), float_info.min))
 
 
-def _transformed(ranks: Sequence[tuple[int, int]], observed: int) -> float:
+def _transformed(of: Sequence[int], observed: int) -> float:
     """The same by Fourier transforms, whose product is that of the sum; its errors are those of sums of ones."""
-    size = 2 << sum(weight * (most - 1) for most, weight in ranks).bit_length()
+    size = 2 << sum(most - 1 for most in of).bit_length()
     found = np.ones(size // 2 + 1, dtype=np.complex128)
-    for (most, weight), times in Counter(ranks).items():
+    for most, times in Counter(of).items():
         one = np.zeros(size)
-        one[: weight * most : weight] = 1 / most
+        one[:most] = 1 / most
         found *= np.fft.rfft(one) ** times
     return float(np.fft.irfft(found, size)[: observed + 1].sum())
 
 
-def _added(state: NDArray[np.float64], most: int, weight: int) -> NDArray[np.float64]:
-    """The chance of each sum with one more rank, from that without it: the mean of `most` chances, `weight` apart.
+def _added(state: NDArray[np.float64], most: int) -> NDArray[np.float64]:
+    """The chance of each sum with one more rank, from that without it: the mean of `most` chances, one after the other.
 
     The sums of a window are made of those up to the ends of blocks as long as it (van Herk 1992), and not of
     differences, which would take the digits off small chances.
     """
-    if most == 1:
-        return state
-    columns = -(-len(state) // weight)
-    padded = np.zeros(columns * weight)
-    padded[: len(state)] = state
-    lanes = padded.reshape(columns, weight)  # a lane is what lies `weight` apart
-    blocks = -(-columns // most) + 1
-    whole = np.zeros((blocks * most, weight))
-    whole[most : most + columns] = lanes[: (blocks - 1) * most]
-    shaped = whole.reshape(blocks, most, weight)
-    rising = shaped.cumsum(axis=1).reshape(-1, weight)  # from the start of the block
-    falling = shaped[:, ::-1].cumsum(axis=1)[:, ::-1].reshape(-1, weight)  # to the end of the block
-    ends = np.arange(most, most + columns)
+    blocks = -(-len(state) // most) + 1
+    whole = np.zeros(blocks * most)
+    whole[most : most + len(state)] = state
+    shaped = whole.reshape(blocks, most)
+    rising = shaped.cumsum(axis=1).reshape(-1)  # from the start of the block
+    falling = shaped[:, ::-1].cumsum(axis=1)[:, ::-1].reshape(-1)  # to the end of the block
+    ends = np.arange(most, most + len(state))
     starts = ends - most + 1
-    found = rising[ends].copy()
+    found = rising[ends]
     inner = starts % most != 0
     found[inner] += falling[starts[inner]]
-    return np.asarray(found.reshape(-1)[: len(state)] / most)
+    return np.asarray(found / most)
