@@ -12,12 +12,12 @@ from unittest.mock import patch
 
 from tabcontam.asking.plan import Options, sheet_of
 from tabcontam.asking.preparing import fitted
-from tabcontam.evidence.registry import all_tests
 from tabcontam.guesser import kept
 from tabcontam.runs.run import DATASETS
 from tabcontam.tables.draws import identity
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
+from tests.usual import USUAL
 
 STAMP = (1980, 1, 1, 0, 0, 0)  # of every file of an archive: the same content makes the same bytes
 
@@ -25,7 +25,7 @@ STAMP = (1980, 1, 1, 0, 0, 0)  # of every file of an archive: the same content m
 def plan(table: Table) -> None:
     """Write the queries of every test that a run asks by itself and that needs what is found out about a table."""
     serializer = next(iter(load_serializers().values()))
-    for test in fitted([test for test in all_tests() if not (test.on_request or test.keyed)]):
+    for test in fitted(USUAL):
         sheet_of(test, table, serializer, Options())
 
 

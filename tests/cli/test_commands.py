@@ -27,6 +27,7 @@ from tabcontam.tables.table import load_table
 from tests.commands import FILES, environment, process, tabcontam
 from tests.loopback import LoopbackServer, Response, error, reply
 from tests.results_schema import checked
+from tests.usual import USUAL
 
 HEAVY = (
     "argcomplete",
@@ -44,9 +45,6 @@ HEAVY = (
 ARITHMETIC = ("numpy", "scipy")  # of which the tests themselves need a little
 PATIENCE = 180  # seconds for a process that takes three, on a machine with other work
 PASSAGES = 200  # that are scored where the server turns out to do so
-UNASKED_FOR = [
-    test for test in all_tests() if not (test.on_request or test.keyed)
-]  # asked without a word that chooses them
 PROBES = 2  # requests of the first passage, which find out that a server scores no text
 SIMULATED = ("run", "--llm", "simulated:oracle", "--no-controls", "--dataset", "iris")
 
@@ -283,7 +281,7 @@ def test_a_dry_run_asks_and_writes_nothing(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert f"{spec}: 0 of {to_ask() + PASSAGES} queries are answered already, " in done.stdout
     assert "perplexity  200 to ask, if it has log-probabilities" in done.stdout
-    cells = 3 * len(UNASKED_FOR)  # those of the model and of both controls
+    cells = 3 * len(USUAL)  # those of the model and of both controls
     assert f"requests in {cells} cells, at most $0.00; nothing was asked" in done.stdout
     assert not list(tmp_path.iterdir())
 
@@ -330,7 +328,7 @@ def test_the_form_can_be_forced(tmp_path: Path) -> None:
 
 def test_a_dry_run_as_json(tmp_path: Path) -> None:
     plan = json.loads(tabcontam(*SIMULATED, "--dry-run", "--json", cwd=tmp_path).stdout)
-    assert len(plan["cells"]) == len(UNASKED_FOR)
+    assert len(plan["cells"]) == len(USUAL)
     assert plan["rows_leaving"] == []
 
 
@@ -411,7 +409,7 @@ def test_a_folder_is_not_continued_by_a_run_without_its_cells(tmp_path: Path) ->
     assert "which this run does not ask" in done.stderr
     done = tabcontam(*arguments, "--dataset", "wine", "--dataset", "iris", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert len(document(tmp_path / "run")["cells"]) == 2 * len(UNASKED_FOR)
+    assert len(document(tmp_path / "run")["cells"]) == 2 * len(USUAL)
 
 
 def test_fewer_queries_in_the_same_folder_are_rescored_as_fewer(tmp_path: Path) -> None:
@@ -583,7 +581,7 @@ def test_one_report_from_two_runs(tmp_path: Path) -> None:
     done = tabcontam("report", "oracle", "decliner", "--out", "both", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     both = document(tmp_path / "both")
-    assert len(both["cells"]) == 2 * len(UNASKED_FOR)
+    assert len(both["cells"]) == 2 * len(USUAL)
     assert [line["llm"] for line in both["ranking"]] == ["simulated:oracle", "simulated:decliner"]
 
 

@@ -12,7 +12,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Evidence, Likelihoods, Query, State, Trial
 from tabcontam.evidence.likelihood.digits import Digits
-from tabcontam.evidence.questions import Endings
 from tabcontam.reading.words import english
 from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.control import open_control
@@ -20,7 +19,7 @@ from tabcontam.subjects.known.infinigram import build
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
 from tabcontam.tables.twins import twin
-from tests.made_tables import ships
+from tests.evidence.comparing import made, question_of
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
 
@@ -28,11 +27,6 @@ TEST = Digits()
 SERIALIZERS = load_serializers()
 IS, CSV = SERIALIZERS["is"], SERIALIZERS["csv"]
 Scorer = Callable[[str], float]
-
-
-def made(rows: Sequence[Sequence[object]], *columns: str) -> Table:
-    cells = tuple(tuple(None if cell is None else str(cell) for cell in row) for row in rows)
-    return replace(ships(), name="made", title="Made", columns=columns, rows=cells, target=None, question=None)
 
 
 @cache
@@ -45,12 +39,6 @@ def noise(rows: int = 150, seed: int = 0) -> Table:
         return toll, kind, f"{rng.uniform(10, 40):.1f}", f"{rng.gauss(5000, 900):.0f}", rng.choice(("yes", "no"))
 
     return made([row() for _ in range(rows)], "toll", "kind", "length", "tons", "due")
-
-
-def question_of(query: Query) -> Endings:
-    question = query.question
-    assert isinstance(question, Endings)
-    return question
 
 
 def weighed(queries: Sequence[Query], answers: Sequence[Likelihoods], serializer: Serializer = CSV) -> Evidence:

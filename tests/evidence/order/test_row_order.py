@@ -20,6 +20,7 @@ from tabcontam.subjects.base import Model, Request
 from tabcontam.subjects.known.control import open_control
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table, load_table
+from tests.evidence.comparing import made, question_of
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.slow  # guessers are fitted, and many tables made
@@ -28,11 +29,6 @@ TEST = RowOrder()
 SERIALIZERS = load_serializers()
 IS, CSV = SERIALIZERS["is"], SERIALIZERS["csv"]
 Scorer = Callable[[str], float]
-
-
-def made(rows: Sequence[Sequence[object]], *columns: str) -> Table:
-    cells = tuple(tuple(None if cell is None else str(cell) for cell in row) for row in rows)
-    return replace(ships(), name="made", title="Made", columns=columns, rows=cells, target=None, question=None)
 
 
 @cache
@@ -54,12 +50,6 @@ def beside(cells: Sequence[object], name: str) -> Table:
 
 def questions(table: Table, seed: int = 0, serializer: Serializer = IS) -> list[Endings]:
     return [question_of(query) for query in TEST.queries(table, serializer, Random(seed))]
-
-
-def question_of(query: Query) -> Endings:
-    question = query.question
-    assert isinstance(question, Endings)
-    return question
 
 
 def weighed(queries: Sequence[Query], answers: Sequence[Likelihoods]) -> Evidence:
