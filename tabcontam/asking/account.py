@@ -8,7 +8,7 @@ from statistics import fmean
 from tabcontam.asking.asker import Asker
 from tabcontam.asking.plan import Options, PlannedCell
 from tabcontam.asking.turns import Turns
-from tabcontam.evidence.base import State, Trial, Verdict
+from tabcontam.evidence.base import Query, State, Trial, Verdict
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.in_turns import result_in_turns
@@ -30,7 +30,7 @@ class Account:
     trials: Mapping[CellName, Mapping[str, Trial]]
     askers: Mapping[str, Asker]
     seconds: Mapping[CellName, float]
-    _exposures: dict[tuple[str, str, str], float | None]
+    _copies: dict[tuple[str, str, str], Sequence[float | None]]
     _turns: Mapping[CellName, Turns]
 
     def results(self) -> list[Result]:
@@ -88,13 +88,27 @@ class Account:
 
     def _exposure(self, cell: PlannedCell) -> float | None:
         """How many copies of a row of the cell's table its subject is known to have read, on average over the rows."""
+        copies = self._copies_of(cell)
+        stated = [copy for copy in copies if copy is not None]
+        return round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
+
+    def _exposure_of(self, cell: PlannedCell, query: Query) -> float | None:
+        """The same of the rows that a query asks about, where it is the same for all of them; None for other queries.
+
+        What is compared with the row of another query asks about no row of the table.
+        """
+        copies = self._copies_of(cell)
+        rows = query.rows if query.row is None else (query.row,)
+        stated = {copies[row] if row < len(copies) else None for row in rows}
+        return stated.pop() if len(stated) == 1 else None
+
+    def _copies_of(self, cell: PlannedCell) -> Sequence[float | None]:
+        """The copies that the subject is known to have read of each row of the cell's table."""
         model, table = cell.subject.model, cell.table
         known = (model.spec, table.sha256, table.title)
-        if known not in self._exposures:
-            copies = [model.exposure(table, row) for row in range(len(table.rows))]
-            stated = [copy for copy in copies if copy is not None]
-            self._exposures[known] = round(fmean(stated), 6) if stated and len(stated) == len(copies) else None
-        return self._exposures[known]
+        if known not in self._copies:
+            self._copies[known] = [model.exposure(table, row) for row in range(len(table.rows))]
+        return self._copies[known]
 
     def _ended(self, llm: str) -> str:
         """Why an LLM was asked nothing more, if it was its server or the user's limit that ended it."""

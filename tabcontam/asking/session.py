@@ -55,7 +55,7 @@ class Session(Account):
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[CellName, str], Slot] = field(default_factory=dict)
-    _exposures: dict[tuple[str, str, str], float | None] = field(default_factory=dict)
+    _copies: dict[tuple[str, str, str], Sequence[float | None]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._again = Again(self.options)
@@ -355,7 +355,8 @@ class Session(Account):
 
     def _record(self, cell: PlannedCell, trial: Trial) -> None:
         """Write a trial down; where that fails, ask nothing more and keep the line for `Journal.rescue`."""
-        line = trial_line(cell.name._asdict(), cell.subject.model.form, trial, self.options.rules == PAPER)
+        exposure = self._exposure_of(cell, trial.query)
+        line = trial_line(cell.name._asdict(), cell.subject.model.form, trial, self.options.rules == PAPER, exposure)
         try:
             self.journal.append(line)
         except OSError:

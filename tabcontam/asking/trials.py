@@ -196,8 +196,10 @@ def sent(question: Question, form: Form) -> str | list[dict[str, str]]:
     return question.completion if form is Form.COMPLETION else question.seq2seq
 
 
-def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool) -> Line:
-    """One trial as a line of trials.jsonl."""
+def trial_line(
+    cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: bool, exposure: float | None = None
+) -> Line:
+    """One trial as a line of trials.jsonl; `exposure` is how many copies of its row the LLM is known to have read."""
     query, reply = trial.query, trial.reply
     by_feature = by_id()[cell["test"]].by_feature
     return {
@@ -215,6 +217,7 @@ def trial_line(cell: Mapping[str, str], form: Form, trial: Trial, paper_rules: b
         "decoy_of": query.decoy_of,
         "chance": {name: guess.fields() for name, guess in query.chance.items()},
         "row": query.row,
+        "exposure": exposure,
         "turn": query.turn,
         "lies_in": dict(query.lies_in),
         **brought(reply),

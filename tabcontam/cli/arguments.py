@@ -15,6 +15,7 @@ from tabcontam.cli.helps import (
     PROMPTS_HELP,
     SERIALIZER_HELP,
 )
+from tabcontam.cli.ladder import add_ladder
 from tabcontam.cli.parsing import Parser
 from tabcontam.cli.planting import add_plant
 from tabcontam.cli.run_arguments import add_files, add_gate, add_no_defaults, add_open, add_output, add_run
@@ -52,6 +53,7 @@ def parser() -> argparse.ArgumentParser:
     )
     add_plant(commands.add_parser("plant", help="draw last digits of a table from a secret key, before you publish it"))
     add_expose(commands.add_parser("expose", help="make small language models that have read a table so many times"))
+    add_ladder(commands.add_parser("ladder", help="what the tests find by how often models have read a table"))
     _add_cache(
         commands.add_parser("cache", help="show how many replies are stored and where, or delete them with --clear")
     )

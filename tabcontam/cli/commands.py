@@ -14,6 +14,7 @@ from tabcontam.cli.completion import complete, completion
 from tabcontam.cli.console import console_of
 from tabcontam.cli.doctor import doctor
 from tabcontam.cli.expose import expose
+from tabcontam.cli.ladder import ladder
 from tabcontam.cli.planting import plant
 from tabcontam.cli.printing import print_json, read_no_more
 from tabcontam.cli.report_commands import replay, report, rescore
@@ -133,6 +134,6 @@ def _cache(options: argparse.Namespace) -> None:
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
     "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "report": report,
-    "gate": gate, "expose": expose, "plant": plant, "cache": _cache, "doctor": doctor,
+    "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "cache": _cache, "doctor": doctor,
     "completion": completion,
 }  # fmt: skip

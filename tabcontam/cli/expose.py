@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING
 
 from tabcontam.cli.printing import print_json
+from tabcontam.errors import Exit
 
 if TYPE_CHECKING:
     from tabcontam.asking.progress import Tell
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from tabcontam.subjects.known.exposed.training import Step
 
 
-def expose(options: argparse.Namespace) -> None:
+def expose(options: argparse.Namespace) -> int:
     from tabcontam.report.progress import progress
     from tabcontam.subjects.known.exposed.make import check_installed, make
     from tabcontam.subjects.known.exposed.recipe import recipe
@@ -48,13 +49,19 @@ def expose(options: argparse.Namespace) -> None:
             begun[number](step.tokens, step.of)
 
         made = make(wanted, options.out, tell)
-    if options.json:
+    if options.json and not options.run:
         print_json([_facts(one) for one in made])
-    else:
+    elif not options.json:
         print("\n".join(line for one in made for line in _lines(one)))
         names = " ".join(f"--dataset {spec}" for spec in named)
         forms = " ".join(f"--serializer {form.name}" for form in wanted.renderings)
-        print(f"Ask it: python -m tabcontam run --llm hf:{made[0].folder} {names} {forms}")
+        if not options.run:
+            print(f"Ask it: python -m tabcontam run --llm hf:{made[0].folder} {names} {forms}")
+    if not options.run:
+        return Exit.DONE
+    from tabcontam.cli.ladder import climb
+
+    return climb(options)
 
 
 def _lines(made: "Made") -> list[str]:

@@ -88,4 +88,9 @@ def add_expose(command: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the same seed makes the same model on one machine (default: 0)",
     )
+    how.add_argument(
+        "--run",
+        action="store_true",
+        help="then ask the models about these tables as the ladder command does, with its report in DIR/ladder",
+    )
     how.add_argument("--json", action="store_true", help="print JSON")

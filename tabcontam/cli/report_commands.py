@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def rescore(options: argparse.Namespace) -> None:
-    from tabcontam.runs.folder import rescore
+    from tabcontam.runs.rescoring import rescore
 
     print_results(rescore(options.run, options.rules), options.run, options)
 

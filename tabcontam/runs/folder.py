@@ -1,9 +1,7 @@
 """A run's folder read and written: record results, judge a past run again, merge several runs."""
 
 import re
-import sys
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import groupby, islice
@@ -20,36 +18,30 @@ from tabcontam.asking.trials import (
     Key,
     Line,
     as_lines,
-    judged,
     line_key,
     open_folder,
     trial_of,
 )
 from tabcontam.errors import UsageError, option
-from tabcontam.evidence.base import Reading, Trial
+from tabcontam.evidence.base import Reading
 from tabcontam.evidence.registry import by_id
-from tabcontam.groups import grouped
 from tabcontam.paths import replace_file
-from tabcontam.reading.words import english
 from tabcontam.replay.records import CATALOGUE
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.tables.serializers import from_facts
 from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_runs
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
-from tabcontam.verdicts.in_turns import again_in_turns
-from tabcontam.verdicts.judge import read_trial, result, results, siblings
+from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
-from tabcontam.verdicts.reference import Reference, same_query
+from tabcontam.verdicts.reference import same_query
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import CALIBRATED, PAPER, Over
 from tabcontam.version import __version__
 
 ANEW = "delete that file and run the same command again: the answers are in trials.jsonl"
 REPORTS = Path("reports")  # where runs go that were given no folder
-LARGE = sys.maxsize  # rows of a table of which nobody wrote down how many it has
 Part = TypeVar("Part")
 
 
@@ -169,70 +161,6 @@ def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
         return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
 
     return [shown(line) for line in last_lines(folder, cells)]
-
-
-def rescore(folder: Path, rules: str | None) -> RunResults:
-    """Judge a past run again from its trials, and record it. Raises `UsageError`."""
-    past = load_whole(folder)
-    if rules == PAPER and past.run.until_decided is not None:
-        turns = "was asked until each table was decided, which the paper's rules cannot judge"
-        raise UsageError(f"{folder} {turns}; make the run without {option('until_decided')}")
-    open_folder(folder)
-    for number, cell in enumerate(past.cells, start=1):
-        if cell.test not in by_id():
-            raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
-    dictionary = english()
-    run = replace(past.run, dictionary=dictionary.name, version=__version__)
-    run = replace(run, rules=PAPER if rules == PAPER else CALIBRATED) if rules else run
-    try:
-        serializers = {item.name: from_facts(asdict(item)) for item in run.serializers}
-    except ValueError as error:
-        raise UsageError(f"{folder / RESULTS}: {error}") from error
-    asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
-    said = grouped(reference_lines(folder, past.cells), lambda line: line_key(line)[:-1])
-    rows = {(dataset.name, dataset.edition): dataset.rows for dataset in run.datasets}
-    cells = []
-    read: dict[CellName, list[Trial]] = {}
-    trials_file = list(Journal(folder).lines())  # whose judged fields are renewed: no line is dropped
-    newest = {line_key(line): number for number, line in enumerate(trials_file)}
-    for cell in past.cells:
-        own, test = asked.get(cell.key, []), by_id()[cell.test]
-        with _readable(folder, cell):
-            serializer = serializers[cell.serializer or ""]
-            found = [trial_of(line) for line in own]
-            if test.too_small(rows.get((cell.dataset, cell.edition or "")) or LARGE):  # older runs had a null
-                found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
-            read[cell.key] = [read_trial(test, trial, serializer, dictionary) for trial in found]
-        if cell.answered and not found:
-            raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")
-        for line, trial in zip(own, read[cell.key], strict=True):
-            trials_file[newest[line_key(line)]] = line | judged(trial, run.rules == PAPER)
-    for cell in past.cells:
-        test, trials = by_id()[cell.test], read[cell.key]
-        if not trials:
-            cells.append(cell)
-            continue
-        with _readable(folder, cell):
-            serializer = serializers[cell.serializer or ""]
-            others = [read_trial(test, trial_of(line), serializer, dictionary) for line in said.get(referred(cell), [])]
-            reference = Reference(cell.reference, others) if cell.reference else None
-            level, beside = run.level_of(test.family), siblings(cell.key, test, read)
-            if cell.sequential:
-                again = again_in_turns(cell, past.cells, test, trials, reference)
-            else:
-                again = result(cell.key, test, trials, cell.queries or 0, run.rules, level, "", reference, beside)
-        cells.append(replace(again, control=cell.control, exposure=cell.exposure, not_averaged=cell.not_averaged))
-    replace_file(folder / TRIALS, as_lines(trials_file))
-    return record(folder, results(run, cells))[0]
-
-
-@contextmanager
-def _readable(folder: Path, cell: Result) -> Iterator[None]:
-    """Raises `UsageError` where a trial of the cell cannot be read."""
-    try:
-        yield
-    except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise UsageError(f"{folder / TRIALS}: a trial of {cell.test} cannot be read: {error!r}") from error
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None) -> RunResults:

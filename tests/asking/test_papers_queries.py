@@ -15,7 +15,8 @@ from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.evidence.rows.membership import Membership
 from tabcontam.runs.about import not_asked
-from tabcontam.runs.folder import load, merge, rescore
+from tabcontam.runs.folder import load, merge
+from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.subjects.known.control import open_control
 from tabcontam.subjects.known.simulated import SimulatedModel

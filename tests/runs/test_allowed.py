@@ -16,7 +16,8 @@ from tabcontam.asking.progress import Progress
 from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Verdict
 from tabcontam.report.plan import plan_text
-from tabcontam.runs.folder import load, merge, rescore
+from tabcontam.runs.folder import load, merge
+from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import Outcome, RunOrder, check_rows_may_leave, execute, prepare, survey
 from tabcontam.verdicts.gate import judge
 from tabcontam.verdicts.notes import NoteKind

@@ -13,7 +13,8 @@ from tabcontam.asking.progress import Progress
 from tabcontam.asking.trials import NUMBER, TRIALS, as_lines
 from tabcontam.errors import UsageError
 from tabcontam.paths import shipped
-from tabcontam.runs.folder import last_lines, load, merge, rescore
+from tabcontam.runs.folder import last_lines, load, merge
+from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import RunOrder, execute, prepare
 from tabcontam.verdicts.document import typed
 from tabcontam.verdicts.gate import judge

@@ -22,7 +22,8 @@ from tabcontam.evidence.base import Capability, Query, Reply, Test, Verdict
 from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.reading.words import english
-from tabcontam.runs.folder import merge, rescore
+from tabcontam.runs.folder import merge
+from tabcontam.runs.rescoring import rescore
 from tabcontam.subjects.base import Form, Model, Request
 from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.serializers import Serializer, load_serializers

@@ -175,6 +175,19 @@ def test_the_command_makes_what_hf_loads_and_the_report_knows(tmp_path: Path) ->
     assert asked.returncode == 0, asked.stderr
     cells = json.loads((tmp_path / "report" / "results.json").read_text())["cells"]
     assert {cell["dataset"]: cell["exposure"] for cell in cells} == {"fleet.csv": 5.0, "iris": 0.0}
+    climbed = tabcontam("ladder", "models", "-k", "surrogate_rank", cwd=tmp_path)
+    assert climbed.returncode == 0, climbed.stderr
+    held = json.loads((tmp_path / "models" / "ladder" / "ladder.json").read_text())
+    of_table = [one for one in held["observations"] if one["test"] == "table"]
+    assert [(one["copies"], one["rows"]) for one in of_table] == [(2.0, 20), (8.0, 20)]
+    assert "report: models/ladder/ladder.html" in climbed.stdout
+    again = tabcontam("ladder", "models/ladder/runs", "--out", "again", "--json", cwd=tmp_path)
+    assert json.loads(again.stdout)["observations"] == held["observations"]
+    (tmp_path / "fleet.csv").unlink()
+    unnamed = tabcontam("ladder", "models", "--out", "nowhere", cwd=tmp_path)
+    assert unnamed.returncode == 4
+    assert "the models have read fleet.csv, which is not found here" in unnamed.stderr
+    assert not (tmp_path / "nowhere").exists()
 
 
 @pytest.mark.parametrize(

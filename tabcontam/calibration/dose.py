@@ -1,0 +1,145 @@
+"""Dose and response: how often tests find LLMs by how many copies of a table's rows these are known to have read."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from tabcontam.evidence.base import Family, Verdict
+from tabcontam.groups import grouped
+from tabcontam.statistics.exact import clopper_pearson, spearman
+
+TABLE = "table"  # the verdict on the table, which its row tests come to together
+HALF, NEARLY_ALL = 0.5, 0.95  # the shares that a smallest exposure is stated for
+LEAST_ARMS = 4  # of one LLM and table, whose order by copies says something
+
+
+@dataclass(frozen=True)
+class Observation:
+    """What one test, or the table's verdict, said of rows of one table that one LLM has read so many copies of.
+
+    `test` is the test's id, or `TABLE`; `p_value` is None where it has none; `rows` is how many rows have this
+    exposure, where the table's rows have several.
+    """
+
+    llm: str
+    dataset: str
+    copies: float
+    test: str
+    verdict: Verdict | None
+    p_value: float | None
+    rows: int | None = None
+
+    @property
+    def found(self) -> bool:
+        """Whether it was called contaminated."""
+        return self.verdict is Verdict.CONTAMINATED
+
+    @property
+    def told(self) -> bool:
+        """Whether it could tell: neither was it uninformative nor was there no answer."""
+        return self.verdict in (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+
+
+@dataclass(frozen=True)
+class Rung:
+    """The pairs of an LLM and a table's rows at one number of copies.
+
+    `found` of `pairs` were called contaminated, which is the share `share` with the exact 95 % interval from `low` to
+    `high` (Clopper and Pearson 1934); for `untold` others the test could not tell, and they count as not found.
+    """
+
+    copies: float
+    pairs: int
+    found: int
+    untold: int
+    share: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Dose:
+    """The response of one test to the number of copies, or of the table's verdict.
+
+    `half` and `nearly_all` are the smallest numbers of copies from which on it finds so many of the pairs, None where
+    no such number was tried; `unread` are the p-values of pairs that were never read, from the smallest; `uniform` is
+    the p-value of their one-sided Kolmogorov-Smirnov test against being smaller than uniform, None without any;
+    `correlation` is the median over LLMs and tables with four arms or more of the rank correlation of copies with how
+    small the arm's p-value is (Spearman), over `arms` of them.
+    """
+
+    test: str
+    family: Family | None
+    rungs: tuple[Rung, ...]
+    half: float | None
+    nearly_all: float | None
+    unread: tuple[float, ...]
+    uniform: float | None
+    correlation: float | None
+    arms: int
+
+
+def doses(observations: Sequence[Observation], families: Mapping[str, Family]) -> list[Dose]:
+    """What each test says by the number of copies, in the order in which tests first occur; the table's verdict first.
+
+    `families` are those of the tests by id. Observations without a verdict are scores and left out, as is what was
+    skipped: it was not asked.
+    """
+    asked = [one for one in observations if one.verdict not in (None, Verdict.SKIPPED)]
+    by_test = grouped(sorted(asked, key=lambda one: one.test != TABLE), lambda one: one.test)
+    return [_dose(test, own, families.get(test)) for test, own in by_test.items()]
+
+
+def _dose(test: str, own: Sequence[Observation], family: Family | None) -> Dose:
+    by_copies = grouped(own, lambda one: one.copies)
+    rungs = tuple(_rung(copies, by_copies[copies]) for copies in sorted(by_copies))
+    unread = tuple(sorted(one.p_value for one in own if one.copies == 0 and one.p_value is not None))
+    correlations = _correlations(own)
+    return Dose(
+        test=test,
+        family=family,
+        rungs=rungs,
+        half=_from(rungs, HALF),
+        nearly_all=_from(rungs, NEARLY_ALL),
+        unread=unread,
+        uniform=_not_smaller(unread),
+        correlation=median(correlations) if correlations else None,
+        arms=len(correlations),
+    )
+
+
+def _rung(copies: float, own: Sequence[Observation]) -> Rung:
+    found = sum(one.found for one in own)
+    low, high = clopper_pearson(found, len(own))
+    untold = sum(not one.told for one in own)
+    return Rung(copies, len(own), found, untold, found / len(own), low, high)
+
+
+def _from(rungs: Sequence[Rung], share: float) -> float | None:
+    """The smallest number of copies above 0 from which on at least this share was found at every number."""
+    least = None
+    for rung in reversed(rungs):
+        if rung.copies == 0 or rung.share < share:
+            break
+        least = rung.copies
+    return least
+
+
+def _not_smaller(p_values: Sequence[float]) -> float | None:
+    """How likely so many small p-values are where each is uniform on 0 to 1, or larger; None without any."""
+    if not p_values:
+        return None
+    from scipy.stats import kstest
+
+    return float(kstest(p_values, "uniform", alternative="greater").pvalue)
+
+
+def _correlations(own: Sequence[Observation]) -> list[float]:
+    """For each LLM and table with several arms, how their p-values go with their copies."""
+    found = []
+    for arms in grouped(own, lambda one: (one.llm, one.dataset)).values():
+        known = [(one.copies, -one.p_value) for one in arms if one.p_value is not None]
+        if len({copies for copies, _ in known}) >= LEAST_ARMS:
+            correlated = spearman([copies for copies, _ in known], [place for _, place in known])
+            found += [correlated.value] if correlated else []
+    return found

@@ -1,0 +1,43 @@
+"""What `ladder` prints: a line for each test, and last what the verdict on tables comes to."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from tabcontam.calibration.dose import Dose
+from tabcontam.report.ladder import amount, called, copies_of, sentences, share
+from tabcontam.report.paper import Paper
+from tabcontam.verdicts.wording import visible
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+WIDTH = 80  # of the sentences
+
+
+def print_ladder(console: "Console", found: Sequence[Dose], titles: Mapping[str, str], page: Path) -> None:
+    """The share found by copies read, and what the table's verdict comes to."""
+    from rich.table import Table
+    from rich.text import Text
+
+    paper = Paper(console)
+    paper.line("found, by copies of a row that were read", "bold")
+    copies = copies_of(found)
+    table = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("test", overflow="fold")
+    for head in (*map(amount, copies), "half from", "95% from"):
+        table.add_column(head, justify="right", no_wrap=True)
+    for dose in found:
+        by_copies = {rung.copies: share(rung) for rung in dose.rungs}
+        reached = ["-" if number is None else amount(number) for number in (dose.half, dose.nearly_all)]
+        name = Text(visible(called(dose, titles), line=True))
+        table.add_row(name, *(by_copies.get(number, "") for number in copies), *reached)
+    console.print(table)
+    for dose in found[:1]:
+        paper.line()
+        paper.line(f"{called(dose, titles)}:", "bold")
+        for sentence in sentences(dose):
+            for line in wrap(sentence, WIDTH, initial_indent="  ", subsequent_indent="    "):
+                paper.line(line)
+    paper.line(f"report: {page}")

@@ -1,0 +1,104 @@
+"""From runs of LLMs whose exposure is known to dose and response: each arm of rows is judged as a table by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from tabcontam.asking.trials import RESULTS, Line
+from tabcontam.calibration.dose import TABLE, Observation
+from tabcontam.errors import UsageError, option
+from tabcontam.evidence.base import Trial
+from tabcontam.evidence.registry import by_id
+from tabcontam.groups import grouped
+from tabcontam.reading.words import english
+from tabcontam.runs.folder import load_whole
+from tabcontam.runs.rescoring import read_again
+from tabcontam.verdicts.cells import CellName, Result
+from tabcontam.verdicts.facts import RunFacts
+from tabcontam.verdicts.judge import result, results, siblings
+from tabcontam.verdicts.results import RunResults
+from tabcontam.verdicts.rules import CALIBRATED
+
+Read = Mapping[CellName, Sequence[tuple[Line, Trial]]]
+
+
+def run_folders(folder: Path) -> list[Path]:
+    """The runs in a folder: itself if it is one, or else the folders directly in it that are. Raises `UsageError`."""
+    if (folder / RESULTS).is_file():
+        return [folder]
+    try:
+        found = sorted(one for one in folder.iterdir() if (one / RESULTS).is_file())
+    except OSError as error:
+        raise UsageError(
+            f"cannot read {folder}: {error.strerror or error}; name a folder of models or of runs"
+        ) from None
+    if not found:
+        raise UsageError(f"{folder} holds neither models that expose made nor runs; name a folder of either")
+    return found
+
+
+def observations(folder: Path) -> list[Observation]:
+    """What a run says of each table that an LLM is known to have read so often, or not at all.
+
+    A table whose rows were all read equally often is judged as it was recorded, alone; one whose rows were read
+    differently often is judged anew for the rows of each number of copies, as if they were the table, by the tests that
+    tell which row they ask about. Cells of controls that joined, and of tables that nobody knows the exposure of, are
+    left out. Raises `UsageError` for a run that cannot be judged so.
+    """
+    past = load_whole(folder)
+    if past.run.rules != CALIBRATED:
+        again = f"judge it again: python -m tabcontam rescore {folder} {option('rules', CALIBRATED)}"
+        raise UsageError(f"{folder} was judged by the published rules; {again}")
+    known = [cell for cell in past.cells if cell.exposure is not None and not cell.control and not cell.lacks]
+    if any(cell.sequential for cell in known):
+        raise UsageError(f"{folder} was asked in turns until it was decided; ladder needs a run that asked everything")
+    read = read_again(folder, replace(past, cells=tuple(known)), english())
+    return [
+        observed
+        for own in grouped(known, lambda cell: (cell.llm, cell.table)).values()
+        for observed in _of_table(past, own, read, f"{folder.name} {own[0].llm}")
+    ]
+
+
+def _of_table(past: RunResults, cells: Sequence[Result], read: Read, llm: str) -> Iterator[Observation]:
+    name = past.label(cells[0])
+    stated = (_copies(line) for cell in cells for line, _ in read[cell.key])
+    copies = sorted({one for one in stated if one is not None})
+    if len(copies) <= 1:
+        yield from _judged(past.run, cells, llm, name, cells[0].exposure or 0.0, None)
+        return
+    for exposure in copies:
+        own = {cell.key: _arm(read[cell.key], exposure) for cell in cells}
+        rows = len({trial.query.row for trials in own.values() for trial in trials} - {None})
+        yield from _judged(past.run, list(_of_arm(past.run, cells, own)), llm, name, exposure, rows)
+
+
+def _copies(line: Line) -> float | None:
+    """The copies of the row that a line asks about; older runs do not say."""
+    held = line.get("exposure")
+    return float(held) if isinstance(held, int | float) and not isinstance(held, bool) else None
+
+
+def _arm(found: Sequence[tuple[Line, Trial]], exposure: float) -> list[Trial]:
+    """The trials about rows of one exposure, and those that stand beside them for comparison."""
+    own = {trial.query.id for line, trial in found if _copies(line) == exposure}
+    return [trial for _, trial in found if trial.query.id in own or trial.query.decoy_of in own]
+
+
+def _of_arm(run: RunFacts, cells: Sequence[Result], own: Mapping[CellName, Sequence[Trial]]) -> Iterator[Result]:
+    for cell in cells:
+        test, trials = by_id()[cell.test], own[cell.key]
+        if trials and test.row_test:
+            beside = siblings(cell.key, test, own)
+            yield result(cell.key, test, trials, len(trials), CALIBRATED, run.level_of(test.family), beside=beside)
+
+
+def _judged(
+    run: RunFacts, cells: Sequence[Result], llm: str, dataset: str, copies: float, rows: int | None
+) -> Iterator[Observation]:
+    """The verdicts of these cells and of their table, as if it were the only one that was asked about."""
+    found = results(run, cells)
+    for cell in found.cells:
+        yield Observation(llm, dataset, copies, cell.test, cell.verdict, cell.p_value, rows)
+    for table in found.tables:
+        yield Observation(llm, dataset, copies, TABLE, table.verdict, table.p_value, rows)
