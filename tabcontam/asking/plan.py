@@ -30,6 +30,7 @@ IN_WORDS = {
     Capability.CHAT: "a chat model",
     Capability.COMPLETION: "a model that goes on with a text",
     Capability.SCORE: "log-probabilities",
+    Capability.MOMENTS: "the whole distribution at each token",
     Capability.SEARCH: "documents that can be searched",
     Capability.SEED: "a model that takes a seed",
     Capability.INSTRUCTIONS: "an LLM that understands a question",
@@ -265,7 +266,7 @@ def sheet_of(
     test: Test, table: Table, serializer: Serializer, options: Options, prompts: PromptSet | None = None
 ) -> Sheet:
     """The queries of a test about a table. The same seed asks the same rows, whatever the serializer and the words."""
-    rng, prompts = seeded(table, options.seed, test.id), prompts or default_prompts()
+    rng, prompts = seeded(table, options.seed, test.draws_as or test.id), prompts or default_prompts()
     try:
         if options.queries == PAPER:
             queries = test.as_published().worded_by(prompts).planned(table, serializer, rng)

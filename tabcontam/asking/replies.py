@@ -45,6 +45,7 @@ from tabcontam.evidence.questions import (
 )
 from tabcontam.subjects.base import Form, Model
 from tabcontam.tables.editions import cache_folder
+from tabcontam.tables.table import Table
 
 SCHEMA = 1
 FILE = "replies.sqlite"
@@ -346,3 +347,9 @@ def asked_as(model: Model, query: Query) -> str | None:
     open_form = isinstance(question, Prompt) and not model.settled
     forms = (model.form, *(form for form in Form if form is not model.form)) if open_form else (model.form,)
     return " ".join(key(model.identity, model.version, form, question, query.max_tokens) for form in forms)
+
+
+def same_text(model: Model, table: Table, query: Query) -> str:
+    """What makes a scored text the same as another for a control, which has read one table at a time; "" for others."""
+    question = query.question
+    return f"{id(table)} {question.text}" if model.control and isinstance(question, Passage) else ""

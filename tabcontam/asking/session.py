@@ -16,7 +16,7 @@ from tabcontam.asking.estimate import Estimate, estimate
 from tabcontam.asking.limiter import CEILING, START, Limiter
 from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable
 from tabcontam.asking.progress import Progress
-from tabcontam.asking.replies import Store, asked_as, key
+from tabcontam.asking.replies import Store, asked_as, key, same_text
 from tabcontam.asking.trials import Journal, Key, Line, answer_of, answers, line_key, trial_line
 from tabcontam.asking.turns import Job, Slot, Turns, turns_of
 from tabcontam.errors import Skip, UsageError
@@ -177,7 +177,8 @@ class Session(Account):
         pending: dict[str, list[Slot]] = {}
         for number, (cell, query) in enumerate(self._places(subject)):
             if not self._answered(cell, query) and self._again.allows(cell, query):
-                pending.setdefault(asked_as(model, query) or str(number), []).append((cell, query))
+                same = asked_as(model, query) or same_text(model, cell.table, query) or str(number)
+                pending.setdefault(same, []).append((cell, query))
         # Of a prompt nothing can be stored for one whose form is still to be found out.
         stored = {} if model.identity is None else self.store.get(asked for asked in pending if " " not in asked)
         for found, reply in stored.items():

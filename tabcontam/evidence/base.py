@@ -68,6 +68,7 @@ SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.C
 NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
 RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
 OF_ROWS, OF_A_PAPER = "rows", "paper"  # marks of tests that can show rows, and of those with a published rule
+RANKS = "scores"  # the mark of scores by which rows are ranked before a twin's: their statistic is an AUC
 
 
 class Verdict(StrEnum):
@@ -220,6 +221,7 @@ class Test(ABC):
     on_request: ClassVar[bool] = False  # whether it is asked only where it is chosen, or an LLM loaded here scores text
     keyed: ClassVar[bool] = False  # whether it is asked only where the owner's key of a planted table is given
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
+    draws_as: ClassVar[str] = ""  # the id of the test as which it draws, so that both ask about the same rows
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have

@@ -40,6 +40,7 @@ class Capability(StrEnum):
     CHAT = "chat"  # takes messages with roles
     COMPLETION = "completion"  # goes on with a text
     SCORE = "score"  # answers a `Passage` and `Endings`
+    MOMENTS = "moments"  # tells the mean and the deviation at each token of a `Passage`
     SEARCH = "search"  # answers a `Lookup`
     SEED = "seed"  # is told a seed for its sampling
     INSTRUCTIONS = "instructions"  # understands a question; a control does not

@@ -16,7 +16,7 @@ IDS = [test.id for test in built_in_tests()]
 NAMES = [name for test in built_in_tests() for name in (test.id, test.title)]
 WITHIN = re.compile("|".join(rf"(?<!\w){re.escape(name)}(?!\w)" for name in NAMES if re.search(r"[ _]", name)))
 NUMBERED = re.compile(r"(?i)\btests? \d+ to \d|\(\d to \d+ and|matched membership")  # tests 1 to 6, in prose
-OTHER_WORDS = ("digits",)  # that say something else where they stand alone
+OTHER_WORDS = ("digits", "loss", "recall", "zlib")  # that say something else where they stand alone
 IDS_AND_TITLES = {
     name for name in NAMES if name.casefold() not in (*get_args(Measure), *OTHER_WORDS)
 }  # a column may be called as its test
@@ -74,6 +74,7 @@ def test_no_test_is_known_by_the_beginning_of_its_id() -> None:
         str(file.relative_to(PACKAGE)): node.value
         for file in elsewhere("*.py")
         for node in ast.walk(ast.parse(file.read_text("utf-8")))
-        if isinstance(node, ast.Constant) and node.value in beginnings - {"classification", "row"}  # words of their own
+        if isinstance(node, ast.Constant)
+        and node.value in beginnings - {"classification", "row", "min"}  # words of their own
     }
     assert found == {}

@@ -11,11 +11,11 @@ from tabcontam.evidence.selection import chooses, selected
 @pytest.mark.parametrize(
     ("expression", "count"),
     [
-        (None, 18),
-        ("", 18),
+        (None, 24),
+        ("", 24),
         ("completion", 3),
         ("COMPLETION", 3),
-        ("not completion", 15),
+        ("not completion", 21),
         ("feature and not list", 4),
         ("full or membership", 3),
         ("not (list or values) and feature", 2),

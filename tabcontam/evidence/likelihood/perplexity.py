@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
-from math import isfinite, log
+from math import log
 from random import Random
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Query, Reading, Scores, State, Test, Trial
-from tabcontam.evidence.questions import Passage, Token
+from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
+from tabcontam.evidence.likelihood.values import valued
+from tabcontam.evidence.questions import Passage
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import t_interval
 from tabcontam.tables.known import known_rows
@@ -65,15 +66,13 @@ class Perplexity(Test):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
-        known, twins = known_rows(table), twin_rows(table, SALT)
-        pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
 
         def query(name: str, cells: Sequence[Cell], rows: tuple[int, ...], decoy_of: str) -> Query:
             write = partial(_passage, serializer, table.columns, cells)
             return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
 
         found = []
-        for number, (place, cells) in enumerate(rng.sample(pairs, min(ROWS, len(pairs)))):
+        for number, (place, cells) in enumerate(rows_and_twins(table, rng)):
             name = f"{self.id}-{number}"
             found += [query(name, table.rows[place], (place,), ""), query(f"{name}-twin", cells, (), name)]
         return found
@@ -112,6 +111,13 @@ class Perplexity(Test):
         )
 
 
+def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...]]]:
+    """At most 100 rows by their places, each with the cells of its twin's row. Raises `Skip` without a twin."""
+    known, twins = known_rows(table), twin_rows(table, SALT)
+    pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
+    return rng.sample(pairs, min(ROWS, len(pairs)))
+
+
 def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell]) -> Passage:
     return Passage(serializer.row(columns, cells))
 
@@ -124,32 +130,6 @@ def _found(trial: Trial) -> float | None:
 
 def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:
     """The bits a character of the values; None where they were not scored."""
-    row = serializer.row(query.asked, query.expected)
-    if scores.state is not State.OK or scores.text != row:
-        return None
-    in_value = bytearray(len(row))
-    for (start, end), cell in zip(serializer.places(query.asked, query.expected), query.expected, strict=True):
-        if cell is not None:
-            in_value[start:end] = b"\1" * (end - start)
-    tokens = _whole(scores.tokens)
-    place, bits, characters = 0, 0.0, 0
-    for number, token in enumerate(tokens):
-        end = place + len(token.text)
-        valued = sum(in_value[place:end])
-        if number and valued:
-            bits -= token.log_probability / log(2) * valued / len(token.text)
-            characters += valued
-        place = end
-    return bits / characters if characters and isfinite(bits) else None
-
-
-def _whole(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens that have characters; what is told of one without belongs to the one before, as of a split letter."""
-    whole: list[Token] = []
-    for token in tokens:
-        if token.text or not whole:
-            whole.append(token)
-        else:
-            last = whole[-1]
-            whole[-1] = last._replace(log_probability=last.log_probability + token.log_probability)
-    return whole
+    found = valued(scores, serializer, query.asked, query.expected)
+    characters = sum(one.characters for one in found or ())
+    return -sum(one.log_probability for one in found or ()) / log(2) / characters if characters else None

@@ -49,7 +49,13 @@ class HFModel(Model):
             )
         self.spec = spec or f"hf:{name}"
         self.capabilities = frozenset(
-            {Capability.GENERATE, Capability.COMPLETION, Capability.SCORE, Capability.INSTRUCTIONS}
+            {
+                Capability.GENERATE,
+                Capability.COMPLETION,
+                Capability.SCORE,
+                Capability.MOMENTS,
+                Capability.INSTRUCTIONS,
+            }
         )
         self._name = name
         self._wanted = form
@@ -79,7 +85,7 @@ class HFModel(Model):
         loaded = await asyncio.to_thread(load, self._name)
         if loaded.seq2seq:
             # A text would need something that it is an answer to.
-            self.capabilities -= {Capability.SCORE, Capability.COMPLETION}
+            self.capabilities -= {Capability.SCORE, Capability.MOMENTS, Capability.COMPLETION}
         if loaded.chat:
             self.capabilities |= {Capability.CHAT}
         if self._wanted == "chat" and not loaded.chat:

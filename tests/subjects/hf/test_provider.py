@@ -136,6 +136,7 @@ def test_it_is_local_and_can_score(llama: Path) -> None:
         Capability.GENERATE,
         Capability.COMPLETION,
         Capability.SCORE,
+        Capability.MOMENTS,
         Capability.INSTRUCTIONS,
     }
     assert model.form is Form.COMPLETION

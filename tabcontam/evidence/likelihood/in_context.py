@@ -1,0 +1,171 @@
+"""Published scores of a row by what another text before it changes: ReCaLL and CoDeC, each beside a twin's rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import ClassVar
+
+from tabcontam.evidence.base import Query, Reading, Scores
+from tabcontam.evidence.likelihood.pairs import PairedScore, query
+from tabcontam.evidence.likelihood.perplexity import rows_and_twins
+from tabcontam.evidence.likelihood.values import Valued, valued
+from tabcontam.evidence.questions import Passage
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.draws import by_content
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+from tabcontam.tables.twins import twin_rows
+
+SHOTS = 7  # rows that were not read, before a row: the fewest that the source takes
+SALT = "shots"  # of the twin that they are rows of: another than that which the rows are compared with
+AFTER = "-after"  # ends the name of a query that has the text before the row
+
+
+class InContext(PairedScore):
+    """A score that compares a row alone with the same row behind another text.
+
+    Both are compared in the same characters, whatever tokens the text before leads to: those of all values but the
+    first, since the first token of a text is not scored by many servers.
+    """
+
+    unit: ClassVar[str] = "nats a character"
+
+    def _behind(
+        self, above: str, context: tuple[int, ...], alone: Sequence[Query], table: Table, serializer: Serializer
+    ) -> list[Query]:
+        """The same rows once more, behind a text that shows these rows of the table."""
+        own = alone[0].id
+        return [
+            query(f"{one.id}{AFTER}", table, serializer, one.expected, (*one.rows, *context), decoy_of=own, above=above)
+            for one in alone
+        ]
+
+    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The mean log-probability of a character of values; unreadable where what was scored is not that text."""
+        question = query.question
+        row = serializer.row(query.asked, query.expected)
+        above = question.text.removesuffix(row) if isinstance(question, Passage) else ""
+        found = valued(reply, serializer, query.asked, query.expected, above, left=1)
+        return self._reading(self.score(found, row) if found else None)
+
+    def score(self, tokens: Sequence[Valued], row: str) -> float:
+        """The mean negative log-probability of a character."""
+        return -sum(one.log_probability for one in tokens) / sum(one.characters for one in tokens)
+
+
+@dataclass(frozen=True)
+class Recall(InContext):
+    """The LLM is asked nothing: what rows that it has not read do to the loss of rows, beside a twin's rows.
+
+    Measures: the loss of a row behind seven rows that the LLM has not read, divided by its loss alone. A text that was
+    read loses more by them. A score without a verdict.
+
+    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more behind
+    seven rows, a line each, the same ones for all. They are rows of another shuffled twin than the one that rows are
+    compared with, and none of the table's, so that no row that may have been read is among them.
+
+    Null: none. Compared are the log-probabilities of the same characters in both, those of all values but the first.
+    The score is the AUC of rows against a shuffled twin's, as in `loss`.
+
+    Published rule: none. Its authors choose the number of shots by labelled texts; here it is seven, the fewest of
+    theirs.
+
+    Needs: log-probabilities of given text; a table that has a twin, and an LLM that takes eight rows at a time. It is
+    asked where it is chosen, or where an LLM that is loaded on this machine scores text.
+
+    Cannot show: that rows were seen; it ranks rows, as `loss` does, and what stands before them decides how.
+
+    Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
+    twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+
+    Example: a row takes 0.40 nats a character alone and 0.60 behind seven rows of a twin: 1.5.
+    """
+
+    id: ClassVar[str] = "recall"
+    title: ClassVar[str] = "ReCaLL"
+    said_in: ClassVar[str] = "times its loss behind unread rows"
+    toward: ClassVar[int] = 1
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Those of all pairs. Raises `Skip` where the table has no twin."""
+        pairs = rows_and_twins(table, rng)
+        compared = {tuple(cells) for _, cells in pairs}
+        shots = [cells for _, cells in twin_rows(table, SALT) if cells not in compared]
+        drawn = rng.sample(shots, min(SHOTS, len(shots)))
+        above = "".join(f"{serializer.row(table.columns, cells)}\n" for cells in drawn)
+        found = []
+        for number in range(len(pairs)):
+            alone = self._pair(number, pairs, table, serializer)
+            found += [*alone, *self._behind(above, (), alone, table, serializer)]
+        return found
+
+    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+        """The loss behind the shots by the loss alone."""
+        alone, behind = found.get(name), found.get(name + AFTER)
+        return behind / alone if alone and behind is not None else None
+
+
+@dataclass(frozen=True)
+class Codec(InContext):
+    """The LLM is asked nothing: how much another row of the table helps it with a row, beside a twin's rows.
+
+    Measures: by how much the loss of a row falls once another row of the table stands before it. Whoever has read the
+    rows gains little. A score without a verdict.
+
+    Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more behind a
+    random other row of the table, the same one for a row and its twin's.
+
+    Null: none. The source says how many texts another text of the same dataset does not help; on tables a single row
+    teaches names, separators and ranges to any LLM, so that this share is near zero for all of them. So it is stated
+    for rows and for the twin's rows, behind the same rows. Compared are the log-probabilities of the same characters in
+    both, those of all values but the first. The score is the AUC of rows against a shuffled twin's, as in `loss`: how
+    often a row of the table gains less than a twin's row.
+
+    Published rule: none. The source calls a share above 80 % a red flag and states no error rate for it.
+
+    Needs: log-probabilities of given text; a table that has a twin. It is asked where it is chosen, or where an LLM
+    that is loaded on this machine scores text.
+
+    Cannot show: that rows were seen; it ranks rows, as `loss` does.
+
+    Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
+    ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
+
+    Example: a row takes 0.40 nats a character alone and 0.35 behind another row: it gains 0.05.
+    """
+
+    id: ClassVar[str] = "codec"
+    title: ClassVar[str] = "CoDeC"
+    said_in: ClassVar[str] = "nats a character gained by another row"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Those of all pairs. Raises `Skip` where the table has no twin."""
+        pairs = rows_and_twins(table, rng)
+        found = []
+        for number, (place, _) in enumerate(pairs):
+            alone = self._pair(number, pairs, table, serializer)
+            context = _another(table, place, rng)
+            above = f"{serializer.row(table.columns, table.rows[context])}\n"
+            found += [*alone, *self._behind(above, (context,), alone, table, serializer)]
+        return found
+
+    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+        """By how much the loss falls."""
+        alone, behind = found.get(name), found.get(name + AFTER)
+        return None if alone is None or behind is None else alone - behind
+
+    def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
+        """The share that the source goes by."""
+        if not pairs:
+            return ""
+        rows, twins = (sum(gain < 0 for gain in side) / len(pairs) for side in zip(*pairs, strict=True))
+        return f"; another row of the table does not help with {rows:.0%} of rows and {twins:.0%} of the twin's"
+
+
+def _another(table: Table, place: int, rng: Random) -> int:
+    """A random row with other cells, the same one in whatever order the rows stand."""
+    rows = by_content(table)
+    while True:
+        other = rng.choice(rows)
+        if table.rows[other] != table.rows[place]:
+            return other

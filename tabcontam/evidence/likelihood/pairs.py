@@ -1,0 +1,136 @@
+"""Scores of rows beside the same scores of a twin's rows: what they share is drawn, asked and weighed here."""
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import partial
+from random import Random
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.evidence.base import RANKS, Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
+from tabcontam.evidence.likelihood.perplexity import Perplexity, rows_and_twins
+from tabcontam.evidence.likelihood.values import Valued, valued
+from tabcontam.evidence.questions import Passage
+from tabcontam.reading.words import Dictionary
+from tabcontam.statistics.exact import t_interval
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+STATISTIC = "AUC against a twin's rows"
+
+
+class PairedScore(Test):
+    """A score of rows without a verdict, beside the same score of a shuffled twin's rows.
+
+    All of these draw the same rows and twins as `perplexity`, and lay the same texts before an LLM, so that each text
+    is scored once for all of them.
+    """
+
+    family: ClassVar[Family] = Family.LIKELIHOOD
+    kind: ClassVar[Kind] = Kind.LIKELIHOOD
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
+    by_feature: ClassVar[bool] = True
+    decides: ClassVar[bool] = False
+    on_request: ClassVar[bool] = True
+    own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
+    draws_as: ClassVar[str] = Perplexity.id
+    unit: ClassVar[str]  # of what is read of a text
+    said_in: ClassVar[str] = ""  # the unit of the score, where it is another
+    toward: ClassVar[int] = -1  # -1 where the smaller score speaks for a row that was read, 1 where the larger does
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
+        pairs = rows_and_twins(table, rng)
+        return [query for number in range(len(pairs)) for query in self._pair(number, pairs, table, serializer)]
+
+    def _pair(
+        self, number: int, pairs: Sequence[tuple[int, Sequence[Cell]]], table: Table, serializer: Serializer
+    ) -> list[Query]:
+        place, twin = pairs[number]
+        name = f"{self.id}-{number}"
+        return [
+            query(name, table, serializer, table.rows[place], (place,)),
+            query(f"{name}-twin", table, serializer, twin, (), decoy_of=name),
+        ]
+
+    def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """What is said of one text; unreadable where what was scored is not that text."""
+        found = valued(reply, serializer, query.asked, query.expected)
+        score = self.score(found, serializer.row(query.asked, query.expected)) if found else None
+        return self._reading(score)
+
+    def _reading(self, score: float | None) -> Reading:
+        parsed = None if score is None else f"{score:.6f} {self.unit}"
+        return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
+
+    @abstractmethod
+    def score(self, tokens: Sequence[Valued], row: str) -> float | None:
+        """The score of a row by its tokens that hold characters of values, of which there is one at least."""
+
+    def of(self, name: str, found: Mapping[str, float]) -> float | None:
+        """The score of a row or of its twin, by what was read of all texts; None where one of its own was not."""
+        return found.get(name)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The AUC of the rows against their twins with its interval, and the mean difference of a pair; no p-value."""
+        from tabcontam.statistics.auc import paired
+
+        found = {trial.query.id: number for trial in trials if (number := self._read(trial)) is not None}
+        asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
+        both = [(self.of(name, found), self.of(f"{name}-twin", found)) for name in asked]
+        pairs = [(one, twin) for one, twin in both if one is not None and twin is not None]
+        signed = [(self.toward * one, self.toward * twin) for one, twin in pairs]
+        ranked = paired([one for one, _ in signed], [twin for _, twin in signed]) if pairs else None
+        hits = sum(one > twin for one, twin in signed)
+        own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
+        apart = t_interval([one - other for one, other in pairs]) if len(pairs) > 1 else None
+        unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
+        value = ranked.value if ranked else 0.5
+        interval, unit = ranked.interval if ranked else None, self.said_in or self.unit
+        return Evidence(
+            statistic=STATISTIC,
+            value=value,
+            expected=0.5,
+            null="a shuffled twin's row in the place of each row",
+            sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{_within(interval)}; "
+            f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{_within(apart)}; "
+            f"{hits} of {len(pairs)} rows before their own twin's{self.more(pairs, found)}{unread}",
+            hits=hits,
+            asked=len(asked),
+            answered=len(pairs),
+            expected_hits=len(pairs) / 2,
+            interval=interval,
+            interval_of="the AUC",
+            score=value if pairs else None,
+        )
+
+    def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
+        """What else is said of the pairs, after a semicolon."""
+        return ""
+
+    def _read(self, trial: Trial) -> float | None:
+        parsed = trial.reading.parsed if trial.reading else None
+        return float(parsed.removesuffix(self.unit)) if isinstance(parsed, str) else None
+
+
+def query(
+    name: str,
+    table: Table,
+    serializer: Serializer,
+    cells: Sequence[Cell],
+    rows: tuple[int, ...],
+    *,
+    decoy_of: str = "",
+    above: str = "",
+) -> Query:
+    """The query that has a row scored, behind the text that stands `above` it."""
+    write = partial(_passage, serializer, table.columns, cells, above)
+    return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
+
+
+def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell], above: str) -> Passage:
+    return Passage(above + serializer.row(columns, cells))
+
+
+def _within(interval: tuple[float, float] | None) -> str:
+    return f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""

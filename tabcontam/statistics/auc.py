@@ -1,0 +1,74 @@
+"""How well a score ranks rows before others: the AUC of pairs, with an interval that knows they are pairs."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from tabcontam.statistics.exact import clopper_pearson
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """The AUC: the share of all pairs of one and one other in which the one is larger, ties counting a half."""
+
+    value: float
+    interval: tuple[float, float] | None  # with a confidence of 95 %; None of fewer than two
+
+
+def paired(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
+    """The AUC of values against others that were drawn in pairs with them, one other for each.
+
+    The variance is that of DeLong, DeLong and Clarke-Pearson (1988) for pairs that depend on each other within and not
+    between themselves (Obuchowski 1997, "Nonparametric analysis of clustered ROC curve data", equation 3), the interval
+    Student's on the scale of the log-odds. Where all values lie above all others, or below them, there is no variance:
+    then it is the exact interval of a share. Raises ValueError for different lengths, and without any pair.
+    """
+    if len(own) != len(others) or not len(own):
+        raise ValueError(f"{len(own)} values, and {len(others)} others")
+    above, below = _placed(own, others)
+    value, count = float(above.mean()), len(own)
+    if count < 2:
+        return Ranking(value, None)
+    if value in (0.0, 1.0):
+        return Ranking(value, clopper_pearson(round(value) * count, count, confidence))
+    return Ranking(value, _on_log_odds(value, float(np.std(above + below, ddof=1)) / count**0.5, count - 1, confidence))
+
+
+def independent(own: Sequence[float], others: Sequence[float], confidence: float = 0.95) -> Ranking:
+    """The AUC of values against others that were drawn without them; the interval is by the same variance of DeLong.
+
+    Raises ValueError where there are none of either.
+    """
+    if not (len(own) and len(others)):
+        raise ValueError(f"{len(own)} values, and {len(others)} others")
+    above, below = _placed(own, others)
+    value, least = float(above.mean()), min(len(own), len(others))
+    if least < 2:
+        return Ranking(value, None)
+    if value in (0.0, 1.0):
+        return Ranking(value, clopper_pearson(round(value) * least, least, confidence))
+    error = float(np.var(above, ddof=1) / len(own) + np.var(below, ddof=1) / len(others)) ** 0.5
+    return Ranking(value, _on_log_odds(value, error, least - 1, confidence))
+
+
+def _placed(own: Sequence[float], others: Sequence[float]) -> tuple[Floats, Floats]:
+    """For each value the share of others below it; for each other the share of values above it. Ties are halves."""
+    ones, twos = np.asarray(own, dtype=np.float64), np.asarray(others, dtype=np.float64)
+    return _below(ones, twos), 1.0 - _below(twos, ones)
+
+
+def _below(values: Floats, others: Floats) -> Floats:
+    ordered = np.sort(others)
+    less, not_more = np.searchsorted(ordered, values, side="left"), np.searchsorted(ordered, values, side="right")
+    return np.asarray((less + not_more) / (2 * len(ordered)))
+
+
+def _on_log_odds(value: float, error: float, freedom: int, confidence: float) -> tuple[float, float]:
+    middle = float(special.logit(value))
+    reach = float(special.stdtrit(freedom, (1 + confidence) / 2)) * error / (value * (1 - value))
+    return float(special.expit(middle - reach)), float(special.expit(middle + reach))
