@@ -217,7 +217,8 @@ def of_control(kind: str, test: Test, table: Table) -> Evidence:
 def test_one_who_read_the_rows_ranks_them_first_in_every_score(test: PairedScore) -> None:
     """And one who read a twin does not, whichever way the score itself points."""
     exposed, unexposed = (of_control(kind, test, ships()) for kind in ("exposed", "unexposed"))
-    assert exposed.interval is not None and unexposed.interval is not None
+    assert exposed.interval is not None
+    assert unexposed.interval is not None
     assert exposed.interval[0] > 0.9
     assert unexposed.interval[0] < 0.5 < unexposed.interval[1]
 
