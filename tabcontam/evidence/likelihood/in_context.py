@@ -78,7 +78,7 @@ class Recall(InContext):
     Source: Xie et al. 2024, "ReCaLL: Membership Inference via Relative Conditional Log-Likelihoods", section 3. The
     twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: a row takes 0.40 nats a character alone and 0.60 behind seven rows of a twin: 1.5.
+    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.60 behind seven rows of a twin: 1.5.
     """
 
     id: ClassVar[str] = "recall"
@@ -131,7 +131,7 @@ class Codec(InContext):
     Source: Zawalski et al. 2025, "Detecting Data Contamination in LLMs via In-Context Learning" (CoDeC). The twin is
     ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: a row takes 0.40 nats a character alone and 0.35 behind another row: it gains 0.05.
+    Example: `The age is 39, ...` takes 0.40 nats a character alone and 0.35 behind another row: it gains 0.05.
     """
 
     id: ClassVar[str] = "codec"

@@ -74,7 +74,8 @@ class Zlib(PairedScore):
     Source: Carlini et al. 2021, "Extracting Training Data from Large Language Models", section 5.2 (zlib entropy). The
     twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: a row with a loss of 1.9 nats a token that is packed into 190 bytes scores 0.01.
+    Example: `The age is 39, The workclass is State-gov, ...` with 1.9 nats a token in 190 packed bytes scores 10
+    millinats.
     """
 
     id: ClassVar[str] = "zlib"
@@ -110,7 +111,7 @@ class MinK(PairedScore):
     Source: Shi et al. 2024, "Detecting Pretraining Data from Large Language Models", section 3 (Min-K% Prob). The twin
     is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: of a row's ten tokens of values the two least likely take 6.1 and 4.9 nats: 5.5.
+    Example: of ten tokens of values in `The age is 39, ...` the two least likely take 6.1 and 4.9 nats: 5.5.
     """
 
     id: ClassVar[str] = "min_k"
@@ -146,7 +147,8 @@ class MinKPlusPlus(PairedScore):
     Source: Zhang et al. 2025, "Min-K%++: Improved Baseline for Detecting Pre-Training Data from Large Language Models",
     equation 3. The twin is ours; the tests of Ronval et al. 2024, section 3.1, read answers alone.
 
-    Example: a token of -6.1 nats where the mean is -1.1 and the deviation 2.0 lies 2.5 deviations below.
+    Example: in `The age is 39` the token `39` has -6.1 nats; the mean is -1.1 and the deviation 2.0, it lies 2.5
+    deviations below.
     """
 
     id: ClassVar[str] = "min_k_plus_plus"
