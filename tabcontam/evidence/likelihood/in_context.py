@@ -17,6 +17,7 @@ from tabcontam.tables.table import Table
 from tabcontam.tables.twins import twin_rows
 
 SHOTS = 7  # rows that were not read, before a row: the fewest that the source takes
+ROOM = 1500  # characters of all of them, of which there is one at least: eight wide rows are more than some LLMs take
 SALT = "shots"  # of the twin that they are rows of: another than that which the rows are compared with
 AFTER = "-after"  # ends the name of a query that has the text before the row
 
@@ -57,20 +58,21 @@ class InContext(PairedScore):
 class Recall(InContext):
     """The LLM is asked nothing: what rows that it has not read do to the loss of rows, beside a twin's rows.
 
-    Measures: the loss of a row behind seven rows that the LLM has not read, divided by its loss alone. A text that was
+    Measures: the loss of a row behind rows that the LLM has not read, divided by its loss alone. A text that was
     read loses more by them. A score without a verdict.
 
     Queries: those of `perplexity` and `loss`, which are asked once for all of them, and each text once more behind
-    seven rows, a line each, the same ones for all. They are rows of another shuffled twin than the one that rows are
-    compared with, and none of the table's, so that no row that may have been read is among them.
+    seven rows, a line each, the same ones for all; of wide rows as many as have 1,500 characters, one at least. They
+    are rows of another shuffled twin than the one that rows are compared with, and none of the table's, so that no row
+    that may have been read is among them.
 
     Null: none. Compared are the log-probabilities of the same characters in both, those of all values but the first.
     The score is the AUC of rows against a shuffled twin's, as in `loss`.
 
-    Published rule: none. Its authors choose the number of shots by labelled texts; here it is seven, the fewest of
-    theirs.
+    Published rule: none. Its authors choose the number of shots by labelled texts; here it is seven at most, the fewest
+    of theirs.
 
-    Needs: log-probabilities of given text; a table that has a twin, and an LLM that takes eight rows at a time. It is
+    Needs: log-probabilities of given text; a table that has a twin, and an LLM that takes so many rows at a time. It is
     asked where it is chosen, or where an LLM that is loaded on this machine scores text.
 
     Cannot show: that rows were seen; it ranks rows, as `loss` does, and what stands before them decides how.
@@ -92,7 +94,10 @@ class Recall(InContext):
         compared = {tuple(cells) for _, cells in pairs}
         shots = [cells for _, cells in twin_rows(table, SALT) if cells not in compared]
         drawn = rng.sample(shots, min(SHOTS, len(shots)))
-        above = "".join(f"{serializer.row(table.columns, cells)}\n" for cells in drawn)
+        lines = [f"{serializer.row(table.columns, cells)}\n" for cells in drawn]
+        while len(lines) > 1 and sum(map(len, lines)) > ROOM:
+            lines.pop()
+        above = "".join(lines)
         found = []
         for number in range(len(pairs)):
             alone = self._pair(number, pairs, table, serializer)
