@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
 
 Dataset: TypeAlias = "str | Path | Table | Frame"
-COUNTS = ("queries", "batch_size", "max_connections", "max_requests")  # words of `run` that are None or above 0
+COUNTS = (
+    "queries",
+    "samples",
+    "batch_size",
+    "max_connections",
+    "max_requests",
+)  # words of `run` that are None or above 0
 OF_PAPER = ("queries", PAPER)  # the one word that may stand for a count
 
 
@@ -159,6 +165,7 @@ def run(
     family_over: str = FAMILY_OVER[0],
     seed: int = 0,
     queries: Queries = None,
+    samples: int | None = None,
     until_decided: bool = False,
     min_power: float = MIN_POWER,
     batch_size: int = BATCH_SIZE,
@@ -182,7 +189,8 @@ def run(
     FILEs; a frame needs a `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`,
     `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
     be found out. `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
-    `key` names the key files of planted tables. `queries` is a number or "paper", `alpha` and `min_power` are in
+    `key` names the key files of planted tables. `queries` is a number or "paper", `samples` how often an LLM without
+    log-probabilities is asked the same in their place, `alpha` and `min_power` are in
     (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, and is let
     go once an LLM that remembers the share `min_power` of its rows would have been found. With `batch` LLMs are asked
     by the batch API of their maker, for half the price, and the call waits for up to a day. The report lies in `out`,

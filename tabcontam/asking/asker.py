@@ -139,8 +139,9 @@ class Asker:
             if error.crowded:
                 self.limiter.crowded(began, error.kind)
             raise
-        except (FatalError, LackError):
+        except (FatalError, LackError) as error:
             spent = charge.before
+            self.requests -= isinstance(error, LackError) and not error.sent
             raise
         except SpentError:  # of a further request; those before it were sent
             raise

@@ -1,6 +1,6 @@
 """What is left to ask of an LLM and what that takes at most, before anything is sent."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -9,7 +9,8 @@ from tabcontam.evidence.base import Query
 from tabcontam.evidence.questions import Endings, Lookup, Prompt, Question
 from tabcontam.subjects.base import THINKING, Model
 from tabcontam.subjects.catalogue import find_entry
-from tabcontam.subjects.prices import Price, prompt_bound
+from tabcontam.subjects.missing import MissingModel
+from tabcontam.subjects.prices import FREE, Price, price_of, prompt_bound
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,17 @@ def tokens_read(model: Model, question: Question) -> int:
     if isinstance(question, Endings):  # each may be sent as a text of its own
         texts = [question.beginning + ending for ending in question.endings]
     return prompt_bound(sum(len(text.encode("utf-8", "replace")) for text in texts), len(texts))
+
+
+def price_for(model: Model, prices: Mapping[str, Price]) -> Price | None:
+    """What an LLM costs by these prices; None where nobody knows."""
+    if model.identity is None:
+        return None if isinstance(model, MissingModel) else FREE
+    if model.written_at:  # a price may be named by the address as it is written
+        typed = price_of({**model.identity, "address": model.written_at}, False, prices)
+        if typed is not None:
+            return typed
+    return price_of(model.identity, model.local, prices)
 
 
 def may_think(model: Model) -> bool:

@@ -11,9 +11,12 @@ import asyncio
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable
+from functools import partial
 from math import ceil
 
 from anyio import CapacityLimiter
+
+from tabcontam.subjects.base import Model
 
 Pause = Callable[[float], Awaitable[None]]
 
@@ -134,3 +137,19 @@ class Limiter:
         self._queries.total_tokens = self.limit + MORE
         if self.limit != before:
             self._tell(before, self.limit, kind)
+
+
+class Limiters:
+    """The limiters of a session: one for each model at each address, however often it is named."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[tuple[str, str], ...], Limiter] = {}
+
+    def of(self, model: Model, connections: int | None, tell: Callable[[str, int, int, str], None]) -> Limiter:
+        """That of a model, which takes so many requests at a time; None to find out. `tell` hears of each change."""
+        identity = model.identity or {"spec": model.spec}
+        who = tuple(sorted(identity.items()))
+        if who not in self._known:
+            fixed = model.connections or connections
+            self._known[who] = Limiter(fixed or START, fixed or CEILING, partial(tell, model.spec))
+        return self._known[who]

@@ -9,12 +9,14 @@ from functools import cached_property
 from tabcontam.errors import Skip, UsageError, option_name
 from tabcontam.evidence.base import Capability, Family, Query, Test
 from tabcontam.evidence.prompts import PromptSet, default_prompts
+from tabcontam.evidence.samples import without_cut_off
 from tabcontam.evidence.turns import in_turns
 from tabcontam.groups import grouped
 from tabcontam.subjects.base import Model
 from tabcontam.tables.draws import seeded
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
+from tabcontam.verdicts.advice import LOG_PROBABILITIES
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.decisions import level
 from tabcontam.verdicts.judge import siblings
@@ -29,10 +31,11 @@ IN_WORDS = {
     Capability.GENERATE: "an LLM that answers in words",
     Capability.CHAT: "a chat model",
     Capability.COMPLETION: "a model that goes on with a text",
-    Capability.SCORE: "log-probabilities",
+    Capability.SCORE: LOG_PROBABILITIES,
     Capability.MOMENTS: "the whole distribution at each token",
     Capability.SEARCH: "documents that can be searched",
     Capability.SEED: "a model that takes a seed",
+    Capability.SAMPLE: "an LLM that draws its answers at a temperature",
     Capability.INSTRUCTIONS: "an LLM that understands a question",
 }
 
@@ -103,7 +106,8 @@ class PlannedCell(Sheet):
     `uninformative` says why the queries could not tell memory from guessing at `level`, if so: then none is asked.
     `table_level` is the p-value at which a table is a finding for sure, whatever the LLM's others show. A cell that is
     `sequential` is asked in turns with the other tests of its table that are bet on, until these have decided it; one
-    that is `deferred` is asked after them, and only where they have not.
+    that is `deferred` is asked after them, and only where they have not. `otherwise` is asked in its place where the
+    LLM turns out to tell no log-probabilities.
     """
 
     subject: Subject
@@ -112,6 +116,7 @@ class PlannedCell(Sheet):
     table_level: float = ALPHA
     sequential: bool = False
     deferred: bool = False
+    otherwise: "PlannedCell | None" = None
 
     @cached_property
     def name(self) -> CellName:
@@ -150,7 +155,8 @@ class Options:
     """How a session runs.
 
     `alpha`: the level of the run's verdicts, for each LLM or, by `family_over`, for all; `queries`: at most so many in
-    each cell, or "paper" for the paper's own alone, of tests that have some; `until_decided`: row tests are asked until
+    each cell, or "paper" for the paper's own alone, of tests that have some; `samples`: how often an LLM that tells no
+    log-probabilities is asked the same in their place; `until_decided`: row tests are asked until
     a table's verdict is reached, without the paper's own queries unless `papers_too`; a table is let go once an LLM
     that remembers the share `min_power` of its rows would have been found; `connections`: requests at a time, None to
     find out; `batch`: by the batch API of those LLMs that have one; the most requests and dollars.
@@ -161,6 +167,7 @@ class Options:
     alpha: float = ALPHA
     family_over: Over = LLM
     queries: Queries = None
+    samples: int | None = None
     until_decided: bool = False
     min_power: float = MIN_POWER
     papers_too: bool = False
@@ -208,6 +215,7 @@ def plan(
     deciding = Counter(sheet.test.family for sheet in sheets if sheet.test.decides and sheet.unfit is None)
     sharing = max(1, sum(subject.tested for subject in subjects)) if options.family_over == ALL else 1
     at = {sheet.test.family: level(options.alpha, sharing * deciding[sheet.test.family]) for sheet in sheets}
+    worded = _in_words(subjects, sheets, options)
     written = {sheet.named(""): sheet.written for sheet in sheets}
     reasons = [_uninformative(sheet, written, at[sheet.test.family], options) for sheet in sheets]
     asked = [sheet for sheet, reason in zip(sheets, reasons, strict=True) if not (reason or sheet.unfit)]
@@ -224,7 +232,7 @@ def plan(
             sequential = in_turn and sheet.test.bet_on and any(query.row is not None for query in sheet.written)
             own = in_turns[number] if in_turn else sheet
             own = _bet_on(own) if sequential else own
-            yield PlannedCell(
+            cell = PlannedCell(
                 **vars(own),
                 subject=subject,
                 uninformative=reason,
@@ -233,8 +241,33 @@ def plan(
                 sequential=sequential,
                 deferred=in_turn and sheet.test.row_test and not sequential,
             )
+            yield _or_in_words(cell, worded.get(number), options)
 
     return [cell for subject in subjects for cell in cells(subject)]
+
+
+def _in_words(subjects: Sequence[Subject], sheets: Sequence[Sheet], options: Options) -> dict[int, Sheet]:
+    """By their places the sheets that can be asked in words as well, as they are asked so, where somebody could be."""
+    found = {}
+    for number, sheet in enumerate(sheets):
+        test = sheet.test.in_words(options.samples)
+        if test and any(not subject.model.control and test.needs <= subject.model.capabilities for subject in subjects):
+            found[number] = sheet_of(test, sheet.table, sheet.serializer, options, sheet.prompts)
+    return found
+
+
+def _or_in_words(cell: PlannedCell, worded: Sheet | None, options: Options) -> PlannedCell:
+    """The cell as it is asked of its LLM: in words where that tells no log-probabilities.
+
+    Where nobody knows yet whether it does, it is asked for them first, unless the user asks for samples.
+    """
+    model = cell.subject.model
+    if worded is None or model.control or not worded.test.needs <= model.capabilities:
+        return cell
+    reason = _uninformative(worded, {}, cell.level, options)
+    own = replace(cell, **vars(worded), uninformative=reason)
+    lacking = not cell.test.needs <= model.capabilities
+    return own if lacking and (cell.lacks or options.samples) else replace(cell, otherwise=own)
 
 
 def _without_papers(sheet: Sheet, options: Options) -> Sheet:
@@ -283,7 +316,7 @@ def sheet_of(
 
 def _first(queries: Sequence[Query], most: int | None, decides: bool) -> tuple[Query, ...]:
     """The first queries. A score of pairs needs both: a query whose decoys are all cut off is not asked for one."""
-    asked = queries[:most]
+    asked = without_cut_off(queries[:most], queries[most:] if most else ())
     kept = {query.decoy_of for query in asked}
     cut_off = {query.decoy_of for query in queries[len(asked) :]} - kept - {""}
     return tuple(query for query in asked if decides or query.id not in cut_off)
@@ -313,5 +346,6 @@ def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
     for cell in cells:
         if cell.table.private and not cell.subject.model.local:
             shown = rows.setdefault((cell.name.llm, cell.name.dataset), set())
-            shown.update(index for query in cell.queries for index in query.rows)
+            queries = (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
+            shown.update(index for query in queries for index in query.rows)
     return {key: len(shown) for key, shown in rows.items() if shown}

@@ -24,6 +24,9 @@ class Progress:
     def begin(self, planned: Mapping[str, int]) -> None:
         """So many queries are planned for each LLM."""
 
+    def more(self, llm: str, queries: int) -> None:
+        """So many more are planned for this LLM."""
+
     def known(self, llm: str, queries: int) -> None:
         """So many of them are answered already."""
 

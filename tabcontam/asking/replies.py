@@ -73,7 +73,7 @@ class Facts(TypedDict):
 def key(
     identity: Mapping[str, str], version: str, form: Form, question: Question, max_tokens: int, repeat: int = 0
 ) -> str:
-    """The hash of what determines an answer, and of nothing else.
+    """The hash of what determines an answer, and of nothing else: each sample of a prompt has one of its own.
 
     That of a prompt is what it was before there were other questions, so that what was paid for then is found.
     """
@@ -86,7 +86,8 @@ def key(
         case Lookup():
             request = {"question": "lookup", "texts": question.texts, "most": question.most}
         case Prompt():
-            sampling: dict[str, Any] = {"temperature": 0, "max_tokens": max_tokens}
+            sampling: dict[str, Any] = {"temperature": question.temperature or 0, "max_tokens": max_tokens}
+            repeat = question.sample or repeat
             if form is Form.COMPLETION:
                 sampling["stop"] = list(question.stop)
             request = {"form": form, "messages": sent(question, form), "sampling": sampling}

@@ -12,8 +12,8 @@ from tabcontam.asking.asker import Asker, StoppedError
 from tabcontam.asking.batch_notes import BatchNotes
 from tabcontam.asking.batches import InBatches, check_none_open, in_words
 from tabcontam.asking.budget import Budget
-from tabcontam.asking.estimate import Estimate, estimate
-from tabcontam.asking.limiter import CEILING, START, Limiter
+from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.limiter import Limiters
 from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store, asked_as, key, same_text
@@ -24,8 +24,7 @@ from tabcontam.evidence.base import Answer, Query, Trial
 from tabcontam.reading.words import Dictionary
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.batches import Batches
-from tabcontam.subjects.missing import MissingModel
-from tabcontam.subjects.prices import FREE, Price, price_of
+from tabcontam.subjects.prices import FREE, Price
 from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.judge import read_trial, surely_found, whole
@@ -51,7 +50,7 @@ class Session(Account):
     askers: dict[str, Asker] = field(default_factory=dict)
     seconds: dict[CellName, float] = field(default_factory=dict)
     batched: list[InBatches] = field(default_factory=list)
-    _limiters: dict[tuple[tuple[str, str], ...], Limiter] = field(default_factory=dict)
+    _limiters: Limiters = field(default_factory=Limiters)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[CellName, str], Slot] = field(default_factory=dict)
@@ -79,8 +78,18 @@ class Session(Account):
 
     def recall(self) -> None:
         """Take the answers that the folder holds, then the store. Raises `UsageError` for what a batch is to bring."""
+        for subject in self._reached():
+            self._reword(subject)
+        self._recall_held(self.cells)
+        for subject in self._reached():
+            self._recall_stored(subject)
+            if not (self.options.batch and subject.model.batches):
+                check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
+
+    def _recall_held(self, cells: Sequence[PlannedCell]) -> None:
+        """Take the answers to these cells that the folder holds."""
         known: dict[Key, Line] = {line_key(line): line for line in self.journal.lines()}
-        for cell in self.cells:
+        for cell in cells:
             for query in cell.written if cell.lacks else cell.queries:  # it may have had what it lacks now
                 line = known.get(line_key({**cell.name._asdict(), "query": query.id}))
                 if line is None or not answers(line, query):
@@ -92,11 +101,13 @@ class Session(Account):
                 trial = self._read(cell, held)
                 keep = self._file if self._again.stands(trial) else self._again.note
                 keep(cell, trial)
-        del known
-        for subject in self._reached():
-            self._recall_stored(subject)
-            if not (self.options.batch and subject.model.batches):
-                check_none_open(BatchNotes(self.journal.path.parent), subject.model.spec, self._pending)
+
+    def _reword(self, subject: Subject) -> list[PlannedCell]:
+        """The cells that are asked in words from now on, since this LLM turned out to tell no log-probabilities."""
+        own = [cell for cell in self.cells if cell.subject is subject and cell.lacks]
+        changed = {id(cell): cell.otherwise for cell in own if cell.otherwise is not None}
+        self.cells = [changed.get(id(cell), cell) for cell in self.cells]
+        return list(changed.values())
 
     async def ask(self) -> None:
         """Ask what has no answer yet, all LLMs side by side; one that is loaded here keeps to a thread of its own.
@@ -113,7 +124,8 @@ class Session(Account):
         for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
-            limiter, price = self._limiter(model), self._price(model)
+            limiter = self._limiters.of(model, self.options.connections, self.progress.limit)
+            price = price_for(model, self.prices)
             self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
         try:
             for first in (subject for subject in subjects if subject.reference):
@@ -146,7 +158,7 @@ class Session(Account):
             answered = len(places) - len(left)
             if model.spec in self._pending:  # identical queries are asked once
                 left = [same[0][1] for same in self._pending[model.spec].values()]
-            missing, price = self.unreachable.get(model.spec), self._price(model)
+            missing, price = self.unreachable.get(model.spec), price_for(model, self.prices)
             if missing and price == FREE:  # what is not there may be another's, and ask for money
                 price = None
             found.append(estimate(model, price, len(places), answered, left, missing, self.options.batch))
@@ -154,15 +166,6 @@ class Session(Account):
 
     def _subjects(self) -> list[Subject]:
         return list({id(cell.subject): cell.subject for cell in self.cells}.values())
-
-    def _price(self, model: Model) -> Price | None:
-        if model.identity is None:
-            return None if isinstance(model, MissingModel) else FREE
-        if model.written_at:  # a price may be named by the address as it is written
-            typed = price_of({**model.identity, "address": model.written_at}, False, self.prices)
-            if typed is not None:
-                return typed
-        return price_of(model.identity, model.local, self.prices)
 
     def _reached(self) -> list[Subject]:
         return [subject for subject in self._subjects() if subject.model.spec not in self.unreachable]
@@ -194,7 +197,7 @@ class Session(Account):
         self._pending[model.spec] = pending
 
     def _settle(self, model: Model) -> None:
-        """Tell a model the form that an earlier run found it to take, or remember to note what this one finds."""
+        """Tell a model the form that an earlier run found it to take, or note what this one finds."""
         if not model.settled and model.identity is not None:
             form = self.store.form(model.identity, model.version)
             if form is not None:
@@ -209,16 +212,6 @@ class Session(Account):
                 self._file(cell, trial)
         for turns in self._turns.values() if self._again.unreadable else ():
             turns.take(self._taken)
-
-    def _limiter(self, model: Model) -> Limiter:
-        """One for each model at each address, however often it is named."""
-        identity = model.identity or {"spec": model.spec}
-        who = tuple(sorted(identity.items()))
-        if who not in self._limiters:
-            fixed = model.connections or self.options.connections
-            tell = partial(self.progress.limit, model.spec)
-            self._limiters[who] = Limiter(fixed or START, fixed or CEILING, tell)
-        return self._limiters[who]
 
     async def _ask_one(self, subject: Subject) -> None:
         """Everything one LLM is asked, as many at a time as its limiter has slots.
@@ -235,6 +228,20 @@ class Session(Account):
             for turns in own:
                 tables.create_task(self._ask_in_turns(subject, turns))
         await self._ask_all(subject, lambda cell: cell.deferred)
+        if cells := self._reword(subject):
+            await self._ask_reworded(subject, cells)
+
+    async def _ask_reworded(self, subject: Subject, cells: Sequence[PlannedCell]) -> None:
+        """Ask in words what was to be asked by log-probabilities, where the first of these was in vain."""
+        llm = subject.model.spec
+        self.progress.more(llm, sum(len(cell.queries) for cell in cells))
+        self._recall_held(cells)
+        before = set(self._recalled)
+        self._recall_stored(subject)
+        for cell, query in (self._recalled[place] for place in self._recalled.keys() - before):
+            self._record(cell, self.trials[cell.name][query.id])
+        self.progress.known(llm, sum(len(self.trials.get(cell.name, ())) for cell in cells))
+        await self._ask_all(subject, lambda cell: any(cell is own for own in cells))
 
     async def _ask_in_batches(self, subject: Subject, batches: Batches) -> None:
         """All prompts of one LLM in batches, and what has no place in one besides."""

@@ -235,7 +235,8 @@ def asked_in(question: Question, form: Form) -> Line:
             return {"question": ENDINGS, **written, "endings": list(question.endings)}
         case Lookup():
             return {"question": LOOKUP, **written, "texts": list(question.texts), "most": question.most}
-    return written
+    drawn = {"temperature": question.temperature, "sample": question.sample} if question.sample else {}
+    return {**written, **drawn}
 
 
 def brought(answer: Answer) -> Line:
@@ -313,9 +314,11 @@ def question_of(line: Mapping[str, Any]) -> Question:
         return Endings(prompt, tuple(line["endings"]))
     if kind == LOOKUP:
         return Lookup(tuple(line["texts"]), line["most"])
+    temperature, sample = float(line.get("temperature") or 0), int(line.get("sample") or 0)
     if isinstance(prompt, str):
-        return Prompt((), prompt, prompt)
-    return Prompt(tuple(Message(item["role"], item["content"]) for item in prompt), "", "")
+        return Prompt((), prompt, prompt, temperature=temperature, sample=sample)
+    messages = tuple(Message(item["role"], item["content"]) for item in prompt)
+    return Prompt(messages, "", "", temperature=temperature, sample=sample)
 
 
 def token_of(held: Sequence[Any]) -> Token:

@@ -27,6 +27,10 @@ BATCH_HELP = (
     "ask by the batch API of the LLM's maker, for half the price: the answers come within a day, and the same command "
     "with the same --out takes them, also after an interruption"
 )
+SAMPLES_HELP = (
+    "ask an LLM that is not known to tell log-probabilities in words, N times at temperature 1 (200 at most), where a "
+    "chosen test needs them and can count answers in their place; each of the N is a request"
+)
 UNTIL_DECIDED_HELP = (
     "ask the row tests in turns, the most telling query first, and stop at a table once its verdict is reached: often "
     "after ten queries; without the paper's own queries, unless -m asks for them"

@@ -18,6 +18,7 @@ from tabcontam.cli.helps import (
     NAME_HELP,
     PROMPTS_HELP,
     REFERENCE_HELP,
+    SAMPLES_HELP,
     SERIALIZER_HELP,
     UNTIL_DECIDED_HELP,
 )
@@ -122,6 +123,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
         metavar="N|paper",
         help="ask at most N queries in each cell (one test of one LLM on one table); or only the paper's own",
     )
+    how.add_argument("--samples", type=positive, metavar="N", help=SAMPLES_HELP)
     how.add_argument(
         "--batch-size",
         type=positive,

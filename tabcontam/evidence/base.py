@@ -290,6 +290,14 @@ class Test(ABC):
         """
         return self
 
+    def in_words(self, samples: int | None) -> "Test | None":
+        """The same test as it is asked in words of an LLM that tells no log-probabilities; None where it cannot be.
+
+        It has the same id, and `read` and `weigh` of this one read and weigh its trials as well. `samples` is how often
+        a query may be asked at a temperature (`--samples`); None where the user said nothing of it.
+        """
+        return None
+
     def not_averaged(self, table: "Table") -> str | None:
         """Why its score on this table is in none of the ranking's means; None where it is."""
         return None

@@ -43,6 +43,7 @@ class Capability(StrEnum):
     MOMENTS = "moments"  # tells the mean and the deviation at each token of a `Passage`
     SEARCH = "search"  # answers a `Lookup`
     SEED = "seed"  # is told a seed for its sampling
+    SAMPLE = "sample"  # draws its answer to a `Prompt` anew each time, at a temperature
     INSTRUCTIONS = "instructions"  # understands a question; a control does not
 
 
@@ -56,12 +57,19 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """A question in words in its three renderings: chat, completion (base models), sequence-to-sequence."""
+    """A question in words in its three renderings: chat, completion (base models), sequence-to-sequence.
+
+    It is answered by greedy decoding. Where `sample` is a number from 1, the answer is drawn at the `temperature`, and
+    the number tells one draw from the next: it is part of what an answer is stored under, and it is the seed of a
+    server that takes one.
+    """
 
     chat: tuple[Message, ...]
     completion: str
     seq2seq: str
     stop: tuple[str, ...] = ("\n",)  # the stop strings of the completion
+    temperature: float = 0.0
+    sample: int = 0
 
 
 @dataclass(frozen=True, slots=True)

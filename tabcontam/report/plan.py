@@ -8,6 +8,7 @@ from typing import Any
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.plan import PlannedCell
 from tabcontam.groups import grouped
+from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.wording import needing
 
 Leaving = Mapping[tuple[str, str], int]
@@ -39,7 +40,7 @@ def plan_text(cells: Sequence[PlannedCell], estimates: Sequence[Estimate], leavi
     lacking = grouped((cell for cell in cells if cell.lacks), lambda cell: (cell.name.llm, cell.lacks))
     for (llm, lacks), own in lacking.items():
         tests = list(dict.fromkeys(cell.test.id for cell in own))
-        lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}")
+        lines.append(f"{llm}  skipped: {needing(tests, lacks or '')}{instead(tests, lacks or '')}")
     lines += ["", left_out] if left_out else []
     lines += ["", *(line for estimate in estimates for line in _llm(estimate)), ""]
     lines += [f"{rows} rows of {dataset} would be shown to {llm}" for (llm, dataset), rows in leaving.items()]
@@ -58,6 +59,8 @@ def _cell(cell: PlannedCell) -> str:
         ", until the table is decided" if cell.sequential else ", if that does not decide it" if cell.deferred else ""
     )
     what = f"{len(cell.queries)} to ask{until}" + (f", if it has {cell.provided}" if cell.provided else "")
+    if cell.provided and cell.otherwise:
+        what += f", else {len(cell.otherwise.queries)} in words"
     if cell.skip:
         what = f"skipped: {cell.skip}"
     elif cell.uninformative:

@@ -134,6 +134,10 @@ class _Counting(Progress):
         self._asking = False
         self._show_or_stop()
 
+    def more(self, llm: str, queries: int) -> None:
+        """So many more queries are planned for this LLM."""
+        self._of(llm).planned += queries
+
     def known(self, llm: str, queries: int) -> None:
         """So many queries of this LLM were answered before."""
         self._of(llm).done += queries

@@ -44,6 +44,7 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
         seed=options.seed,
         rules=PAPER if options.rules == PAPER else CALIBRATED,
         queries=options.queries,
+        samples=options.samples,
         until_decided=options.min_power if options.until_decided else None,
         alpha=options.alpha,
         family_over=options.family_over,

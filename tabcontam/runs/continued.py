@@ -56,6 +56,9 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
         raise UsageError(
             f"{folder} holds a run of {asked_queries(held.run)}; choose another folder with {option('out')}"
         )
+    if held.run.samples != run.order.options.samples:
+        given = option("samples", held.run.samples) if held.run.samples else f"without {option('samples')}"
+        raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
     read = {(table.name, table.edition): table.reading for table in run.tables}
     for each in held.run.datasets:
         if read.get((each.name, each.edition), each.reading) != each.reading:

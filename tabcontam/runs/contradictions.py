@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 
 from tabcontam.asking.plan import Options, Subject
 from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Test
+from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.samples import sampled
 from tabcontam.subjects.missing import MissingModel
 from tabcontam.subjects.prices import Price, price_of
 from tabcontam.verdicts.rules import PAPER
@@ -12,8 +15,16 @@ from tabcontam.verdicts.wording import phrase
 BATCHING = ("openai:NAME", "anthropic:NAME", "gemini:NAME")  # how LLMs are written whose makers have a batch API
 
 
+MOST_SAMPLES = 200  # of a query: each is a request
+
+
 def check_options(options: Options) -> None:
     """Raises `UsageError` for what contradicts asking until a table is decided, or asking in batches."""
+    if (options.samples or 0) > MOST_SAMPLES:
+        raise UsageError(
+            f"{option_name('samples')} is {options.samples}; ask at most {MOST_SAMPLES} times, each of which is a "
+            "request, or a model on this machine, which tells log-probabilities (hf:FOLDER)"
+        )
     if options.batch and (options.until_decided or options.stop_at_first):
         other = option("until_decided" if options.until_decided else "stop_at_first")
         raise UsageError(f"{option('batch')} asks everything at once, and {other} one by one; leave one of them out")
@@ -26,6 +37,17 @@ def check_options(options: Options) -> None:
             f"{option('until_decided')} leaves the paper's own queries out; leave {option('queries', PAPER)} out, "
             f"or add {option('marks', PAPER)}"
         )
+
+
+def check_samples(options: Options, tests: Sequence[Test]) -> None:
+    """Raises `UsageError` where none of the chosen tests asks an LLM the same several times."""
+    if options.samples is None or any(map(sampled, tests)):
+        return
+    names = ", ".join(test.id for test in all_tests() if sampled(test))
+    raise UsageError(
+        f"{option_name('samples')}: no chosen test asks the same several times; add {option('tests', names)}, "
+        f"or leave {option('samples')} out"
+    )
 
 
 def check_batches(subjects: Sequence[Subject]) -> tuple[str, ...]:

@@ -32,7 +32,7 @@ from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.beside import begun
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
-from tabcontam.runs.contradictions import check_batches, check_options, check_prices
+from tabcontam.runs.contradictions import check_batches, check_options, check_prices, check_samples
 from tabcontam.runs.folder import new_folder, record
 from tabcontam.runs.reaching import reached_meanwhile
 from tabcontam.subjects.base import Model
@@ -156,6 +156,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     if not (chooses(order.expression, order.marks) or any(map(_scores, subjects))):
         tests = [test for test in tests if not test.on_request]
         left_out = tuple(test for test in left_out if not test.on_request)
+    check_samples(options, tests)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     notices = check_batches(subjects) if order.options.batch else ()

@@ -67,7 +67,14 @@ class FatalError(Exception):
 
 
 class LackError(Exception):
-    """A subject turned out not to have what this kind of question needs. It goes on to be asked others."""
+    """A subject turned out not to have what this kind of question needs. It goes on to be asked others.
+
+    `sent` says whether this question was sent, or was known to be in vain before.
+    """
+
+    def __init__(self, text: str, sent: bool = True) -> None:
+        super().__init__(text)
+        self.sent = sent
 
 
 class SpentError(Exception):

@@ -9,7 +9,7 @@ class MissingModel(Model):
     """`spec` is how it was named, `error` what is missing and how to get it. Nothing leaves this machine for it."""
 
     local = True
-    capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS})
+    capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS})
     form = Form.CHAT
     identity = None
 

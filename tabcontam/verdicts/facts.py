@@ -249,6 +249,8 @@ class RunFacts:
     """How answers became verdicts."""
     queries: Count | Literal["paper"] | None = None
     """At most so many queries were asked in each cell, or "paper": the paper's own alone; null: all of a test."""
+    samples: Count | None = None
+    """How often an LLM that tells no log-probabilities was asked the same in their place; null: not at all."""
     until_decided: Level | None = None
     """Row tests were asked in turns until a table was decided, and it was let go once an LLM that remembers this share
     of the rows would have been found; null where all queries were asked."""

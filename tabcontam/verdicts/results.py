@@ -8,6 +8,7 @@ from typing import Literal
 from tabcontam.evidence.base import Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
+from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
@@ -52,7 +53,8 @@ class Impossible:
 
     def __str__(self) -> str:
         more = [f"{len(self.llms) - NAMED} more LLMs"] if len(self.llms) > NAMED else []
-        return f"{needing(self.tests, self.lacks)} (not asked of {phrase([*self.llms[:NAMED], *more])})"
+        advice = instead(self.tests, self.lacks)
+        return f"{needing(self.tests, self.lacks)} (not asked of {phrase([*self.llms[:NAMED], *more])}{advice})"
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def test_what_a_subject_cannot_answer_is_skipped_and_one_line(installed: Install
     said = installed.tabcontam("run", "--llm", "simulated:oracle", *OURS[2:], "--out", "run")
     assert "2 tests need" not in said  # they lack different things
     assert "1 test needs documents that can be searched: found (not asked of simulated:oracle)" in said
-    assert "1 test needs log-probabilities: weighed (not asked of simulated:oracle)" in said
+    assert "1 test needs log-probabilities: weighed (not asked of simulated:oracle; name an hf: model" in said
     cells = {cell["test"]: cell for cell in installed.results("run")["cells"] if cell["llm"] == "simulated:oracle"}
     assert (cells["found"]["verdict"], cells["found"]["lacks"]) == ("skipped", "documents that can be searched")
 

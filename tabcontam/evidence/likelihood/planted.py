@@ -1,7 +1,7 @@
 """Planted digits: are those that the owner drew likelier to the LLM than those that could as well have been drawn?"""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from math import exp, fsum, log2
 from random import Random
@@ -9,7 +9,9 @@ from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.errors import Skip
+from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import (
+    Answer,
     Capability,
     Evidence,
     Family,
@@ -17,13 +19,16 @@ from tabcontam.evidence.base import (
     Likelihoods,
     Query,
     Reading,
+    Reply,
     State,
     Test,
     Trial,
 )
+from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
 from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.guesser.chance import Guess
+from tabcontam.reading.reading import value_key
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.known import known_among
 from tabcontam.tables.planted import PlantedCell
@@ -35,25 +40,30 @@ LEAST = 1e-12  # a smaller chance is none that can be
 
 @dataclass(frozen=True)
 class Planted(Test):
-    """The LLM is asked nothing: what is compared are the digits that the table's owner drew, and those not drawn.
+    """What is compared are the digits that the table's owner drew, and those that could as well have been drawn.
 
     Measures: whether the digits that were drawn from a secret key before the table was published (`plant`) are likelier
     to the LLM than the others that could as well have been drawn. A row test: nobody can know these digits who has not
     read the published file.
 
-    Queries: one for each planted cell of which the owner's key tells (`--key`): its row, in the words of the
-    serializer and with nothing before it, with each of the texts that the cell could have got. Every other cell of the
-    row is as it was published, and no other cell of a row is planted.
+    Queries: the LLM is asked nothing; there is one query for each planted cell of which the owner's key tells
+    (`--key`): its row, in the words of the serializer and with nothing before it, with each of the texts that the cell
+    could have got. Every other cell of the row is as it was published, and no other cell of a row is planted.
+    An LLM that tells no log-probabilities is asked for each of these cells in words, given all other cells of its row
+    and no other row.
 
-    Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn
-    one is uniform for whoever has not read it, whatever else an LLM knows, computes or prefers: no guesser is needed.
-    Of texts that are equally likely to the LLM the order is fixed by a draw that does not know which is the own one.
-    The ranks of all cells are summed; the p-value is the sum's exact tail. It does not have to stand without any one
-    column, since no fact from elsewhere explains it.
+    Null: the owner drew each text of a cell with the same chance, and each cell by itself. So the rank of the drawn one
+    is uniform for whoever has not read it, whatever else an LLM knows, computes or prefers: no guesser is needed. Of
+    texts that are equally likely to the LLM the order is fixed by a draw that does not know which is the own one. The
+    ranks of all cells are summed; the p-value is the sum's exact tail. An answer in words stays, and is right with the
+    chance of one in as many as the cell could have got, if it is one of these; any other answer, and none, is wrong for
+    sure. So the p-value of the right answers is exact as well, and the evidence says which of the two it is. It does
+    not have to stand without any one column, since no fact from elsewhere explains it.
 
     Published rule: none.
 
-    Needs: log-probabilities of given text; a table that was planted, and its key. Without `--key` it is not asked.
+    Needs: log-probabilities of given text, or an LLM that answers; a table that was planted, and its key. Without
+    `--key` it is not asked.
 
     Cannot show: which copy of the file was read. Who has read the owner's unpublished original is not found, nor is an
     LLM that has forgotten the digits and remembers the rest of the row.
@@ -75,6 +85,10 @@ class Planted(Test):
     by_feature: ClassVar[bool] = True
     keyed: ClassVar[bool] = True
 
+    def in_words(self, samples: int | None) -> "Test | None":
+        """The test that asks for the planted cells, each once."""
+        return PlantedInWords()
+
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """A query for each planted cell of a row that the LLM may not know. Raises `Skip` where there is none."""
         if not table.drawn_cells:
@@ -93,8 +107,10 @@ class Planted(Test):
             return None
         return out_of_reach("planted cells", "the drawn digits of each were the likeliest", best, level)
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The rank of the drawn digits; a hit where they are the likeliest."""
+    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The rank of the drawn digits, a hit where they are the likeliest; or the cell that an answer gives."""
+        if isinstance(reply, Reply):
+            return read_cell(query, reply, serializer, dictionary)
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -104,6 +120,8 @@ class Planted(Test):
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The sum of the ranks, beside what it comes to where each rank is as likely as any other."""
+        if any(isinstance(trial.reply, Reply) for trial in trials):
+            return _weighed_answers(trials, level)
         from tabcontam.statistics.exact import clopper_pearson
         from tabcontam.statistics.ranks import detectable_share, rank_sum_tail
 
@@ -118,9 +136,9 @@ class Planted(Test):
             value=value,
             expected=0.5,
             null="the owner drew each of a cell's alternatives with the same chance",
-            sentence=f"the drawn digits are the likeliest in {hits} of {len(found)} planted cells, {few(by_chance)} by "
-            f"chance; their mean place is {value:.0%} of the way from the likeliest to the least likely "
-            f"({stated(p_value)}, exact)",
+            sentence=f"by log-probabilities the drawn digits are the likeliest in {hits} of {len(found)} planted "
+            f"cells, {few(by_chance)} by chance; their mean place is {value:.0%} of the way from the likeliest to the "
+            f"least likely ({stated(p_value)}, exact)",
             hits=hits,
             asked=len(trials),
             answered=len(found),
@@ -131,6 +149,71 @@ class Planted(Test):
             recalled_bits=bits,
             share=detectable_share(sizes, level),
         )
+
+
+@dataclass(frozen=True)
+class PlantedInWords(Planted):
+    """Planted digits of an LLM that tells no log-probabilities: it is asked for the cells."""
+
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE})
+    answering: ClassVar[Answering] = CellAnswers()
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The same cells, asked in words. No other row is shown: its drawn digits would tie two answers together."""
+        return [
+            replace(
+                query,
+                id=f"{query.id}-in-words",
+                write=partial(without_cell, table, serializer, query.rows[0], table.columns.index(query.asked[0])),
+                max_tokens=TOKENS,
+            )
+            for query in super().queries(table, serializer, rng)
+        ]
+
+
+def _weighed_answers(trials: Sequence[Trial], level: float) -> Evidence:
+    """How many answers are right, beside how many are where the owner draws anew and the answers stay."""
+    from tabcontam.statistics.exact import clopper_pearson, poisson_binomial_tail
+    from tabcontam.statistics.power import detectable_choice_share
+
+    trials = [trial for trial in trials if isinstance(trial.reply, Reply)]
+    chances = [_chance(trial) for trial in trials]
+    right = [bool(trial.reading and trial.reading.hit) for trial in trials]
+    hits, by_chance = sum(right), fsum(chances)
+    p_value = poisson_binomial_tail([chance for chance in chances if chance], hits)
+    return Evidence(
+        statistic="right planted cells",
+        value=hits / len(trials),
+        expected=by_chance / len(trials),
+        null="the answers stay, and the owner draws each of a cell's alternatives with the same chance",
+        sentence=f"by its answers it knows the drawn digits of {hits} of {len(trials)} planted cells, {few(by_chance)} "
+        f"by chance ({stated(p_value)}, exact)",
+        hits=hits,
+        asked=len(trials),
+        answered=sum(trial.readable for trial in trials),
+        expected_hits=by_chance,
+        p_value=p_value,
+        interval=clopper_pearson(hits, len(trials)),
+        interval_of="of the planted cells whose drawn digits were answered",
+        recalled_bits=fsum(-log2(chance) for chance, known in zip(chances, right, strict=True) if known),
+        share=detectable_choice_share([1 / _drawn_from(trial.query) for trial in trials], level),
+    )
+
+
+def _drawn_from(query: Query) -> int:
+    """From how many alternatives the owner drew the cell."""
+    return len(query.chance[query.asked[0]].values)
+
+
+def _chance(trial: Trial) -> float:
+    """With which chance an answer is right, if the owner draws the cell anew: 0 where he cannot draw it."""
+    (column,) = trial.query.asked
+    parsed = trial.reading.parsed if trial.reading and trial.readable else None
+    said = parsed.get(column) if isinstance(parsed, Mapping) else None
+    if said is None:
+        return 0.0
+    keys = [value_key(text) for text in trial.query.chance[column].values]
+    return keys.count(value_key(said)) / len(keys)
 
 
 @dataclass(frozen=True)

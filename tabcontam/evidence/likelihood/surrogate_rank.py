@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from math import log, log2
 from random import Random
@@ -10,7 +10,9 @@ from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.errors import Skip
+from tabcontam.evidence.answering import Answering, CellAnswers
 from tabcontam.evidence.base import (
+    Answer,
     Capability,
     Evidence,
     Family,
@@ -18,15 +20,20 @@ from tabcontam.evidence.base import (
     Likelihoods,
     Query,
     Reading,
+    Reply,
     State,
     Test,
     Trial,
 )
+from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
 from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
+from tabcontam.evidence.samples import by_query, sampled_query, samples_of
 from tabcontam.evidence.sentences import few, stated
+from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.draws import Drawn, drawn
 from tabcontam.guesser.table import least_sure
+from tabcontam.reading.reading import value_key
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.draws import pool
 from tabcontam.tables.facts import cached_fact
@@ -41,6 +48,11 @@ FEATURES = 4  # of the table, one of which is hidden in each row
 REPEATED = 0.5  # of a feature's cells whose value other rows hold too, for a feature of texts to be hidden
 LEAST_ROWS = 20  # of a table, and of those that are asked
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
+SHORT = 12  # characters of the longest cell of a feature that is asked in words
+SAMPLED = 60  # rows that are asked in words: each is asked again for every sample
+TEMPERATURE = 1.0  # of the samples: what is counted is how likely the LLM finds an answer
+ENOUGH = 0.5  # of a row's samples have to be read before it is weighed
+LEAST = 1e-12  # a smaller chance is none that can be
 
 
 @dataclass(frozen=True)
@@ -54,7 +66,11 @@ class SurrogateRank(Test):
     of the four features that are hardest to guess (numbers, and texts most of which several rows have) in turn. The
     guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with the own
     cell and once with each surrogate in its place, in the words of the serializer and with nothing before it. What
-    stands before the cell is the same for all; what follows it tells who knows how the row goes on.
+    stands before the cell is the same for all; what follows it tells who knows how the row goes on. An LLM that tells
+    no log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of
+    60 rows at most, given all other cells of the row and no other row, and a cell is the likelier the more of its
+    answers read as this cell. Asked are only features none of whose cells is longer than 12 characters, since what is
+    longer is hardly ever said twice; a row half of whose samples cannot be read is not weighed.
 
     Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
     chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
@@ -67,8 +83,9 @@ class SurrogateRank(Test):
     Published rule: none. The rank among alternatives is the idea of several published scores, none of which states a
     p-value.
 
-    Needs: log-probabilities of given text; a table of 20 rows or more in which at least 20 rows have a cell that can be
-    drawn. It is asked where it is chosen, or where an LLM that is loaded on this machine scores text.
+    Needs: log-probabilities of given text, or `--samples N` and an LLM that draws its answers; a table of 20 rows or
+    more in which at least 20 rows have a cell that can be drawn. It is asked where it is chosen, or where an LLM that
+    is loaded on this machine scores text.
 
     Cannot show: memory of values that follow from the others by what the LLM knows of the world and the guesser does
     not: an LLM that knows better than the guesser is found too. A finding has to stand without any one column.
@@ -87,6 +104,10 @@ class SurrogateRank(Test):
     by_feature: ClassVar[bool] = True
     on_request: ClassVar[bool] = True
 
+    def in_words(self, samples: int | None) -> "Test | None":
+        """The test that asks for short cells `samples` times; None where the user did not say how often."""
+        return SampledRank(samples) if samples else None
+
     def too_small(self, rows: int) -> str | None:
         """Below twenty different rows nobody learns what can be guessed."""
         if rows >= LEAST_ROWS:
@@ -104,8 +125,10 @@ class SurrogateRank(Test):
             _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
         ]
 
-    def read(self, query: Query, reply: Likelihoods, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The rank of the row's own cell; unreadable where not every text has a likelihood."""
+    def read(self, query: Query, reply: Answer, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The rank of the row's own cell; unreadable where not every text has a likelihood. Of a sample the cell."""
+        if isinstance(reply, Reply):
+            return read_cell(query, reply, serializer, dictionary)
         ranked = _ranked(query, reply)
         if ranked is None:
             return Reading(None, hit=None, paper_hit=False, readable=False)
@@ -119,6 +142,9 @@ class SurrogateRank(Test):
         from tabcontam.statistics.ranks import rank_sum_tail
 
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
+        sampled = by_query(trial for trial in trials if isinstance(trial.reply, Reply))
+        most = max(map(len, sampled.values()), default=0)
+        found += [ranked for own in sampled.values() if (ranked := _sampled(own, most))]
 
         def tail(those: Sequence[int]) -> float:
             own = [found[one] for one in those]
@@ -134,14 +160,15 @@ class SurrogateRank(Test):
         value = fmean(one.place for one in found) if found else 0.5
         among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of what could stand in their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{beside}"
+        counted = f"by {most} answer{'s' * (most > 1)} to each, " if sampled else ""
         return Evidence(
             statistic="mean rank of the own cell",
             value=value,
             expected=0.5,
             null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
-            sentence=f"{among}, {few(len(found) * LIKELIEST / 100)} by chance; {mean} ({stated(p_value)})",
+            sentence=f"{counted}{among}, {few(len(found) * LIKELIEST / 100)} by chance; {mean} ({stated(p_value)})",
             hits=hits,
-            asked=len(trials),
+            asked=len({sampled_query(trial.query.id) for trial in trials}),
             answered=len(found),
             expected_hits=len(found) * LIKELIEST / 100,
             p_value=p_value,
@@ -151,6 +178,31 @@ class SurrogateRank(Test):
             columns={name: max(0.0, bits) for name, bits in bits_by((one.lies_in, one.bits) for one in found).items()},
             without=left_out([one.lies_in for one in found], tail),
         )
+
+
+@dataclass(frozen=True)
+class SampledRank(SurrogateRank):
+    """Surrogate rank of an LLM that tells no log-probabilities: `samples` answers at a temperature are counted."""
+
+    needs: ClassVar[frozenset[Capability]] = frozenset({Capability.GENERATE, Capability.SAMPLE})
+    answering: ClassVar[Answering] = CellAnswers()
+    samples: int = 1
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """So many samples for each of 60 rows at most. Raises `Skip` where fewer than twenty have a short cell."""
+        short = {name for name in table.columns if all(len(cell or "") <= SHORT for cell in table.column(name))}
+        drawn_for = cached_fact(table, "surrogates", lambda: _surrogates(table))
+        asked = {row: cell for row, cell in drawn_for.items() if cell[0] in short}
+        if len(asked) < LEAST_ROWS:
+            what = f"a cell of {SHORT} characters or fewer that others could hold as well"
+            raise Skip(f"{len(asked)} rows have {what}; {LEAST_ROWS} are needed")
+        lies = lying_in(table, {feature for feature, _ in asked.values()})
+        rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
+        queries = [
+            _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)
+            for number, row in enumerate(rows)
+        ]
+        return [sample for query in queries for sample in samples_of(query, self.samples, TEMPERATURE)]
 
 
 @dataclass(frozen=True)
@@ -232,13 +284,44 @@ def _query(
     )
 
 
+def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
+    """The query of a row as it is asked in words. What sort of value is read is told by all cells it could be."""
+    (feature,) = query.asked
+    times = Counter((str(query.expected[0]), *query.not_expected[:SURROGATES]))
+    values = {value: count / (SURROGATES + 1) for value, count in sorted(times.items())}
+    return replace(
+        query,
+        write=partial(without_cell, table, serializer, query.rows[0], table.columns.index(feature)),
+        max_tokens=TOKENS,
+        chance={feature: Guess(values, LEAST)},
+    )
+
+
+def _sampled(trials: Sequence[Trial], most: int) -> _Ranked | None:
+    """The rank of a row's own cell by how many samples say it; None where too few of `most` samples could be read."""
+    query, read = trials[0].query, [trial for trial in trials if trial.readable]
+    if len(read) < ENOUGH * most:
+        return None
+    said: Counter[str] = Counter()
+    for trial in read:
+        parsed = trial.reading.parsed if trial.reading else None
+        cell = parsed.get(query.asked[0]) if isinstance(parsed, Mapping) else None
+        said.update([] if cell is None else [value_key(cell)])
+    texts = (str(query.expected[0]), *query.not_expected)
+    return _rank(replace(query, id=sampled_query(query.id)), [float(said[value_key(text)]) for text in texts])
+
+
 def _ranked(query: Query, reply: object) -> _Ranked | None:
     """The rank that an answer gives to the row's own cell; None where it has not a likelihood for each text."""
-    (feature,), (own,) = query.asked, query.expected
-    texts = (str(own), *query.not_expected)
-    if not isinstance(reply, Likelihoods) or reply.state is not State.OK or len(reply.values) != len(texts):
+    values = reply.values if isinstance(reply, Likelihoods) and reply.state is State.OK else ()
+    if len(values) != 1 + len(query.not_expected):
         return None
-    values = reply.values
+    return _rank(query, values)
+
+
+def _rank(query: Query, values: Sequence[float]) -> _Ranked:
+    """The rank of a row's own cell, whose value is the first; those of its surrogates and of near rows' follow."""
+    (feature,), (own,) = query.asked, query.expected
     first, among, near = values[0], values[1 : SURROGATES + 1], values[SURROGATES + 1 :]
     rank = 1 + sum(value > first for value in among)
     rank += Random(f"{query.id} {own}").randint(0, sum(value == first for value in among))

@@ -61,7 +61,7 @@ class Habits:
         return (THINKING if self.most is None else min(THINKING, self.most)) if self.reasons else 0
 
     def arguments(self, request: Request) -> dict[str, Any]:
-        """What is sent besides the model's name: the chat, decoded greedily where the model takes that.
+        """What is sent besides the model's name: the chat, decoded greedily where the model takes that, or drawn.
 
         A prompt's stop strings are those of its completion; a chat has none.
         """
@@ -72,7 +72,7 @@ class Habits:
         arguments: dict[str, Any] = {
             "max_tokens": wanted if self.most is None else max(1, min(wanted, self.most)),
             "messages": turns or [{"role": "user", "content": system}],
-            "temperature": 0,
+            "temperature": request.prompt.temperature or 0,
         }
         if system and turns:
             arguments["system"] = system

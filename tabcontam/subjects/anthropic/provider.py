@@ -50,7 +50,7 @@ class AnthropicModel(ServedModel):
     provider = "anthropic"
     maker = service = "Anthropic"
     keys = ("ANTHROPIC_API_KEY",)
-    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SAMPLE, Capability.INSTRUCTIONS})
     form = Form.CHAT
 
     def __init__(

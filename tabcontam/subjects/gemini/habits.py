@@ -57,14 +57,14 @@ class Habits:
         return next((name for name in LITTLE_THINKING if name not in self.refused), None) if self.thinks else None
 
     def arguments(self, prompt: Prompt, max_tokens: int) -> dict[str, Any]:
-        """The chat as Gemini takes it, decoded greedily, where the model takes that."""
+        """The chat as Gemini takes it, decoded greedily where the model takes that, or drawn."""
         system = "\n\n".join(message.content for message in prompt.chat if message.role == "system")
         turns = [message for message in prompt.chat if message.role != "system"]
         if "system_instruction" in self.refused:
             turns = without_system(prompt.chat)
         config = {
-            "temperature": 0,
-            "seed": 0,
+            "temperature": prompt.temperature or 0,
+            "seed": prompt.sample,
             "max_output_tokens": max_tokens + self.allowance,
             "system_instruction": system or None,
             "thinking_config": LITTLE_THINKING.get(self.thinking or ""),

@@ -69,7 +69,9 @@ class GeminiModel(ServedModel):
     service = "Gemini"
     keys = ("GEMINI_API_KEY", "GOOGLE_API_KEY")
     api_version = API_VERSION
-    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.INSTRUCTIONS})
+    capabilities = frozenset(
+        {Capability.GENERATE, Capability.CHAT, Capability.SEED, Capability.SAMPLE, Capability.INSTRUCTIONS}
+    )
     form = Form.CHAT
 
     def __init__(

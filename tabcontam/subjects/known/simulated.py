@@ -83,7 +83,7 @@ class SimulatedModel(Model):
     """
 
     local = True
-    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS})
+    capabilities = frozenset({Capability.GENERATE, Capability.CHAT, Capability.SAMPLE, Capability.INSTRUCTIONS})
     version = "1"
     form = Form.CHAT
     connections = 1

@@ -114,11 +114,11 @@ class Habits:
         return wanted if room is None else max(request.max_tokens, min(wanted, room))
 
     def arguments(self, form: Form, request: Request) -> dict[str, Any]:
-        """What is sent besides the model's name: greedy decoding, where the model takes that."""
+        """What is sent besides the model's name: greedy decoding, where the model takes that, or a draw."""
         prompt, limit = request.prompt, self.limit(request, form)
-        arguments: dict[str, Any] = {"temperature": 0, "max_tokens": limit}
+        arguments: dict[str, Any] = {"temperature": prompt.temperature or 0, "max_tokens": limit}
         if self.seed:
-            arguments[self.seed] = 0
+            arguments[self.seed] = prompt.sample
         if form is Form.CHAT:
             messages = [{"role": message.role, "content": message.content} for message in prompt.chat]
             arguments |= {"messages": messages, "max_completion_tokens": limit}

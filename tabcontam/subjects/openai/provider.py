@@ -86,7 +86,7 @@ class OpenAIModel(ServedModel):
         self.form = Form.COMPLETION if known or form == "completion" else Form.CHAT
         self.settled = bool(known) or form != "auto"  # by OpenAI's names, by the user or, later, by the server
         forms = {Capability(str(self.form))} if self.settled else {Capability.CHAT, Capability.COMPLETION}
-        self.capabilities = frozenset({Capability.GENERATE, Capability.INSTRUCTIONS, *forms})
+        self.capabilities = frozenset({Capability.GENERATE, Capability.SAMPLE, Capability.INSTRUCTIONS, *forms})
         # A model that chats at OpenAI scores no text that it is given.
         scores_none = (openais and self.form is Form.CHAT) or (at is not None and at.log_probabilities == "no")
         self.may_have = frozenset() if scores_none else needs & {Capability.SCORE}

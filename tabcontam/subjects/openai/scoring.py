@@ -41,7 +41,8 @@ class Scoring:
 
     async def _found_out(self, request: Request) -> Scores:
         """The scores of the first passage. Raises `LackError` where the server refuses, or scores something else."""
-        for number, way in enumerate(() if self.lacks else WAYS):
+        lacked = self.lacks
+        for number, way in enumerate(() if lacked else WAYS):
             if number:
                 request.again()
             try:
@@ -59,4 +60,4 @@ class Scoring:
                 self.way = way
                 return scores
         self.lacks = True
-        raise LackError(f"{self._who()} scores no given text")
+        raise LackError(f"{self._who()} scores no given text", sent=not lacked)

@@ -71,7 +71,7 @@ def of_control(table: Table, kind: str) -> Evidence:
 
     async def each(query: Query) -> Trial:
         reply = await model.answer(Request(query.question))
-        return Trial(query, reply, TEST.read(query, reply, IS, english()))  # type: ignore[arg-type]
+        return Trial(query, reply, TEST.read(query, reply, IS, english()))
 
     return TEST.weigh([asyncio.run(each(query)) for query in TEST.queries(table, IS, Random(0))], 0.01)
 
