@@ -233,14 +233,14 @@ class Session(Account):
 
     async def _ask_reworded(self, subject: Subject, cells: Sequence[PlannedCell]) -> None:
         """Ask in words what was to be asked by log-probabilities, where the first of these was in vain."""
-        llm = subject.model.spec
-        self.progress.more(llm, sum(len(cell.queries) for cell in cells))
+        self.progress.more(subject.model.spec, sum(len(cell.queries) for cell in cells))
         self._recall_held(cells)
         before = set(self._recalled)
         self._recall_stored(subject)
         for cell, query in (self._recalled[place] for place in self._recalled.keys() - before):
             self._record(cell, self.trials[cell.name][query.id])
-        self.progress.known(llm, sum(len(self.trials.get(cell.name, ())) for cell in cells))
+        known = sum(len(self.trials.get(cell.name, ())) for cell in cells)
+        self.progress.known(subject.model.spec, known)
         await self._ask_all(subject, lambda cell: any(cell is own for own in cells))
 
     async def _ask_in_batches(self, subject: Subject, batches: Batches) -> None:
