@@ -45,6 +45,7 @@ SURROGATES = 99  # drawn for each row
 MOST = 900  # rows that are asked
 FOLLOWING = 3  # cells behind the hidden one that are scored with it
 FEATURES = 4  # of the table, one of which is hidden in each row
+SAME = 0.9  # of a row's own cell and its draws may be one value, for the cell to be hidden
 REPEATED = 0.5  # of a feature's cells whose value other rows hold too, for a feature of texts to be hidden
 LEAST_ROWS = 20  # of a table, and of those that are asked
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
@@ -63,14 +64,15 @@ class SurrogateRank(Test):
     show that rows were seen, also where the LLM remembers them too faintly to write them down.
 
     Queries: one for each row, 900 at most, that no other row is like in all other features. In it one cell is hidden,
-    of the four features that are hardest to guess (numbers, and texts most of which several rows have) in turn. The
-    guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with the own
-    cell and once with each surrogate in its place, in the words of the serializer and with nothing before it. What
-    stands before the cell is the same for all; what follows it tells who knows how the row goes on. An LLM that tells
-    no log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of
-    60 rows at most, given all other cells of the row and no other row, and a cell is the likelier the more of its
-    answers read as this cell. Asked are only features none of whose cells is longer than 12 characters, since what is
-    longer is hardly ever said twice; a row half of whose samples cannot be read is not weighed.
+    of the four features that are hardest to guess (numbers, and texts most of which several rows have) in turn; a cell
+    of which, draws and own together, more than nine in ten are one value says nothing, and the next feature takes its
+    place. The guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with
+    the own cell and once with each surrogate in its place, in the words of the serializer and with nothing before it.
+    What stands before the cell is the same for all; what follows it tells who knows how the row goes on. An LLM that
+    tells no log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of
+    each of 60 rows at most, given all other cells of the row and no other row, and a cell is the likelier the more of
+    its answers read as this cell. Asked are only features none of whose cells is longer than 12 characters, since what
+    is longer is hardly ever said twice; a row half of whose samples cannot be read is not weighed.
 
     Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
     chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
@@ -225,6 +227,15 @@ class _Ranked:
         return -log2(self.place) - 1 / log(2)
 
 
+def _open(table: Table, row: int, feature: str, drawn_for: Drawn) -> bool:
+    """Whether the own cell and the draws differ often enough for a rank to say something.
+
+    Asked of all of them together, whichever is the own one, so that the rank is as likely as any other where it is so.
+    """
+    times = Counter(drawn_for.times) + Counter([str(table.rows[row][table.columns.index(feature)])])
+    return max(times.values()) <= SAME * times.total()
+
+
 def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
     """For each row that is asked the hidden feature and its draws: every feature is hidden in about as many rows."""
     known = known_rows(table)
@@ -239,7 +250,9 @@ def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
     asked: dict[int, tuple[str, Drawn]] = {}
     for number, row in enumerate(rows):
         turned = [*features[number % len(features) :], *features[: number % len(features)]]
-        hidden = next((name for name in turned if row in draws[name]), None)
+        hidden = next(
+            (name for name in turned if row in draws[name] and _open(table, row, name, draws[name][row])), None
+        )
         if hidden is not None:
             asked[row] = hidden, draws[hidden][row]
     return asked

@@ -151,6 +151,16 @@ def test_every_feature_that_is_hidden_is_hidden_in_about_as_many_rows() -> None:
     assert min(counts.values()) > 40
 
 
+def test_what_the_other_cells_determine_is_not_hidden() -> None:
+    rng = Random(5)
+    gifts = [(rng.randrange(1, 400), rng.randrange(1, 90)) for _ in range(150)]
+    rows = [(str(times), str(250 * times), str(months), rng.choice("ab")) for times, months in gifts]
+    queries = TEST.queries(made_table(("times", "volume", "months", "again"), rows), CSV, Random(0))
+    hidden = Counter(query.asked[0] for query in queries)
+    assert hidden["times"] + hidden["volume"] < 0.1 * len(queries)
+    assert hidden["months"] > 50
+
+
 def test_keys_are_not_hidden_and_rows_that_may_be_known_are_not_asked() -> None:
     table = ships(120)
     (with_file,) = with_known([table], [replace(table, rows=table.rows[:50], name="half", sha256="1" * 64)])
