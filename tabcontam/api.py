@@ -158,6 +158,7 @@ def run(
     header: bool | None = None,
     known: "Dataset | Sequence[Dataset]" = (),
     key: str | Path | Sequence[str | Path] = (),
+    withheld: str | Path | Sequence[str | Path] = (),
     reference: str | None = None,
     controls: bool = True,
     rules: str = RULES[0],
@@ -189,11 +190,12 @@ def run(
     FILEs; a frame needs a `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`,
     `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
     be found out. `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
-    `key` names the key files of planted tables. `queries` is a number or "paper", `samples` how often an LLM without
-    log-probabilities is asked the same in their place, `alpha` and `min_power` are in
-    (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict is reached, and is let
-    go once an LLM that remembers the share `min_power` of its rows would have been found. With `batch` LLMs are asked
-    by the batch API of their maker, for half the price, and the call waits for up to a day. The report lies in `out`,
+    `key` names the key files of planted tables, `withheld` files of rows that were never published. `queries` is a
+    number or "paper", `samples` how often an LLM without log-probabilities is asked the same in their place, `alpha`
+    and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
+    is reached, and is let go once an LLM that remembers the share `min_power` of its rows would have been found. With
+    `batch` LLMs are asked by the batch API of their maker, for half the price, and the call waits for up to a day. The
+    report lies in `out`,
     by default `reports/<time>`; the same call with the same `out` continues it. Nothing is printed, unless `progress`
     is true: then on standard error. It may be called where an event loop is at work, as in a notebook.
 
@@ -210,6 +212,7 @@ def run(
         "dataset": _datasets(dataset),
         "known": _known(known),
         "key": tuple(map(Path, [key] if isinstance(key, str | Path) else key)),
+        "withheld": tuple(map(str, [withheld] if isinstance(withheld, str | Path) else withheld)),
         "header": _header(header),
         "reference": None if reference is None else _several(reference)[0],
         "serializer": _several(serializer),

@@ -6,6 +6,7 @@ from functools import lru_cache
 from hashlib import sha256
 from random import Random
 
+from tabcontam.evidence.base import Given, Test
 from tabcontam.tables.cards import Question
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.table import Cell, Table
@@ -67,6 +68,20 @@ def planted(table: Table, cells: int = 200) -> Table:
         return PlantedCell(row, "length_m", tuple(f"{metres}.{first + digit:02}" for digit in range(10)))
 
     return replace(table, drawn_cells=tuple(map(cell, range(min(cells, len(table.rows))))))
+
+
+def with_withheld(table: Table, seed: int = 3) -> Table:
+    """A table of which chance withheld every other row before it was published."""
+    rows = Random(seed).sample(table.rows, len(table.rows))
+    half = len(rows) // 2
+    return replace(table, rows=tuple(rows[:half]), withheld=tuple(rows[half:]))
+
+
+def as_needed(test: Test, table: Table) -> Table:
+    """The table with what has to be given for a test to be asked about it."""
+    if test.only_with is Given.KEY:
+        return planted(table)
+    return with_withheld(table) if test.only_with is Given.WITHHELD else table
 
 
 def ship(index: int, rng: Random) -> tuple[Cell, ...]:

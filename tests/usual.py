@@ -2,4 +2,4 @@
 
 from tabcontam.evidence.registry import all_tests
 
-USUAL = [test for test in all_tests() if not (test.on_request or test.keyed)]
+USUAL = [test for test in all_tests() if not (test.on_request or test.only_with)]

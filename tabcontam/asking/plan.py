@@ -341,11 +341,16 @@ def _uninformative(
 
 
 def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
-    """For each (LLM, FILE) whose rows would leave this machine, how many distinct rows the prompts show."""
-    rows: dict[tuple[str, str], set[int]] = {}
+    """For each (LLM, dataset) whose private rows would leave this machine, how many distinct ones the prompts show.
+
+    Those of a FILE are private, and whatever was never published, also where the table itself is public.
+    """
+    rows: dict[tuple[str, str], set[int | str]] = {}
     for cell in cells:
-        if cell.table.private and not cell.subject.model.local:
+        if not cell.subject.model.local:
             shown = rows.setdefault((cell.name.llm, cell.name.dataset), set())
             queries = (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
-            shown.update(index for query in queries for index in query.rows)
+            shown.update(query.id for query in queries if query.withheld)
+            if cell.table.private:
+                shown.update(index for query in queries for index in query.rows)
     return {key: len(shown) for key, shown in rows.items() if shown}

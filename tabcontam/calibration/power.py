@@ -176,7 +176,7 @@ class Study:
     def tests(self) -> list[Test]:
         """The tests that have a verdict. Raises `UsageError` where an expression cannot be read or matches none."""
         every = chooses(self.expression, self.marks)
-        tests = [test for test in all_tests() if test.decides and not test.keyed and (every or not test.on_request)]
+        tests = [test for test in all_tests() if test.decides and not test.only_with and (every or not test.on_request)]
         return selected(tests, self.expression, self.marks)
 
 

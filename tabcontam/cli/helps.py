@@ -13,6 +13,10 @@ MARKS_HELP = (
     "paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
 )
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
+WITHHELD_HELP = (
+    "rows of a dataset's source that were never published, with its columns: adds the test that compares "
+    "them with the dataset's rows; they are sent to other machines with --send-rows alone"
+)
 KEY_HELP = "the key of a dataset that was planted before it was published (see plant): adds the test planted"
 LLM_HELP = (
     "a name or PROVIDER:MODEL, see list llms; #MY_KEY behind an address names the variable that holds the key for it, "

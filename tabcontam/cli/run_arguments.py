@@ -21,6 +21,7 @@ from tabcontam.cli.helps import (
     SAMPLES_HELP,
     SERIALIZER_HELP,
     UNTIL_DECIDED_HELP,
+    WITHHELD_HELP,
 )
 from tabcontam.cli.parsing import Parser
 from tabcontam.cli.values import dollars, folder, level, path, positive, queries, summary
@@ -98,6 +99,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     add_files(what)
     what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
+    what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
     what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
     what.add_argument(
         "--no-controls",

@@ -108,6 +108,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         text=text_format(words["delimiter"], words["encoding"], words["header"]),
         known=tuple(words["known"]),
         keys=tuple(words["key"]),
+        withheld=tuple(words["withheld"]),
         reference=words["reference"],
         send_rows=words["send_rows"],
         form=words["form"] or FORMS[0],

@@ -64,6 +64,14 @@ class Family(StrEnum):
     SCORE = "score"  # how well the LLM does on it: no verdict on contamination
 
 
+class Given(StrEnum):
+    """What a user gives so that a test can be asked at all."""
+
+    NOTHING = ""
+    KEY = "key"  # that the digits of a planted table were drawn from
+    WITHHELD = "withheld"  # rows of a table's source that were never published
+
+
 SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.CORPUS})
 NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
 RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
@@ -108,6 +116,7 @@ class Query:
     chance: Mapping[str, Guess] = field(default_factory=dict, compare=False)
     decoy_of: str = ""  # the id of the query that asks the same about the table, where this one is for comparison
     row: int | None = None  # the table's row that is asked, from 0
+    withheld: bool = field(default=False, compare=False)  # whether it shows a row that was never published
     unsure: float = field(default=0.0, compare=False)  # bits that the guesser lacks by what the prompt shows
     turn: int | None = field(default=None, compare=False)  # among the queries of its table that are bet on, from 0
     lies_in: Mapping[str, str] = field(default_factory=dict, compare=False)  # see below
@@ -219,7 +228,7 @@ class Test(ABC):
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
     on_request: ClassVar[bool] = False  # whether it is asked only where it is chosen, or an LLM loaded here scores text
-    keyed: ClassVar[bool] = False  # whether it is asked only where the owner's key of a planted table is given
+    only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     draws_as: ClassVar[str] = ""  # the id of the test as which it draws, so that both ask about the same rows
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little

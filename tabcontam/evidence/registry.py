@@ -37,6 +37,7 @@ BUILT_IN = (
     "likelihood.digits:Digits",
     "order.row_order:RowOrder",
     "likelihood.planted:Planted",
+    "likelihood.inference:DatasetInference",
     "score.classification:Classification0Shot",
     "score.classification:Classification1Shot",
 )

@@ -31,13 +31,17 @@ TableId = tuple[str, str]  # the name and the edition of a dataset
 
 def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
     """The tables of a run whose cells may not be published: all that no card calls public under an open licence, by the
-    content of their file, and all that were asked about beside a known file which is not open."""
+    content of their file, all that were asked about beside a known file which is not open, and all beside rows that
+    were never published."""
     cards = all_cards().values()
     closed = {name for file in run.known if not _open(file.sha256, cards) for name in file.datasets}
     return frozenset(
         (one.name, one.edition)
         for one in run.datasets
-        if everything or one.name in closed or not _open(one.sha256, [card for card in cards if card.name == one.name])
+        if everything
+        or one.withheld
+        or one.name in closed
+        or not _open(one.sha256, [card for card in cards if card.name == one.name])
     )
 
 

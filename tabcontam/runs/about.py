@@ -12,6 +12,7 @@ from tabcontam.asking.plan import Subject
 from tabcontam.tables.known import has_columns
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table
+from tabcontam.tables.withheld import digest_of
 from tabcontam.verdicts.facts import (
     DatasetFacts,
     KnownFacts,
@@ -65,6 +66,8 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 columns=len(table.columns),
                 features=tuple(table.columns),
                 order=table.order,
+                withheld=len(table.withheld),
+                withheld_sha256=digest_of(table.withheld),
                 reading=table.reading,
             )
             for table in run.tables

@@ -7,6 +7,7 @@ from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS
 from tabcontam.errors import UsageError, option
 from tabcontam.runs.folder import load, load_whole
+from tabcontam.tables.withheld import digest_of
 from tabcontam.verdicts.facts import asked_queries, turns_in_words
 from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.rules import PAPER
@@ -66,6 +67,15 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
             raise UsageError(
                 f"{folder} holds a run on {each.name} read {how}; choose another folder with {option('out')}"
             )
+    beside = {(table.name, table.edition): digest_of(table.withheld) for table in run.tables}
+    for each in held.run.datasets:
+        if beside.get((each.name, each.edition), each.withheld_sha256) != each.withheld_sha256:
+            how = (
+                f"with {each.withheld} withheld rows of {each.name}"
+                if each.withheld
+                else f"without {option('withheld')}"
+            )
+            raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     share = run.order.options.min_power if run.order.options.until_decided else None
     if held.run.until_decided != share:
         raise UsageError(f"{folder} holds a run {turns_in_words(held.run)}; choose another folder with {option('out')}")

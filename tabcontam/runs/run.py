@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
 from tabcontam.asking.limiter import CEILING
-from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, has_papers, plan, rows_shown
+from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan, rows_shown
 from tabcontam.asking.preparing import prepared_meanwhile, takes_long
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
 from tabcontam.asking.session import Session
 from tabcontam.asking.trials import RESULTS, Journal, Line, alone, open_folder
-from tabcontam.errors import NothingSelected, Unavailable, UsageError, option, option_name
+from tabcontam.errors import Unavailable, UsageError, option, option_name
 from tabcontam.evidence.base import OF_A_PAPER, Capability, Test
 from tabcontam.evidence.prompts import DEFAULT as DEFAULT_PROMPTS
 from tabcontam.evidence.prompts import PromptSet, load_prompt_set
@@ -31,6 +31,7 @@ from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
 from tabcontam.runs.beside import begun
+from tabcontam.runs.chosen import asked, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import check_batches, check_options, check_prices, check_samples
 from tabcontam.runs.folder import new_folder, record
@@ -46,10 +47,10 @@ from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.sources import without_queries
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.withheld import with_withheld
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.judge import results
 from tabcontam.verdicts.results import RunResults
-from tabcontam.verdicts.rules import PAPER
 
 if TYPE_CHECKING:
     from tabcontam.tables.frames import Frame
@@ -75,6 +76,7 @@ class RunOrder:
     text: TextFormat = FOUND_OUT
     known: tuple[str | Table, ...] = ()
     keys: tuple[Path, ...] = ()
+    withheld: tuple[str, ...] = ()
     reference: str | None = None
     send_rows: bool = False
     form: str = "auto"
@@ -131,7 +133,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     """
     progress = progress or Progress()
     check_options(order.options)
-    tests, left_out = _asked(_keyed(selected(all_tests(), order.expression, order.marks), order), order)
+    tests, left_out = asked(with_given(selected(all_tests(), order.expression, order.marks), order), order)
     options = replace(order.options, papers_too=asked_by(OF_A_PAPER, tests, order.marks))
     serializers = tuple(load_serializer(name) for name in dict.fromkeys(order.serializers or (DEFAULT,)))
     prompts = tuple(load_prompt_set(name) for name in dict.fromkeys(order.prompts or (DEFAULT_PROMPTS,)))
@@ -162,10 +164,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
         check_prices(subjects, prices)
-    tables, known = _tables(order, progress)
+    tables, known, of_withheld = _tables(order, progress)
+    notices = (*notices, *of_withheld)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
-    leave = order.send_rows or not any(table.private for table in tables)
+    leave = order.send_rows or not any(table.private or table.withheld for table in tables)
     may_be_asked = asks and (leave or all(subject.model.local for subject in subjects))
     early = subjects if may_be_asked and takes_long(tables, tests) else ()
     reaching = reached_meanwhile(early, lambda spec: found[spec].open(settings), lacking)
@@ -178,33 +181,17 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
 
 
-def _keyed(tests: Sequence[Test], order: RunOrder) -> list[Test]:
-    """The tests without those that need the key of a planted table, where none is given. Raises `NothingSelected`."""
-    kept = [test for test in tests if order.keys or not test.keyed]
-    if not kept:
-        names = ", ".join(test.id for test in tests)
-        raise NothingSelected(f"{names} needs the key of a planted table; add {option('key', 'KEYFILE')}")
-    return kept
-
-
-def _asked(tests: Sequence[Test], order: RunOrder) -> tuple[list[Test], tuple[Test, ...]]:
-    """The tests that are asked, and those that are left out whole, since the paper has no such query."""
-    if order.options.queries != PAPER:
-        return list(tests), ()
-    named, asked = [test.id for test in tests], [test for test in tests if has_papers(test)]
-    if not asked:
-        raise NothingSelected(f"none of the chosen tests has queries of the paper's own: {', '.join(named)}")
-    return asked, tuple(test for test in tests if test not in asked)
-
-
 def _scores(subject: Subject) -> bool:
     """Whether it is an LLM under test that is loaded here and scores text: it costs nothing but time."""
     model = subject.model
     return subject.tested and model.local and not model.control and Capability.SCORE in model.capabilities
 
 
-def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tuple[Table, ...]]:
-    """The tables as they are named, each once, and the known files; one given as it is has its target and name."""
+def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
+    """The tables as they are named, each once, the known files, and what is to be said of withheld ones.
+
+    A table that is given as it is has its target and name.
+    """
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
@@ -220,7 +207,10 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tup
         tables.append(each)
     with progress.doing("reading known rows") if order.known else contextlib.nullcontext():
         known = load_known(order.known, order.text)
-        return with_keys(with_known(tables, known), order.keys), known
+        read = with_keys(with_known(tables, known), order.keys)
+    with progress.doing("reading withheld rows") if order.withheld else contextlib.nullcontext():
+        found, lines = with_withheld(read, order.withheld, order.text)
+    return found, known, lines
 
 
 def _name_of_frame(order: RunOrder) -> str:

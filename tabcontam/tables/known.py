@@ -75,7 +75,7 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
 def _with(table: Table, files: Sequence[Table]) -> Table:
     if not files:
         return table
-    found = replace(table, known=tuple(_in_columns(file, table) for file in files))
+    found = replace(table, known=tuple(in_columns(file, table) for file in files))
     if len(known_rows(found)) == len(found.rows):
         raise UsageError(
             f"{option_name('known')}: every row of {table.name} may be known, so that there is none left to ask about"
@@ -83,7 +83,7 @@ def _with(table: Table, files: Sequence[Table]) -> Table:
     return found
 
 
-def _in_columns(file: Table, table: Table) -> tuple[Row, ...]:
+def in_columns(file: Table, table: Table) -> tuple[Row, ...]:
     """The file's rows in the order of the table's columns; what the file marks as missing is None."""
     columns = [
         tuple(None if file.is_missing(cell) else cell for cell in file.column(name))
@@ -98,8 +98,8 @@ def known_rows(table: Table) -> frozenset[int]:
     """The places of the table's rows that stand in a known file: no query asks about one of them."""
 
     def find() -> frozenset[int]:
-        known = {key for rows in table.known for key in _keys(table, rows)}
-        return frozenset(place for place, key in enumerate(_keys(table, table.rows)) if key in known)
+        known = {key for rows in table.known for key in keys_of(table, rows)}
+        return frozenset(place for place, key in enumerate(keys_of(table, table.rows)) if key in known)
 
     return cached_fact(table, "known rows", find) if table.known else frozenset()
 
@@ -108,8 +108,8 @@ def known_among(table: Table, rows: Sequence[Row]) -> list[bool]:
     """Of each of these rows, which have the table's columns, whether it stands in a known file."""
     if not table.known or not rows:
         return [False] * len(rows)
-    known = {key for file in table.known for key in _keys(table, file)}
-    return [key in known for key in _keys(table, rows)]
+    known = {key for file in table.known for key in keys_of(table, file)}
+    return [key in known for key in keys_of(table, rows)]
 
 
 def not_known(table: Table, rows: Iterable[int]) -> list[int]:
@@ -122,10 +122,10 @@ def extra_rows(table: Table) -> tuple[Extra, ...]:
     """The rows of the known files that the table lacks, each once, sorted by what they hold."""
 
     def find() -> tuple[Extra, ...]:
-        own = set(_keys(table, table.rows))
+        own = set(keys_of(table, table.rows))
         found: dict[Row, Extra] = {}
         for rows in table.known:
-            for place, key in enumerate(_keys(table, rows)):
+            for place, key in enumerate(keys_of(table, rows)):
                 if key not in own and key not in found:
                     found[key] = Extra(rows, place)
         order = _by_name(table)
@@ -157,7 +157,7 @@ def _by_name(table: Table) -> list[int]:
     return sorted(range(len(table.columns)), key=table.columns.__getitem__)
 
 
-def _keys(table: Table, rows: Sequence[Row]) -> list[Row]:
+def keys_of(table: Table, rows: Sequence[Row]) -> list[Row]:
     """For each row what it shares with an equal one, however that writes its numbers and marks what is missing."""
 
     def keys(cells: Sequence[Cell]) -> list[Cell]:

@@ -45,7 +45,8 @@ class Table:
     `missing` are the edition's missing marks besides None. `order` is "kept", or what the published rows are sorted by.
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
-    (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`).
+    (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
+    `withheld` rows of its source that were never published (`tables/withheld.py`).
     `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
     table.
     """
@@ -66,6 +67,7 @@ class Table:
     private: bool = False
     known: tuple[Rows, ...] = field(default=(), repr=False)
     drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
+    withheld: Rows = field(default=(), repr=False)
     reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 

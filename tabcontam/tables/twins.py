@@ -26,14 +26,16 @@ def twin(table: Table) -> Table:
 
     Values of which the table has few are shuffled once more, over all classes: one that occurs once would tell the
     class of its row to whoever has read it, and so be memory of the table. Numbers go to near ones' places, so that
-    they stay as likely in their class as their neighbours are. A row that falls on a real one swaps single cells
-    with others of its class, or is dropped. Planted digits, where the owner gives the key, are drawn anew before: who
-    has read the twin has read none of them. The same table has always the same twin. Raises `Skip` where the table
-    enumerates its domain or keeps less than half of its rows.
+    they stay as likely in their class as their neighbours are. Rows that were never published, where they are given,
+    are shuffled with the others: who has read the twin has read as much of these. A row that falls on a real one swaps
+    single cells with others of its class, or is dropped. Planted digits, where the owner gives the key, are drawn anew
+    before: who has read the twin has read none of them. The same table has always the same twin. Raises `Skip` where
+    the table enumerates its domain or keeps less than half of its rows.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
-    kept = _apart_from(table, enumerate(_mixed(with_other_digits(table), few=FEW)))
+    source = replace(table, rows=(*table.rows, *table.withheld)) if table.withheld else table
+    kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=FEW)))
     return replace(table, rows=tuple(row for _, row in kept))
 
 

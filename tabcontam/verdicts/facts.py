@@ -138,6 +138,10 @@ class DatasetFacts:
     """The names of its columns, in order."""
     order: str | None = None
     """Whether its rows stand in the order that the file had when it was published."""
+    withheld: Count = 0
+    """How many rows of its source that were never published were given beside it."""
+    withheld_sha256: str = ""
+    """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
     reading: str = ""
     """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
 

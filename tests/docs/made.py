@@ -17,7 +17,7 @@ from tabcontam.evidence.registry import all_tests
 from tabcontam.subjects.registry import BUILT_IN
 from tabcontam.tables.serializers import DEFAULT, load_serializer
 from tabcontam.verdicts.document import json_schema
-from tests.made_tables import planted, wide
+from tests.made_tables import as_needed, wide
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -121,7 +121,7 @@ def commands() -> Mapping[str, argparse.ArgumentParser]:
 def _facts(test: Test) -> Mapping[str, str]:
     rows = tuple(Random("docs").sample(wide().rows, len(wide().rows)))  # a table large enough for all, and unsorted
     table = replace(wide(), rows=rows)
-    queries = test.queries(planted(table) if test.keyed else table, load_serializer(DEFAULT), Random(0))
+    queries = test.queries(as_needed(test, table), load_serializer(DEFAULT), Random(0))
     asked = [query for query in queries if not query.decoy_of]
     own, decoys = sum(query.paper for query in asked), len(queries) - len(asked)
     others = [other.id for other in all_tests() if test.id in other.id and other is not test]

@@ -91,7 +91,7 @@ def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Tabl
 
 
 IN_ORDER = {"full_completion", "row_order"}  # which ask about the order itself
-ANY_ORDER = [test.id for test in all_tests() if test.id not in IN_ORDER and not test.keyed]
+ANY_ORDER = [test.id for test in all_tests() if test.id not in IN_ORDER and not test.only_with]
 
 
 @pytest.mark.parametrize("test", ANY_ORDER)

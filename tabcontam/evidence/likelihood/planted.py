@@ -15,6 +15,7 @@ from tabcontam.evidence.base import (
     Capability,
     Evidence,
     Family,
+    Given,
     Kind,
     Likelihoods,
     Query,
@@ -83,7 +84,7 @@ class Planted(Test):
     kind: ClassVar[Kind] = Kind.LIKELIHOOD
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     by_feature: ClassVar[bool] = True
-    keyed: ClassVar[bool] = True
+    only_with: ClassVar[Given] = Given.KEY
 
     def in_words(self, samples: int | None) -> "Test | None":
         """The test that asks for the planted cells, each once."""

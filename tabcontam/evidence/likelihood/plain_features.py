@@ -1,0 +1,66 @@
+"""What anyone sees of rows without having read them: numbers that tell nothing but how rows look among others."""
+
+import zlib
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from tabcontam.reading.numbers import is_number
+from tabcontam.statistics.two_samples import Floats
+from tabcontam.tables.table import Cell
+
+FEW = 10  # values of a column that have a feature of their own
+PRIOR = 0.5  # of counts
+Rows = Sequence[Sequence[Cell]]
+
+
+def typical(rows: Rows, texts: Sequence[str]) -> Floats:
+    """How usual each row is among these, a line a row: its text's length, the bytes that it is packed into, how often
+    its cells occur in other rows, and how far its numbers lie from the middle.
+
+    All are the same in whatever order the rows stand, and whichever of them are called published.
+    """
+    columns = list(zip(*rows, strict=True))
+    lengths = [len(text) for text in texts]
+    packed = [len(zlib.compress(text.encode("utf-8", "backslashreplace"))) for text in texts]
+    common = np.mean([_common(cells) for cells in columns], axis=0)
+    ranks = [_ranks(cells) for cells in columns]
+    outlying = np.mean([one**2 for one in ranks], axis=0)
+    return np.column_stack([lengths, packed, common, outlying]).astype(np.float64)
+
+
+def every(rows: Rows, texts: Sequence[str]) -> Floats:
+    """The same, and of each column: the place of a cell among all in size, that of its length, how common it is,
+    whether it is missing, and which of the most frequent values it is."""
+    found = [typical(rows, texts)]
+    for cells in zip(*rows, strict=True):
+        lengths = np.array([len(cell or "") for cell in cells], dtype=np.float64)
+        missing = np.array([cell is None for cell in cells], dtype=np.float64)
+        ranks = _ranks(cells)
+        often = [value for value, times in Counter(cells).most_common(FEW) if times > 1]
+        ones = [np.array([cell == value for cell in cells], dtype=np.float64) for value in often]
+        found.append(np.column_stack([ranks, ranks**2, lengths, _common(cells), missing, *ones]))
+    return np.column_stack(found)
+
+
+def _common(cells: Sequence[Cell]) -> Floats:
+    """The logarithm of how many other rows have each cell."""
+    times = Counter(cells)
+    return np.array([np.log(times[cell] - 1 + PRIOR) for cell in cells])
+
+
+def _ranks(cells: Sequence[Cell]) -> Floats:
+    """The place of each cell among all, from -1 to 1: numbers by their size, others as texts are sorted."""
+    from scipy.stats import rankdata
+
+    numeric = sum(cell is not None and is_number(cell) for cell in cells) * 2 > len(cells)
+    if numeric:
+        values = [float(cell) if cell is not None and is_number(cell) else np.nan for cell in cells]
+        known = np.array(values)
+        known[~np.isfinite(known)] = np.nanmedian(np.where(np.isfinite(known), known, np.nan))
+        ranks = rankdata(known)
+    else:
+        order = {cell: place for place, cell in enumerate(sorted({cell or "" for cell in cells}))}
+        ranks = rankdata([order[cell or ""] for cell in cells])
+    return np.asarray(2 * (ranks - 0.5) / len(ranks) - 1)

@@ -1,0 +1,98 @@
+"""Rows of a table's source that were never published: what is compared with the published ones, and what is left out.
+
+Published and withheld rows are exchangeable where which of them were withheld was left to chance. Contents that stand
+twice among all of them are left out on both sides: to leave out the withheld rows alone that were published as well
+would leave the common contents to one side.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tabcontam.errors import UsageError, option_name
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import NAMED, Row, has_columns, in_columns, keys_of, known_among
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.table import Table, load_table
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The places of the published and of the withheld rows whose contents stand once among all of them."""
+
+    published: tuple[int, ...]
+    withheld: tuple[int, ...]
+
+
+def with_withheld(
+    tables: Sequence[Table], files: Iterable[str], form: TextFormat = FOUND_OUT
+) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """The tables, each with the rows of those files that have its columns; and a line on each that has rows of a table.
+
+    Raises `UsageError` for a file that fits no table, or several, and for one that has no row besides a table's.
+    """
+    found, lines = list(tables), []
+    for spec in dict.fromkeys(files):
+        file = load_table(spec, form=form)
+        fitting = [place for place, table in enumerate(found) if has_columns(file, table)]
+        if not fitting:
+            raise UsageError(f"{option_name('withheld')}: {_lacking(file, tables)}")
+        if len(fitting) > 1:
+            names = " and ".join(found[place].name for place in fitting[:2])
+            raise UsageError(f"{option_name('withheld')}: {file.name} has the columns of {names}; test one at a time")
+        (place,) = fitting
+        table = found[place] = _with(found[place], file)
+        also = _also_published(table)
+        if also == len(table.withheld):
+            raise UsageError(
+                f"{option_name('withheld')}: every row of {file.name} stands in {table.name}, too; give rows of its "
+                "source that were never published"
+            )
+        if also:
+            lines.append(f"{file.name}: {also} of {len(table.withheld)} rows stand in {table.name}, too: not compared")
+    return tuple(found), tuple(lines)
+
+
+def compared(table: Table) -> Compared:
+    """The rows that are compared: none of those that an LLM may know."""
+
+    def find() -> Compared:
+        every = (*table.rows, *table.withheld)
+        keys = keys_of(table, every)
+        times, known = Counter(keys), known_among(table, every)
+        once = [place for place, key in enumerate(keys) if times[key] == 1 and not known[place]]
+        rows = len(table.rows)
+        published = tuple(place for place in once if place < rows)
+        return Compared(published, tuple(place - rows for place in once if place >= rows))
+
+    return cached_fact(table, "compared rows", find)
+
+
+def _with(table: Table, file: Table) -> Table:
+    if not file.rows:
+        raise UsageError(f"{option_name('withheld')}: {file.name} has no row; give rows that were never published")
+    return replace(table, withheld=(*table.withheld, *in_columns(file, table)))
+
+
+def _also_published(table: Table) -> int:
+    published = set(keys_of(table, table.rows))
+    return sum(key in published for key in keys_of(table, table.withheld))
+
+
+def _lacking(file: Table, tables: Sequence[Table]) -> str:
+    lacking = [([name for name in table.columns if name not in file.columns], table) for table in tables]
+    names, table = min(lacking, key=lambda one: len(one[0]))
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return (
+        f"{file.name} lacks the column {', '.join(map(repr, names[:NAMED]))}{more} of {table.name}; give rows of the "
+        "same source with all of its columns, under the same names"
+    )
+
+
+def digest_of(rows: Sequence[Row]) -> str:
+    """A digest of withheld rows in whatever order; empty where there are none."""
+    import json
+    from hashlib import sha256
+
+    lines = sorted(json.dumps(row, ensure_ascii=False) for row in rows)
+    return sha256("\n".join(lines).encode("utf-8", "backslashreplace")).hexdigest() if rows else ""
