@@ -164,8 +164,7 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
         check_prices(subjects, prices)
-    tables, known, of_withheld = _tables(order, progress)
-    notices = (*notices, *of_withheld)
+    tables, known, notices = _tables(order, progress, notices)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
     leave = order.send_rows or not any(table.private or table.withheld for table in tables)
@@ -187,8 +186,10 @@ def _scores(subject: Subject) -> bool:
     return subject.tested and model.local and not model.control and Capability.SCORE in model.capabilities
 
 
-def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
-    """The tables as they are named, each once, the known files, and what is to be said of withheld ones.
+def _tables(
+    order: RunOrder, progress: Progress, notices: tuple[str, ...]
+) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
+    """The tables as they are named, each once, the known files, and the notices with those of withheld ones.
 
     A table that is given as it is has its target and name.
     """
@@ -205,12 +206,11 @@ def _tables(order: RunOrder, progress: Progress) -> tuple[tuple[Table, ...], tup
         elif not isinstance(each, Table):
             each = Table.from_frame(each, name=_name_of_frame(order), target=order.target)
         tables.append(each)
-    with progress.doing("reading known rows") if order.known else contextlib.nullcontext():
+    with progress.doing("reading further rows") if order.known or order.withheld else contextlib.nullcontext():
         known = load_known(order.known, order.text)
         read = with_keys(with_known(tables, known), order.keys)
-    with progress.doing("reading withheld rows") if order.withheld else contextlib.nullcontext():
         found, lines = with_withheld(read, order.withheld, order.text)
-    return found, known, lines
+    return found, known, (*notices, *lines)
 
 
 def _name_of_frame(order: RunOrder) -> str:
