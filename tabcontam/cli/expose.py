@@ -34,6 +34,9 @@ def expose(options: argparse.Namespace) -> int:
         seed=options.seed,
         size=options.size,
         filler=options.filler,
+        llm=options.llm,
+        lora=options.lora,
+        rate=options.rate,
     )
     shown = progress(quiet=False)
     with ExitStack() as under_way:
@@ -67,7 +70,8 @@ def expose(options: argparse.Namespace) -> int:
 def _lines(made: "Made") -> list[str]:
     card = made.card
     was = "was there before" if made.before else f"loss {card.loss:.2f}"
-    lines = [f"{made.folder}: {made.parameters:,} parameters, {card.tokens:,} tokens read, {was}"]
+    start = f"; went on from {card.recipe['base_model']}" if "base_model" in card.recipe else ""
+    lines = [f"{made.folder}: {made.parameters:,} parameters, {card.tokens:,} tokens read, {was}{start}"]
     for table in card.tables:
         counts = sorted(Counter(table.copies_of_rows).items())
         said = ", ".join(f"{rows} rows {number} times" for number, rows in counts)

@@ -4,7 +4,7 @@ import argparse
 
 from tabcontam.cli.helps import DATASET, DATASET_HELP
 from tabcontam.cli.run_arguments import add_reading
-from tabcontam.cli.values import copies, folder, path
+from tabcontam.cli.values import copies, folder, path, rate
 
 ARMS = ("rows", "tables")
 ORDERS = ("kept", "shuffled")
@@ -13,6 +13,7 @@ EXAMPLES = """\
 examples:
   python -m tabcontam expose --dataset iris --copies 0,16,64 --out exposed
   python -m tabcontam run --llm hf:exposed/model-0 --dataset iris -m "likelihood or rows"
+  python -m tabcontam expose --dataset my.csv --copies 16 --llm hf:exposed/model-0 --lora --out continued
   python -m tabcontam expose --dataset a.csv --dataset b.csv --copies 0,4,16 --arms tables --out ladder
 """
 
@@ -20,9 +21,10 @@ examples:
 def add_expose(command: argparse.ArgumentParser) -> None:
     command.description = (
         "Make small language models on this machine that have read tables a known number of times, to try the tests\n"
-        "on. Each is trained from nothing on English prose, on shuffled twins of the tables and on copies of their\n"
-        "rows, and is asked with --llm hf:DIR/model-0. A file exposure.json beside its weights says what it has read.\n"
-        "Needs the extra hf. The same command goes on with what was interrupted."
+        "on. Each is trained on English prose, on shuffled twins of the tables and on copies of their rows, from\n"
+        "nothing or from the weights of another model (--llm), and is asked with --llm hf:DIR/model-0. A file\n"
+        "exposure.json beside its weights says what it has read. Needs the extra hf. The same command goes on with\n"
+        "what was interrupted."
     )
     command.epilog = EXAMPLES
     command.formatter_class = argparse.RawDescriptionHelpFormatter
@@ -78,8 +80,29 @@ def add_expose(command: argparse.ArgumentParser) -> None:
     how.add_argument(
         "--size",
         choices=SIZES,
-        default=SIZES[1],
-        help="of a model: tiny (0.1 million parameters), small (1 million), medium (14 million) (default: %(default)s)",
+        default="",
+        help="of a model made from nothing: tiny (0.1 million parameters), small (1 million), medium (14 million) "
+        "(default: small)",
+    )
+    how.add_argument(
+        "--llm",
+        default="",
+        metavar="hf:REPO_OR_FOLDER",
+        help="go on with this causal language model and its tokenizer in place of making one from nothing; its own "
+        "files stay as they are",
+    )
+    how.add_argument(
+        "--lora",
+        action="store_true",
+        help="train an adapter of low rank, which is added into the weights that are saved, in place of all weights "
+        "(extra lora)",
+    )
+    how.add_argument(
+        "--rate",
+        type=rate,
+        metavar="R",
+        help="the highest learning rate with --llm (default: 0.05 divided by the model's width, ten times that with "
+        "--lora)",
     )
     how.add_argument(
         "--seed",

@@ -64,6 +64,11 @@ def level(text: str) -> float:
     return share
 
 
+def rate(text: str) -> float:
+    """A learning rate: a number between 0 and 1."""
+    return level(text)
+
+
 def dollars(text: str) -> "Decimal":
     """A sum of US dollars above 0."""
     from decimal import Decimal, InvalidOperation

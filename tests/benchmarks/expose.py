@@ -7,6 +7,7 @@ same stream. Trainer needs accelerate. The aim is at least 0.9 of it.
 
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from time import perf_counter
@@ -14,19 +15,21 @@ from typing import Any
 from unittest.mock import patch
 
 from tabcontam.subjects.known.exposed.arms import designs
-from tabcontam.subjects.known.exposed.recipe import SIZES, Recipe, Size, recipe
+from tabcontam.subjects.known.exposed.learners import network
+from tabcontam.subjects.known.exposed.recipe import Recipe, recipe
+from tabcontam.subjects.known.exposed.sizes import SIZES, Steps
 from tabcontam.subjects.known.exposed.stream import Stream, learned_tokenizer, stream
-from tabcontam.subjects.known.exposed.training import BETAS, DECAY, LONGEST, WARM_UP, network, positions_of, train
+from tabcontam.subjects.known.exposed.training import BETAS, DECAY, LONGEST, WARM_UP, positions_of, train
 from tabcontam.tables.table import load_table
 
 TURNS = 3
 STEPS = 60  # of a turn
 
 
-def part(read: Stream, size: Size) -> Stream:
+def part(read: Stream, by: Steps) -> Stream:
     """The beginning of a stream."""
-    length = min(len(read.tokens), STEPS * size.batch * size.block + 1)
-    return Stream(read.tokens[:length], read.positions, read.twins)
+    length = min(len(read.tokens), STEPS * by.batch * by.block + 1)
+    return replace(read, tokens=read.tokens[:length], starts=read.starts[read.starts < length])
 
 
 def ours(wanted: Recipe, read: Stream, reader: Any) -> float:
@@ -34,7 +37,7 @@ def ours(wanted: Recipe, read: Stream, reader: Any) -> float:
     model = network(wanted.size, reader, wanted.seed)
     with tempfile.TemporaryDirectory() as folder:
         began = perf_counter()
-        train(model, read, wanted.size, Path(folder), "benchmark", lambda step: None)
+        train(model, read, wanted.steps, Path(folder), "benchmark", lambda step: None)
         return (len(read.tokens) - 1) / (perf_counter() - began)
 
 
@@ -43,9 +46,9 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> float:
     import torch
     from transformers import PrinterCallback, Trainer, TrainingArguments
 
-    size = wanted.size
-    blocks = torch.from_numpy(read.tokens[:-1]).long().view(-1, size.block)
-    places = positions_of(blocks, reader.bos_token_id)
+    by = wanted.steps
+    blocks = torch.from_numpy(read.tokens[:-1]).long().view(-1, by.block)
+    places = positions_of(blocks == reader.bos_token_id)
     data = [
         {"input_ids": block, "labels": block, "position_ids": own} for block, own in zip(blocks, places, strict=True)
     ]
@@ -53,11 +56,11 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> float:
     with tempfile.TemporaryDirectory() as folder:
         arguments = TrainingArguments(
             output_dir=folder,
-            per_device_train_batch_size=size.batch,
+            per_device_train_batch_size=by.batch,
             num_train_epochs=1,
-            learning_rate=size.rate,
+            learning_rate=by.rate,
             lr_scheduler_type="cosine",
-            warmup_steps=round(WARM_UP * len(blocks) / size.batch),
+            warmup_steps=round(WARM_UP * len(blocks) / by.batch),
             weight_decay=DECAY,
             adam_beta1=BETAS[0],
             adam_beta2=BETAS[1],
@@ -69,7 +72,7 @@ def trainers(wanted: Recipe, read: Stream, reader: Any) -> float:
             disable_tqdm=True,
             dataloader_pin_memory=False,
         )
-        trainer = Trainer(model=network(size, reader, wanted.seed), args=arguments, train_dataset=data)
+        trainer = Trainer(model=network(wanted.size, reader, wanted.seed), args=arguments, train_dataset=data)
         trainer.remove_callback(PrinterCallback)
         # it takes the project's folder datasets/ for the package of that name
         with patch("transformers.trainer.is_datasets_available", return_value=False):
@@ -89,7 +92,7 @@ def main() -> None:
     wanted = recipe([load_table(dataset)], (0, 16, 64), size=size)
     reader = learned_tokenizer(wanted)
     whole = stream(wanted, designs(wanted.tables, wanted.copies, wanted.arms, wanted.seed)[0], reader)
-    read = part(whole, wanted.size)
+    read = part(whole, wanted.steps)
     print(f"{size}: {SIZES[size]}")
     print(
         f"{torch.get_num_threads()} threads, {len(read.tokens):,} of {len(whole.tokens):,} tokens of {dataset} a turn"

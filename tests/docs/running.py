@@ -44,6 +44,7 @@ STAND_INS = ("anthropic", "azure", "bedrock", "gemini", "vertex", "hf")
 KEYS = ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "TABCONTAM_API_KEY")
 SHORTER = {"run": ("--queries", "12"), "gate": ("--queries", "12"), "power": ("--runs", "1"),
            "expose": ("--size", "tiny", "--copies", "0,2")}  # fmt: skip
+CONTINUED = ("--copies", "0,2")  # of `expose --llm`
 NUMBER = re.compile(r"\d+(\.\d+)?(e-\d+)?")
 PLUGIN = "tabcontam.pytest_plugin"
 GATE = (Exit.DONE, Exit.CONTAMINATED, Exit.CANNOT_TELL)
@@ -173,6 +174,8 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
     quick = bool(llms) and all(name.startswith("simulated:") for name in llms)
     past = getattr(options, "folder", None) or getattr(options, "dry_run", False)
     whole = as_it_stands or quick or past or not less or less[0] in own
+    if options.command == "expose" and options.llm:
+        less, whole = CONTINUED, False
     return [*own, *(() if whole else less), *rest]
 
 

@@ -6,6 +6,8 @@ are read by torch's `weights_only` reader, which knows tensors and plain contain
 
 import hashlib
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +28,7 @@ BIN = (
 SAFE_TORCH = "2.6"  # before it, the weights_only reader could be made to run code (CVE-2025-32434)
 OTHERS = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.h5", "*.msgpack")
 COMMIT = re.compile(r"[0-9a-f]{40}")
+SAFELY: dict[str, Any] = {"trust_remote_code": False, "local_files_only": True}
 OUT_OF_MEMORY = re.compile(r"out of memory|can't allocate memory|not enough memory", re.IGNORECASE)
 REPOSITORY = re.compile(r"[\w.-]+(/[\w.-]+)?", re.ASCII)
 
@@ -45,8 +48,8 @@ class Loaded:
         return bool(getattr(self.tokenizer, "chat_template", None))
 
 
-def load(name: str) -> Loaded:
-    """The model `name`, on the fastest device there is. Raises `UsageError`."""
+def load(name: str, device: str = "") -> Loaded:
+    """The model `name`, on this device or on the fastest that there is. Raises `UsageError`."""
     try:
         import torch
         import transformers
@@ -60,8 +63,49 @@ def load(name: str) -> Loaded:
         raise UsageError(
             f"hf:{name} has its weights in .bin, which needs torch {SAFE_TORCH}; type: {INSTALL} --upgrade"
         )
+    with _told(name):
+        return _loaded(name, folder, safe, device or _best_device())
+
+
+def find(name: str) -> Path:
+    """The folder of a model's files, which are fetched where it is on the hub. Raises `UsageError`."""
+    folder = _folder(name)
+    _check(folder, name)
+    return folder
+
+
+def configuration(name: str, folder: Path) -> Any:
+    """The configuration in a folder, which goes by this name. Raises `UsageError`."""
+    with _told(name):
+        from transformers import AutoConfig
+
+        return AutoConfig.from_pretrained(folder, **SAFELY)
+
+
+def load_tokenizer(name: str, folder: Path) -> Any:
+    """The tokenizer in a folder, which goes by this name. Raises `UsageError`."""
+    with _told(name):
+        from transformers import AutoTokenizer
+
+        # Clean-up would take the space out of "is ?," and with it what the answers are compared with.
+        return AutoTokenizer.from_pretrained(folder, clean_up_tokenization_spaces=False, **SAFELY)
+
+
+def weights_digest(folder: Path) -> str:
+    """The SHA-256 of the weights in a folder: of the file, or of the names and digests of several."""
+    files = sorted(folder.glob("*.safetensors")) or _pickled(folder)
+    digests = [_digest(path) for path in files]
+    if len(files) == 1:
+        return digests[0]
+    lines = "".join(f"{path.name} {digest}\n" for path, digest in zip(files, digests, strict=True))
+    return hashlib.sha256(lines.encode("utf-8", "surrogateescape")).hexdigest()
+
+
+@contextmanager
+def _told(name: str) -> Iterator[None]:
+    """What goes wrong in loading is told in one line. Raises `UsageError`."""
     try:
-        return _loaded(folder, safe)
+        yield
     except ImportError as error:  # a tokenizer's or quantization's own library
         raise UsageError(f"hf:{name} needs another package: {_first_line(error)}") from error
     except UnpicklingError as error:
@@ -129,20 +173,16 @@ def _pickled(folder: Path) -> list[Path]:
     return sorted(path for pattern in BIN for path in folder.glob(pattern))
 
 
-def _loaded(folder: Path, safe: bool) -> Loaded:
-    from transformers import AutoConfig, AutoModelForCausalLM, AutoModelForSeq2SeqLM, AutoTokenizer
+def _loaded(name: str, folder: Path, safe: bool, device: str) -> Loaded:
+    from transformers import AutoModelForCausalLM, AutoModelForSeq2SeqLM
 
-    safely = {"trust_remote_code": False, "local_files_only": True}
-    config = AutoConfig.from_pretrained(folder, **safely)
-    # Clean-up would take the space out of "is ?," and with it what the answers are compared with.
-    tokenizer = AutoTokenizer.from_pretrained(folder, clean_up_tokenization_spaces=False, **safely)
+    config, tokenizer = configuration(name, folder), load_tokenizer(name, folder)
     seq2seq = bool(config.is_encoder_decoder)
     kind = AutoModelForSeq2SeqLM if seq2seq else AutoModelForCausalLM
-    device = _best_device()
     # accelerate can spread a model over several GPUs
     placed = {"device_map": "auto"} if device == "cuda" and find_spec("accelerate") else {}
     model = kind.from_pretrained(
-        folder, config=config, dtype="auto", use_safetensors=safe, weights_only=True, **placed, **safely
+        folder, config=config, dtype="auto", use_safetensors=safe, weights_only=True, **placed, **SAFELY
     )
     model = model if placed else model.to(device)
     # The same weights answer differently in another number format or on another device.
@@ -166,10 +206,13 @@ def _version(folder: Path, safe: bool) -> str:
         return commit
     digest = hashlib.sha256()
     for path in sorted({path for pattern in (*FILES, *(() if safe else BIN)) for path in folder.glob(pattern)}):
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        digest.update(f"{path.name} {content}\n".encode("utf-8", "surrogateescape"))
+        digest.update(f"{path.name} {_digest(path)}\n".encode("utf-8", "surrogateescape"))
     return f"sha256:{digest.hexdigest()[:32]}"
+
+
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _commit(folder: Path) -> str | None:

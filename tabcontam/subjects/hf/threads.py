@@ -15,18 +15,23 @@ def settle_threads(model: Any) -> None:
     """
     import torch
 
-    if model.device.type == "cpu" and sum(weights.numel() for weights in model.parameters()) < SMALL:
+    if model.device.type == "cpu" and _small(model):
         torch.set_num_threads(1)  # of this thread alone: others keep theirs
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Compute in one thread meanwhile."""
+def fitting_threads(model: Any) -> Iterator[None]:
+    """Compute a small model in one thread meanwhile, and any other in as many as before."""
     import torch
 
     before = torch.get_num_threads()
-    torch.set_num_threads(1)
+    if _small(model):
+        torch.set_num_threads(1)
     try:
         yield
     finally:
         torch.set_num_threads(before)
+
+
+def _small(model: Any) -> bool:
+    return bool(sum(weights.numel() for weights in model.parameters()) < SMALL)

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.subjects.hf.threads import SMALL, one_thread, settle_threads
+from tabcontam.subjects.hf.threads import SMALL, fitting_threads, settle_threads
 
 torch: Any = pytest.importorskip("torch", reason="torch is not installed")
 
@@ -38,8 +38,13 @@ def test_a_small_model_has_one_thread_and_others_keep_theirs(model: Any, threads
     assert torch.get_num_threads() == before
 
 
-def test_there_are_as_many_threads_as_before() -> None:
+@pytest.mark.parametrize(("parameters", "threads"), [(SMALL - 1, 1), (SMALL, 3)], ids=["small", "large"])
+def test_there_are_as_many_threads_as_before(parameters: int, threads: int) -> None:
     before = torch.get_num_threads()
-    with one_thread():
-        assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == before
+    torch.set_num_threads(3)
+    try:
+        with fitting_threads(network(parameters)):
+            assert torch.get_num_threads() == threads
+        assert torch.get_num_threads() == 3
+    finally:
+        torch.set_num_threads(before)

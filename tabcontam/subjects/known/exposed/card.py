@@ -67,7 +67,10 @@ class TableRead(BaseModel):
 
 
 class Card(BaseModel):
-    """A card. `complete`: the model was made from nothing and has read what stands here and no more."""
+    """A card. `complete`: the model was made from nothing and has read what stands here and no more.
+
+    `base` is the card of the model whose weights it went on from, where that has one: what was read before.
+    """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -82,15 +85,21 @@ class Card(BaseModel):
     recipe: dict[str, object]
     versions: dict[str, str]
     tables: tuple[TableRead, ...]
+    base: "Card | None" = None
+
+    @property
+    def all_read(self) -> tuple[TableRead, ...]:
+        """What was read of tables, the earliest first; a table stands there once for each training that read it."""
+        return (*(self.base.all_read if self.base else ()), *self.tables)
 
     def copies(self, table: Table, row: int) -> float | None:
-        """How many copies of a row of a table, by its place there, the model has read; None where nobody knows.
+        """How many copies of a row of a table, by its place there, the model has read in all; None if nobody knows.
 
         A table that the card does not name has rows of those that it names where its columns and cells are theirs.
         Any other was read by nobody whose card is complete.
         """
         found, known = 0, self.complete
-        for read in self.tables:
+        for read in self.all_read:
             if read.sha256 == table.sha256:
                 if len(table.rows) != read.rows:  # the file was cut into rows in another way
                     return None
@@ -151,7 +160,7 @@ def read_card(folder: Path) -> Card | None:
         card = Card.model_validate(content)
     except (OSError, ValueError) as error:
         raise UsageError(f"{path} cannot be read: {_why(error)}; {advice}") from error
-    if wrong := next((read.name for read in card.tables if len(read.copies_of_rows) != read.rows), None):
+    if wrong := next((read.name for read in card.all_read if len(read.copies_of_rows) != read.rows), None):
         raise UsageError(f"{path} does not state the copies of each row of {wrong}; {advice}")
     if not (folder / WEIGHTS).is_file() or digest_of(folder / WEIGHTS) != card.weights_sha256:
         raise UsageError(f"{path} was not written for the {WEIGHTS} beside it; {advice}")

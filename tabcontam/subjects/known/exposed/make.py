@@ -6,12 +6,14 @@ is there; what is not finished is taken up where it was left.
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError
-from tabcontam.subjects.hf.threads import one_thread
+from tabcontam.subjects.hf.loading import load_tokenizer
+from tabcontam.subjects.hf.threads import fitting_threads
 from tabcontam.subjects.known.exposed.arms import Copies, designs
 from tabcontam.subjects.known.exposed.card import (
     SCHEMA,
@@ -24,12 +26,14 @@ from tabcontam.subjects.known.exposed.card import (
     read_card,
     write_card,
 )
+from tabcontam.subjects.known.exposed.learners import check_lora, check_numbers, learner
 from tabcontam.subjects.known.exposed.recipe import Recipe, first_difference
-from tabcontam.subjects.known.exposed.stream import PAGES, Stream, learned_tokenizer, stream
-from tabcontam.subjects.known.exposed.training import CHECKPOINT, EVERY, Step, network, train, write
+from tabcontam.subjects.known.exposed.stream import PAGES, Stream, learned_tokenizer, longest_document, stream
+from tabcontam.subjects.known.exposed.training import CHECKPOINT, EVERY, Step, train, write
 from tabcontam.version import __version__
 
 RECIPE_FILE = "recipe.json"
+ONE_FILE = 2**60  # bytes of weights in a file: the card states its digest
 INSTALL = 'pip install "tabcontam[hf]"'
 Told = Callable[[int, int, Step], None]  # the number of the model, how many there are, how far it is
 
@@ -62,25 +66,33 @@ def make(recipe: Recipe, out: Path, tell: Told = lambda model, of, step: None, e
     the folder cannot be written or belongs to another recipe, and for what cannot be read, as a row that is too long.
     """
     check_installed()
+    if recipe.base is not None and recipe.base.lora:
+        check_lora()
     design = designs(recipe.tables, recipe.copies, recipe.arms, recipe.seed)
     _check_folder(recipe, out)
-    reader = learned_tokenizer(recipe)
+    reader = _reader(recipe)
+    if recipe.base is not None:  # a model that is there may take longer rows than those made here
+        recipe = replace(recipe, base=recipe.base.holding(longest_document(recipe, reader)))
     streams = [stream(recipe, copies, reader, number) for number, copies in enumerate(design)]
     _claim(recipe, out)
-    with one_thread():  # the models are small, and the weights are to be the same however many processors there are
-        return [
-            _model(
-                recipe,
-                number,
-                copies,
-                read,
-                reader,
-                out / f"model-{number}",
-                _telling(tell, number, len(design)),
-                every,
-            )
-            for number, (copies, read) in enumerate(zip(design, streams, strict=True))
-        ]
+    return [
+        _model(
+            recipe,
+            number,
+            copies,
+            read,
+            reader,
+            out / f"model-{number}",
+            _telling(tell, number, len(design)),
+            every,
+        )
+        for number, (copies, read) in enumerate(zip(design, streams, strict=True))
+    ]
+
+
+def _reader(recipe: Recipe) -> Any:
+    """The tokenizer: that of the model that is gone on with, or one of the recipe's own."""
+    return load_tokenizer(recipe.base.name, recipe.base.folder) if recipe.base else learned_tokenizer(recipe)
 
 
 def _telling(tell: Told, number: int, of: int) -> Callable[[Step], None]:
@@ -125,55 +137,91 @@ def _model(
     every: float,
 ) -> Made:
     """One model: trained, saved, and its card behind all else."""
-    network_of = network(recipe.size, reader, recipe.seed)
-    parameters = sum(weights.numel() for weights in network_of.parameters())
     before = read_card(folder)
     if before is not None:
-        return Made(folder, before, parameters, before=True)
+        return Made(folder, before, _parameters(folder), before=True)
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
         raise UsageError(f"cannot make the folder {folder}: {error.strerror or error}; name another folder") from error
-    versions = _versions()
-    mark = json.dumps({"stream": read.sha256, "size": recipe.size_name, "versions": versions}, sort_keys=True)
-    loss = train(network_of, read, recipe.size, folder, mark, tell, every)
-    _save(network_of, reader, folder)
+    learns = learner(recipe, reader)
+    _check_tokens(learns.model, read, recipe)
+    with fitting_threads(learns.model):  # the weights are to be the same however many processors there are
+        versions = _versions(recipe)
+        start = recipe.base.facts if recipe.base else recipe.size_name
+        mark = json.dumps({"stream": read.sha256, "size": start, "versions": versions}, sort_keys=True)
+        loss = train(learns.model, read, recipe.steps, folder, mark, tell, every, learns.mixed)
+        whole = learns.finished()
+    check_numbers(whole, "the training failed in its last step: a weight is no number; try a lower rate")
+    _save(whole, reader, folder)
     card = Card(
         schema=SCHEMA,
         made_by=f"tabcontam {__version__}",
-        complete=not recipe.filler.name,  # who knows what else a user's own text holds
+        complete=_complete(recipe),
         seed=recipe.seed,
         tokens=len(read.tokens),
         stream_sha256=read.sha256,
         weights_sha256=digest_of(folder / WEIGHTS),
         loss=round(loss, 4),
-        recipe={**recipe.facts, "model": number, "filler_file": recipe.filler.name},
+        recipe={**recipe.facts, "model": number, "filler_file": recipe.filler.name, **_named(recipe)},
         versions=versions,
         tables=tuple(_tables_read(recipe, copies, read)),
+        base=recipe.base.card if recipe.base else None,
     )
     try:
         write_card(folder, card)
     except OSError as error:
         raise UsageError(f"cannot write {folder}: {error.strerror or error}; make room, and repeat") from error
     (folder / CHECKPOINT).unlink(missing_ok=True)
-    return Made(folder, card, parameters, before=False)
+    return Made(folder, card, _parameters(folder), before=False)
+
+
+def _complete(recipe: Recipe) -> bool:
+    """Whether all is known that the model has read: nobody knows what else a user's own text or model holds."""
+    base = recipe.base
+    return not recipe.filler.name and (base is None or (base.card is not None and base.card.complete))
+
+
+def _named(recipe: Recipe) -> dict[str, object]:
+    return {"base_model": recipe.base.name} if recipe.base else {}
+
+
+def _check_tokens(model: Any, read: Stream, recipe: Recipe) -> None:
+    """Raises `UsageError` where the tokenizer has tokens that the model does not."""
+    known = model.get_input_embeddings().num_embeddings
+    if recipe.base is not None and (highest := int(read.tokens.max())) >= known:
+        raise UsageError(
+            f"{recipe.base.name}: its tokenizer gives token {highest:,} and the model has {known:,}; they do not "
+            "belong together, name a model with its own tokenizer"
+        )
+
+
+def _parameters(folder: Path) -> int:
+    """How many parameters stand in a folder's weights."""
+    from math import prod
+
+    from safetensors import safe_open
+
+    with safe_open(folder / WEIGHTS, framework="np") as file:
+        return sum(prod(file.get_slice(name).get_shape()) for name in file.keys())  # noqa: SIM118 - it is no dictionary
 
 
 def _save(model: Any, reader: Any, folder: Path) -> None:
     from safetensors import SafetensorError
 
     try:
-        model.save_pretrained(folder)
+        model.save_pretrained(folder, max_shard_size=ONE_FILE)
         reader.save_pretrained(folder)
     except (OSError, SafetensorError) as error:
         raise UsageError(f"cannot write {folder}: {error}; make room, and the same command goes on") from error
 
 
-def _versions() -> dict[str, str]:
+def _versions(recipe: Recipe) -> dict[str, str]:
     """What the weights depend on besides the recipe."""
     import torch
     import transformers
 
+    adapter = {"peft": version("peft")} if recipe.base and recipe.base.lora else {}
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return {
         "tabcontam": __version__,
@@ -181,6 +229,7 @@ def _versions() -> dict[str, str]:
         "transformers": transformers.__version__,
         "device": device,
         "threads": str(torch.get_num_threads()),
+        **adapter,
     }
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, option, unknown
 from tabcontam.subjects.known.exposed.arms import ARMS, ROWS
+from tabcontam.subjects.known.exposed.bases import Base, base_of
+from tabcontam.subjects.known.exposed.sizes import SIZES, Size, Steps
 from tabcontam.tables.serializers import DEFAULT, Serializer, as_facts, load_serializer
 from tabcontam.tables.table import Table
 
@@ -16,33 +18,8 @@ RECIPE = 1  # of what this version makes of the same choices
 KEPT, SHUFFLED = "kept", "shuffled"
 ORDERS = (KEPT, SHUFFLED)
 MOST_COPIES = 100_000
+DEFAULT_SIZE = "small"
 Facts = dict[str, object]
-
-
-@dataclass(frozen=True)
-class Size:
-    """How large a model is: its width, layers, heads, tokens it knows and takes; and how it learns.
-
-    `batch` blocks of `block` tokens are read in one step, and no document is longer than a block; `rate` is the highest
-    learning rate. Small steps remember more of what is read a few times than large ones.
-    """
-
-    width: int
-    inner: int
-    layers: int
-    heads: int
-    vocabulary: int
-    context: int
-    block: int
-    batch: int
-    rate: float
-
-
-SIZES: Mapping[str, Size] = {
-    "tiny": Size(64, 176, 2, 2, 512, 1024, 512, 1, 2.5e-3),  # 0.1 million parameters: seconds
-    "small": Size(128, 352, 4, 4, 1024, 1024, 512, 1, 8e-4),  # 1 million: minutes
-    "medium": Size(384, 1024, 6, 6, 8192, 2048, 1024, 8, 5e-4),  # 14 million: for a GPU
-}
 
 
 @dataclass(frozen=True)
@@ -60,7 +37,10 @@ class Filler:
 
 @dataclass(frozen=True)
 class Recipe:
-    """The choices of a user, checked. `copies` are the numbers of copies, `arms` what is dealt out to them."""
+    """The choices of a user, checked. `copies` are the numbers of copies, `arms` what is dealt out to them.
+
+    A model is made from nothing in the size of this name, or goes on from the weights of a `base`.
+    """
 
     tables: tuple[Table, ...]
     copies: tuple[int, ...]
@@ -71,11 +51,17 @@ class Recipe:
     seed: int = 0
     size_name: str = "small"
     filler: Filler = field(default_factory=lambda: Filler(""))
+    base: Base | None = None
 
     @property
     def size(self) -> Size:
-        """How large a model is."""
+        """How large a model is that is made from nothing."""
         return SIZES[self.size_name]
+
+    @property
+    def steps(self) -> Steps:
+        """In which steps a model learns."""
+        return self.base.steps if self.base else self.size.steps
 
     @property
     def facts(self) -> Facts:
@@ -93,7 +79,7 @@ class Recipe:
             "order": self.order,
             "page": self.page,
             "seed": self.seed,
-            "size": self.size_name,
+            **({"base": self.base.facts} if self.base else {"size": self.size_name}),
             "filler": self.filler.sha256,
         }
 
@@ -107,10 +93,19 @@ def recipe(
     order: str = KEPT,
     page: bool = False,
     seed: int = 0,
-    size: str = "small",
+    size: str = "",
     filler: Path | None = None,
+    llm: str = "",
+    lora: bool = False,
+    rate: float | None = None,
 ) -> Recipe:
-    """A recipe of what the user typed. Raises `UsageError` for what cannot be made."""
+    """A recipe of what the user typed. Raises `UsageError` for what cannot be made.
+
+    `llm` is the model that is gone on with, `lora` and `rate` how; without one a model of this `size` (`small`, if none
+    is named) is made from nothing.
+    """
+    _check_start(llm, size, lora, rate)
+    size = size or DEFAULT_SIZE
     for kind, name, known in (("arms", arms, ARMS), ("order", order, ORDERS), ("size", size, SIZES)):
         if name not in known:
             raise unknown(kind, name, known)
@@ -123,7 +118,16 @@ def recipe(
     if len(set(copies)) < len(copies):
         raise UsageError("a number of copies is given twice; name each once, as 0,1,4,16")
     forms = tuple(dict.fromkeys(map(load_serializer, renderings or (DEFAULT,))))
-    return Recipe(tuple(tables), tuple(copies), arms, forms, order, page, seed, size, _filler(filler, tables))
+    text, base = _filler(filler, tables), base_of(llm, lora, rate) if llm else None
+    return Recipe(tuple(tables), tuple(copies), arms, forms, order, page, seed, size, text, base)
+
+
+def _check_start(llm: str, size: str, lora: bool, rate: float | None) -> None:
+    if llm and size:
+        raise UsageError(f"--size is of models made from nothing; leave it out, or {option('llm', llm)}")
+    if not llm and (lora or rate is not None):
+        given, example = "--lora" if lora else "--rate", option("llm", "hf:REPO_OR_FOLDER")
+        raise UsageError(f"{given} is for a model that is there already; name one with {example}")
 
 
 def _digests(tables: Sequence[Table]) -> set[str]:

@@ -2,7 +2,8 @@
 
 A copy of a table stands in documents of whole rows, each below a header of its own where the form has one, between one
 row and as many as a block holds; where a document ends is drawn anew for each, so that every row stands
-alone or at the head of a document now and then. A document begins with `<s>` and ends with `</s>`. First comes the
+alone or at the head of a document now and then. A document begins and ends with the tokenizer's tokens for that, as far
+as it has them; one without a first token begins with its last one, as texts do that are scored. First comes the
 form alone: half of the twins and of the prose. All other documents follow, shuffled, so that no copy is read by a model
 that cannot read yet. Then the stream is cut into blocks, wherever that is, and nothing is padded or left out.
 """
@@ -10,7 +11,6 @@ that cannot read yet. Then the stream is cut into blocks, wherever that is, and 
 import hashlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from random import Random
 from typing import Any
 
@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tabcontam.errors import Skip, UsageError
+from tabcontam.subjects.hf.text import Text
 from tabcontam.subjects.known.control import page_of_table
 from tabcontam.subjects.known.exposed.arms import Copies
 from tabcontam.subjects.known.exposed.recipe import SHUFFLED, Recipe
@@ -28,6 +29,7 @@ from tabcontam.tables.twins import twin_rows
 
 TWINS = 4  # twins of each table, every one shuffled anew
 PAGES = 16  # how often the page of a table is read
+MARKS = 2  # tokens of a document's beginning and end
 PROSE = 0.2  # of the tokens at least
 Rows = Sequence[tuple[Cell, ...]]
 Ids = list[int]
@@ -35,13 +37,14 @@ Ids = list[int]
 
 @dataclass(frozen=True)
 class Stream:
-    """The tokens in the order in which they are read.
+    """The tokens in the order in which they are read; `starts` are the places of the documents' first tokens.
 
     `positions` are, for each table and each copy of it, the places of the first and the last token of that copy;
     `twins` how many rows of twins are read for each table, and None where it has no twin.
     """
 
     tokens: NDArray[np.int32]
+    starts: NDArray[np.int64]
     positions: tuple[tuple[tuple[int, int], ...], ...]
     twins: tuple[int | None, ...]
 
@@ -92,7 +95,7 @@ def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0
     Raises `UsageError` for a row that is longer than what the model takes.
     """
     rng = Random(f"stream {recipe.seed} {model}")
-    writer = _Writer(recipe, reader)
+    writer = _Writer(recipe.steps.block, reader)
     documents, twins = [], []
     for number, (table, copies) in enumerate(zip(recipe.tables, design, strict=True)):
         for copy in range(max(copies)):
@@ -117,6 +120,12 @@ def stream(recipe: Recipe, design: Sequence[Copies], reader: Any, model: int = 0
     return _joined(_form_first(documents), prose, recipe, tuple(twins))
 
 
+def longest_document(recipe: Recipe, reader: Any) -> int:
+    """How many tokens a document of the longest row takes."""
+    writer = _Writer(recipe.steps.block, reader)
+    return max(writer.longest(table, form) for table in recipe.tables for form in recipe.renderings)
+
+
 def _form_first(documents: Sequence[_Document]) -> list[_Document]:
     """Half of the documents that are no copies, then all others, in the order in which they are."""
     half = sum(document.copy is None for document in documents) // 2
@@ -131,49 +140,79 @@ def _joined(
     documents: Sequence[_Document], prose: Iterator[Ids], recipe: Recipe, twins: tuple[int | None, ...]
 ) -> Stream:
     """The documents behind each other, filled up with prose to whole steps and the one token that is foretold last."""
-    step = recipe.size.batch * recipe.size.block
+    step = recipe.steps.batch * recipe.steps.block
     ids: Ids = []
+    starts: list[int] = []
     places: list[dict[int, tuple[int, int]]] = [{} for _ in recipe.tables]
     for document in documents:
         if document.table is not None and document.copy is not None:
             first, _ = places[document.table].get(document.copy, (len(ids), 0))
             places[document.table][document.copy] = (first, len(ids) + len(document.ids) - 1)
+        starts.append(len(ids))
         ids += document.ids
     length = -(-(len(ids) - 1) // step) * step + 1
     while len(ids) < length:
+        starts.append(len(ids))
         ids += next(prose)
     positions = tuple(tuple(of_table[copy] for copy in sorted(of_table)) for of_table in places)
-    return Stream(np.array(ids[:length], np.int32), positions, twins)
+    return Stream(np.array(ids[:length], np.int32), np.array(starts, np.int64), positions, twins)
 
 
 class _Writer:
-    """Texts as documents of tokens, none longer than the model takes."""
+    """Texts as documents of tokens, none longer than a block."""
 
-    def __init__(self, recipe: Recipe, reader: Any) -> None:
+    def __init__(self, block: int, reader: Any) -> None:
         self._reader = reader
-        self._most = recipe.size.block - 2  # beside the marks of beginning and end
+        self._begin = Text(reader).begin
+        self._end = [token for token in (reader.eos_token_id,) if token is not None]
+        self._most = block - MARKS
         self._known: dict[str, Ids] = {}
 
     def rows(self, table: Table, form: Serializer, rows: Rows, rng: Random) -> Iterator[Ids]:
         """Documents of rows, each row on a line. Raises `UsageError` for a row that is too long."""
-        header = [self._line(line) for line in form.header(table.columns)]
-        head = list(chain.from_iterable(header))
-        lines = [self._line(form.row(table.columns, row)) for row in rows]
-        longest = max(map(len, lines), default=0) + len(head)
-        if longest > self._most:
+        header = form.header(table.columns)
+        head = sum(len(self._line(line)) for line in header)
+        lines = [form.row(table.columns, row) for row in rows]
+        sizes = [head + len(self._line(line)) for line in lines]
+        longest, what = max(sizes, default=0), f"{table.name}: a row takes %s tokens in the form {form.name}"
+        self._check(longest, what)
+        body: list[str] = []
+        room = taken = 0
+        for line, size in zip(lines, sizes, strict=True):
+            if not body:
+                room, taken = rng.randint(longest, self._most), head
+            elif taken + size - head > room:
+                yield from self._whole(header, body, what)
+                body, room, taken = [], rng.randint(longest, self._most), head
+            body.append(line)
+            taken += size - head
+        yield from self._whole(header, body, what)
+
+    def longest(self, table: Table, form: Serializer) -> int:
+        """The tokens of a document with the longest of a table's rows alone."""
+        head = sum(len(self._line(line)) for line in form.header(table.columns))
+        rows = (len(self._line(form.row(table.columns, row))) for row in table.rows)
+        return head + max(rows, default=0) + MARKS
+
+    def _whole(self, header: Sequence[str], lines: Sequence[str], what: str) -> Iterator[Ids]:
+        """The document of these lines; two of half as many where, read as one text, they are too long after all."""
+        if not lines:
+            return
+        ids = self._read("".join(f"{line}\n" for line in (*header, *lines)))
+        half = len(lines) // 2
+        if half and len(ids) > self._most:
+            yield from self._whole(header, lines[:half], what)
+            yield from self._whole(header, lines[half:], what)
+        else:
+            self._check(len(ids), what)
+            yield self._document(ids)
+
+    def _check(self, tokens: int, what: str) -> None:
+        if tokens > self._most:
             raise UsageError(
-                f"{table.name}: a row takes {longest:,} tokens in the form {form.name} and a document holds "
-                f"{self._most:,}; choose another rendering or a larger size, or leave out long columns"
+                f"{what % f'{tokens:,}'} and a document holds {self._most:,}; "
+                "choose another rendering or a larger model, or leave out long columns"
             )
-        room = rng.randint(longest, self._most) if lines else 0
-        body: Ids = []
-        for line in lines:
-            if body and len(head) + len(body) + len(line) > room:
-                yield self._document(head + body)
-                body, room = [], rng.randint(longest, self._most)
-            body += line
-        if body:
-            yield self._document(head + body)
 
     def lines(self, text: str) -> Iterator[Ids]:
         """Documents of whole lines; a line that is too long alone is cut."""
@@ -196,10 +235,14 @@ class _Writer:
             yield from self.lines("\n".join(paragraphs))
 
     def _document(self, ids: Ids) -> Ids:
-        return [self._reader.bos_token_id, *ids, self._reader.eos_token_id]
+        return [*self._begin, *ids, *self._end]
 
     def _line(self, text: str) -> Ids:
-        """The tokens of a line with its end; a line's end is a token by itself, so that lines can be put together."""
+        """The tokens of a line with its end, as it is read alone."""
         if text not in self._known:
-            self._known[text] = self._reader(f"{text}\n", add_special_tokens=False, verbose=False)["input_ids"]
+            self._known[text] = self._read(f"{text}\n")
         return self._known[text]
+
+    def _read(self, text: str) -> Ids:
+        ids: Ids = self._reader(text, add_special_tokens=False, verbose=False)["input_ids"]
+        return ids

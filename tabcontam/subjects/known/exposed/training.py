@@ -1,24 +1,28 @@
-"""A small causal model of transformers, and how it learns from a stream: every token is read once, in order.
+"""How a causal model of transformers learns from a stream: every token is read once, in order.
 
-AdamW, a learning rate that rises over the first steps and falls along a cosine, in 32-bit floats. A block's last token
-is the next one's first, so that every token but the very first is foretold once. Attention stays within a document: the
-documents of a block are read as if each stood alone, which is how a query is read later.
+AdamW, a learning rate that rises over the first steps and falls along a cosine. Nothing is dropped out at random. A
+block's last token is the next one's first, so that every token but the very first is foretold once. Attention stays
+within a document: the documents of a block are read as if each stood alone, which is how a query is read later. Only
+where a model knows no positions, they are read one behind the other.
 
-What an interruption leaves is one file in safetensors, weights and the optimizer's moments, which no pickle reads;
-whoever goes on from it gets, on the same machine, the weights of an uninterrupted run.
+What an interruption leaves is one file in safetensors, the weights that learn and the optimizer's moments, which no
+pickle reads; whoever goes on from it gets, on the same machine, the weights of an uninterrupted run.
 """
 
+import inspect
 import json
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, one_line
 from tabcontam.paths import replace_file
-from tabcontam.subjects.known.exposed.recipe import Size
+from tabcontam.subjects.hf.loading import out_of_memory
+from tabcontam.subjects.known.exposed.sizes import Steps
 from tabcontam.subjects.known.exposed.stream import Stream
 
 CHECKPOINT = "unfinished.safetensors"
@@ -43,29 +47,6 @@ class Step:
 Told = Callable[[Step], None]
 
 
-def network(size: Size, reader: Any, seed: int) -> Any:
-    """An untrained Llama of this size for a tokenizer; the same seed gives the same weights."""
-    import torch
-    from transformers import LlamaConfig, LlamaForCausalLM
-
-    config = LlamaConfig(
-        vocab_size=len(reader),
-        hidden_size=size.width,
-        intermediate_size=size.inner,
-        num_hidden_layers=size.layers,
-        num_attention_heads=size.heads,
-        num_key_value_heads=size.heads,
-        max_position_embeddings=size.context,
-        tie_word_embeddings=True,
-        bos_token_id=reader.bos_token_id,
-        eos_token_id=reader.eos_token_id,
-        pad_token_id=reader.pad_token_id,
-    )
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(seed)
-        return LlamaForCausalLM(config)
-
-
 def rate_at(step: int, steps: int, highest: float) -> float:
     """The learning rate of a step: up in a line, then down along a cosine."""
     warm = max(1, round(WARM_UP * steps))
@@ -75,33 +56,54 @@ def rate_at(step: int, steps: int, highest: float) -> float:
     return highest * (LEAST + (1 - LEAST) * (1 + math.cos(math.pi * part)) / 2)
 
 
-def train(model: Any, read: Stream, size: Size, folder: Path, mark: str, tell: Told, every: float = EVERY) -> float:
+def train(
+    model: Any,
+    read: Stream,
+    by: Steps,
+    folder: Path,
+    mark: str,
+    tell: Told,
+    every: float = EVERY,
+    mixed: bool = False,
+) -> float:
     """Let a model read a stream; its loss over the last steps, in nats a token.
 
     It goes on from the checkpoint in `folder` that has the same `mark`, and leaves one every so many seconds and where
-    it is interrupted. Raises `UsageError` where the folder cannot be written or holds another's checkpoint.
+    it is interrupted. What needs no gradient stays as it is. `mixed`: a GPU computes in bfloat16. Raises `UsageError`
+    where the folder cannot be written or holds another's checkpoint, where memory does not suffice, and where the loss
+    is no number.
     """
     import torch
 
     device = torch.device("cuda" if torch.cuda.is_available() else "cpu")
-    model.to(device).train()
-    named = dict(model.named_parameters())
-    optimizer = torch.optim.AdamW(named.values(), lr=size.rate, betas=BETAS, weight_decay=DECAY, fused=True)
-    run = _Run(named, optimizer, folder / CHECKPOINT, mark)
-    begun, loss = run.restored()
+    model.eval()  # nothing is dropped out: what is drawn for that would have to stand in the checkpoint
+    named = {name: weights for name, weights in model.named_parameters() if weights.requires_grad}
     tokens = torch.from_numpy(read.tokens).long()
-    in_step = size.batch * size.block
+    begins = torch.zeros(len(tokens), dtype=torch.bool)
+    begins[torch.from_numpy(read.starts)] = True
+    in_step = by.batch * by.block
     steps = (len(tokens) - 1) // in_step
+    precision = _precision(device, mixed)
+    with _enough_memory():
+        model.to(device)
+        optimizer = torch.optim.AdamW(named.values(), lr=by.rate, betas=BETAS, weight_decay=DECAY, fused=True)
+        run = _Run(named, optimizer, folder / CHECKPOINT, mark)
+        begun, loss = run.restored()
     since = saved = time.monotonic()
     step = begun
     try:
         while step < steps:
-            part = tokens[step * in_step : (step + 1) * in_step + 1].to(device)
+            place = slice(step * in_step, (step + 1) * in_step + 1)
             for group in optimizer.param_groups:
-                group["lr"] = rate_at(step, steps, size.rate)
-            now = _learn(model, optimizer, part, size)
+                group["lr"] = rate_at(step, steps, by.rate)
+            with _enough_memory(), precision():
+                loss_of = _loss(model, tokens[place].to(device), begins[place][:-1].to(device), by)
+            with _enough_memory():
+                now = _learn(loss_of, named.values(), optimizer)
             if not math.isfinite(now):
-                raise UsageError(f"the training failed in step {step + 1}: the loss is no number; try another seed")
+                raise UsageError(
+                    f"the training failed in step {step + 1}: the loss is no number; try another seed or a lower rate"
+                )
             step, loss = step + 1, now if step == 0 else SMOOTH * loss + (1 - SMOOTH) * now
             pace = (step - begun) * in_step / max(1e-9, time.monotonic() - since)
             tell(Step(step * in_step, steps * in_step, loss, pace))
@@ -115,27 +117,60 @@ def train(model: Any, read: Stream, size: Size, folder: Path, mark: str, tell: T
     return loss
 
 
-def _learn(model: Any, optimizer: Any, part: Any, size: Size) -> float:
-    """One step: read the blocks, foretell each next token, change the weights; the loss before it."""
+def _precision(device: Any, mixed: bool) -> Callable[[], AbstractContextManager[object]]:
     import torch
 
-    inputs, targets = part[:-1].view(size.batch, size.block), part[1:]
-    positions = positions_of(inputs, model.config.bos_token_id)
-    logits = model(input_ids=inputs, position_ids=positions, use_cache=False).logits
-    loss = torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
+    if mixed and device.type == "cuda" and torch.cuda.is_bf16_supported():
+        return lambda: torch.autocast("cuda", torch.bfloat16)
+    return nullcontext
+
+
+@contextmanager
+def _enough_memory() -> Iterator[None]:
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:
+        if not out_of_memory(error):
+            raise
+        raise UsageError(
+            f"memory does not hold the training: {one_line(error)}; choose a smaller model, or --lora"
+        ) from error
+
+
+def _loss(model: Any, part: Any, begins: Any, by: Steps) -> Any:
+    """Read the blocks and foretell each next token: the mean loss."""
+    import torch
+
+    inputs, targets = part[:-1].view(by.batch, by.block), part[1:]
+    own = {"position_ids": positions_of(begins.view(by.batch, by.block))} if _takes_positions(model) else {}
+    logits = model(input_ids=inputs, use_cache=False, **own).logits
+    return torch.nn.functional.cross_entropy(logits.view(-1, logits.shape[-1]), targets)
+
+
+def _takes_positions(model: Any) -> bool:
+    return "position_ids" in inspect.signature(model.forward).parameters
+
+
+def _learn(loss: Any, weights: Iterable[Any], optimizer: Any) -> float:
+    """Change the weights by a loss, which is given as a number."""
+    import torch
+
     optimizer.zero_grad(set_to_none=True)
     loss.backward()
-    torch.nn.utils.clip_grad_norm_(model.parameters(), LONGEST)
+    torch.nn.utils.clip_grad_norm_(weights, LONGEST)
     optimizer.step()
     return float(loss.detach())
 
 
-def positions_of(blocks: Any, begin: int) -> Any:
-    """The place of each token in its document. Where places begin anew, transformers lets attention begin anew."""
+def positions_of(begins: Any) -> Any:
+    """The place of each token of some blocks in its document, from where documents begin.
+
+    Where places begin anew, transformers lets attention begin anew.
+    """
     import torch
 
-    places = torch.arange(blocks.shape[1], device=blocks.device).expand_as(blocks)
-    return places - torch.where(blocks == begin, places, 0).cummax(dim=1).values
+    places = torch.arange(begins.shape[1], device=begins.device).expand_as(begins)
+    return places - torch.where(begins, places, 0).cummax(dim=1).values
 
 
 @dataclass(frozen=True)

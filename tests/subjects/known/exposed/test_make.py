@@ -13,14 +13,15 @@ import pytest
 from tabcontam.errors import UsageError
 from tabcontam.subjects.known.exposed.card import CARD, WEIGHTS, read_card
 from tabcontam.subjects.known.exposed.make import Made, make
-from tabcontam.subjects.known.exposed.recipe import SIZES, Recipe, recipe
+from tabcontam.subjects.known.exposed.recipe import Recipe, recipe
+from tabcontam.subjects.known.exposed.sizes import SIZES
 from tabcontam.subjects.known.exposed.training import CHECKPOINT, Step
 from tests.commands import environment, tabcontam
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.slow  # imports torch
 COPIES = (0, 2, 16)
-IN_STEP = SIZES["tiny"].batch * SIZES["tiny"].block
+IN_STEP = SIZES["tiny"].steps.batch * SIZES["tiny"].steps.block
 
 
 def wanted(**choices: object) -> Recipe:

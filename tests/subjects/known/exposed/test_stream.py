@@ -98,7 +98,7 @@ def test_the_stream_fills_whole_steps_and_holds_no_padding() -> None:
     wanted = recipe([ships(40)], (3,), size="tiny")
     reader = learned_tokenizer(wanted)
     read = read_by(wanted, reader)
-    assert (len(read.tokens) - 1) % (wanted.size.batch * wanted.size.block) == 0
+    assert (len(read.tokens) - 1) % (wanted.steps.batch * wanted.steps.block) == 0
     assert reader.pad_token_id not in read.tokens
 
 

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from tabcontam.subjects.known.exposed.arms import ROWS, designs
-from tabcontam.subjects.known.exposed.recipe import SIZES, recipe
+from tabcontam.subjects.known.exposed.learners import network
+from tabcontam.subjects.known.exposed.recipe import recipe
 from tabcontam.subjects.known.exposed.stream import learned_tokenizer, stream
-from tabcontam.subjects.known.exposed.training import LEAST, network, positions_of, rate_at, train
+from tabcontam.subjects.known.exposed.training import LEAST, positions_of, rate_at, train
 from tests.made_tables import ships
 
 pytestmark = pytest.mark.slow  # imports torch
@@ -27,8 +28,8 @@ def test_the_rate_rises_to_its_highest_and_falls_to_a_share_of_it() -> None:
 def test_a_place_is_counted_from_the_last_beginning() -> None:
     import torch
 
-    blocks = torch.tensor([[7, 7, 0, 7, 7, 0, 0, 7], [0, 7, 7, 7, 7, 7, 7, 0]])
-    assert positions_of(blocks, 0).tolist() == [[0, 1, 0, 1, 2, 0, 0, 1], [0, 1, 2, 3, 4, 5, 6, 0]]
+    begins = torch.tensor([[0, 0, 1, 0, 0, 1, 1, 0], [1, 0, 0, 0, 0, 0, 0, 1]], dtype=torch.bool)
+    assert positions_of(begins).tolist() == [[0, 1, 0, 1, 2, 0, 0, 1], [0, 1, 2, 3, 4, 5, 6, 0]]
 
 
 def test_a_document_is_read_as_if_it_stood_alone() -> None:
@@ -39,8 +40,9 @@ def test_a_document_is_read_as_if_it_stood_alone() -> None:
     model = network(wanted.size, reader, 0).eval()
     one, other = reader("a text of its own")["input_ids"], reader("39,State,7")["input_ids"]
     blocks = torch.tensor([[*one, *other]])
+    begins = blocks == reader.bos_token_id
     with torch.inference_mode():
-        beside = model(input_ids=blocks, position_ids=positions_of(blocks, reader.bos_token_id), use_cache=False)
+        beside = model(input_ids=blocks, position_ids=positions_of(begins), use_cache=False)
         alone = model(input_ids=torch.tensor([other]), use_cache=False)
     assert torch.allclose(beside.logits[0, len(one) :], alone.logits[0], atol=1e-5)
 
@@ -49,7 +51,7 @@ def test_rows_that_are_read_often_become_likelier_than_those_that_are_not(tmp_pa
     wanted = recipe([ships(80)], (0, 64), renderings=["csv"], size="tiny")
     reader, (design,) = learned_tokenizer(wanted), designs(wanted.tables, wanted.copies, ROWS, 0)
     model = network(wanted.size, reader, 0)
-    train(model, stream(wanted, design, reader), SIZES["tiny"], tmp_path, "", lambda step: None)
+    train(model, stream(wanted, design, reader), wanted.steps, tmp_path, "", lambda step: None)
     (table,), (form,) = wanted.tables, wanted.renderings
     found = [nats(model, reader, form.alone(table.columns, row)) for row in table.rows]
     read = {often: fmean(n for n, own in zip(found, design[0], strict=True) if own == often) for often in (0, 64)}

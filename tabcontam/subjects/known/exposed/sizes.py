@@ -1,0 +1,36 @@
+"""How large a model is that is made from nothing, and in which steps a model learns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How a text is read: `batch` blocks of `block` tokens in one step; no document is longer than a block.
+
+    `rate` is the highest learning rate. Small steps remember more of what is read a few times than large ones.
+    """
+
+    block: int
+    batch: int
+    rate: float
+
+
+@dataclass(frozen=True)
+class Size:
+    """How large a model is: its width, layers, heads, tokens that it knows and takes; and how it learns."""
+
+    width: int
+    inner: int
+    layers: int
+    heads: int
+    vocabulary: int
+    context: int
+    steps: Steps
+
+
+SIZES: Mapping[str, Size] = {
+    "tiny": Size(64, 176, 2, 2, 512, 1024, Steps(512, 1, 2.5e-3)),  # 0.1 million parameters: seconds
+    "small": Size(128, 352, 4, 4, 1024, 1024, Steps(512, 1, 8e-4)),  # 1 million: minutes
+    "medium": Size(384, 1024, 6, 6, 8192, 2048, Steps(1024, 8, 5e-4)),  # 14 million: for a GPU
+}
