@@ -76,7 +76,7 @@ SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.C
 NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
 RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
 OF_ROWS, OF_A_PAPER = "rows", "paper"  # marks of tests that can show rows, and of those with a published rule
-RANKS = "scores"  # the mark of scores by which rows are ranked before a twin's: their statistic is an AUC
+RANKS = "scores"  # the mark of scores by which rows are ranked before a twin's: a half where nothing tells them apart
 
 
 class Verdict(StrEnum):

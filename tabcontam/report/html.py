@@ -15,7 +15,7 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report import comparisons, evidence, ranking, squares
+from tabcontam.report import comparisons, evidence, ranking, scores, squares
 from tabcontam.report.environment import asset, environment
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
@@ -133,6 +133,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "ruled": titles.ruling,
         "doubt": partial(_doubt, titles),
         **ranking.context(view),
+        **scores.context(view),
         **comparisons.context(view),
         "numbers": numbers,
         "rounded": rounded,

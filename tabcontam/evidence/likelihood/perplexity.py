@@ -8,7 +8,7 @@ from random import Random
 from statistics import fmean
 from typing import ClassVar
 
-from tabcontam.evidence.base import Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
+from tabcontam.evidence.base import RANKS, Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
 from tabcontam.evidence.likelihood.values import valued
 from tabcontam.evidence.questions import Passage
 from tabcontam.reading.words import Dictionary
@@ -63,6 +63,7 @@ class Perplexity(Test):
     needs: ClassVar[frozenset[Capability]] = frozenset({Capability.SCORE})
     by_feature: ClassVar[bool] = True
     decides: ClassVar[bool] = False
+    own_marks: ClassVar[frozenset[str]] = frozenset({RANKS})
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""

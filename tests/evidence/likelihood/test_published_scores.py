@@ -123,7 +123,9 @@ def test_all_scores_lay_the_same_texts_before_an_llm() -> None:
 
 
 def test_they_are_asked_by_their_names_and_by_their_mark() -> None:
-    assert {test.id for test in all_tests() if RANKS in test.marks} == {test.id for test in (*ALONE, *BEHIND)}
+    assert {test.id for test in all_tests() if RANKS in test.marks} == {
+        test.id for test in (Perplexity(), *ALONE, *BEHIND)
+    }
     assert not any(test.decides or not test.on_request for test in (*ALONE, *BEHIND))
 
 
