@@ -212,7 +212,8 @@ class Redaction:
         edition = self.edition(one.name, one.edition) or ""
         features = tuple(f"column {place}" for place in range(1, len(one.features) + 1))
         sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
-        return replace(one, edition=edition, sha256=sha256, features=features, order=None, reading="")
+        kept = replace(one, edition=edition, sha256=sha256, features=features, order=None, reading="")
+        return replace(kept, withheld_sha256="")
 
     def _note(self, note: Note) -> Note:
         """A note of a run, by the names that are published."""

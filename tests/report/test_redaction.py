@@ -23,7 +23,7 @@ LOOKED_AT = {
         level levels dictionary recorded llms catalogue references known datasets tests serializers prompts runs
         redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks requests retries dollars ended",
-    DatasetFacts: "name title edition sha256 rows columns features order reading",
+    DatasetFacts: "name title edition sha256 rows columns features order reading withheld withheld_sha256",
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",
     Result: """llm dataset edition serializer prompts test source kind control verdict otherwise paper_verdict reference
