@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tabcontam.evidence.base import READ, Evidence, PublishedRule, State, Test, Trial, Verdict
+from tabcontam.evidence.base import READ, Evidence, PublishedRule, Reply, State, Test, Trial, Verdict
 
 ENOUGH = 0.5  # the share of queries that must have an answer before a cell can be called "not detected"
 
@@ -75,8 +75,11 @@ def unanswered(trials: Sequence[Trial]) -> str:
         silent = [trial for trial in own if not trial.readable]
     declined = "declined, or in no form that could be read"
     replies = [trial.reply for trial in silent]
+    unlike = "scored in tokens that are not its values'"
     reasons = Counter(
-        declined if reply.state is State.OK else ", ".join(filter(None, (reply.state, reply.detail)))
+        (declined if isinstance(reply, Reply) else unlike)
+        if reply.state is State.OK
+        else ", ".join(filter(None, (reply.state, reply.detail)))
         for reply in replies
     )
     ((reason, count),) = reasons.most_common(1) or [("none was asked", 0)]

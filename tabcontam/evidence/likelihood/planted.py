@@ -129,6 +129,8 @@ class Planted(Test):
         found = [ranked for trial in trials if trial.readable and (ranked := _ranked(trial.query, trial.reply))]
         hits, by_chance = sum(one.rank == 1 for one in found), fsum(1 / one.of for one in found)
         sizes = [one.of for one in found]
+        lost = len(trials) - len(found)
+        unread = f"; {lost} of {len(trials)} cells could not be read" if lost else ""
         p_value = rank_sum_tail([one.rank for one in found], sizes)
         bits = max(0.0, fsum(one.bits for one in found))
         value = fmean((one.rank - 0.5) / one.of for one in found) if found else 0.5
@@ -139,7 +141,7 @@ class Planted(Test):
             null="the owner drew each of a cell's alternatives with the same chance",
             sentence=f"by log-probabilities the drawn digits are the likeliest in {hits} of {len(found)} planted "
             f"cells, {few(by_chance)} by chance; their mean place is {value:.0%} of the way from the likeliest to the "
-            f"least likely ({stated(p_value)}, exact)",
+            f"least likely ({stated(p_value)}, exact){unread}",
             hits=hits,
             asked=len(trials),
             answered=len(found),

@@ -162,15 +162,18 @@ class SurrogateRank(Test):
         value = fmean(one.place for one in found) if found else 0.5
         among = f"{hits} of {len(found)} cells are among the likeliest {LIKELIEST}% of what could stand in their place"
         mean = f"the mean place is {value:.0%} of the way from the likeliest to the least likely{beside}"
+        asked = len({sampled_query(trial.query.id) for trial in trials})
+        unread = f"; {asked - len(found)} of {asked} cells could not be read" if len(found) < asked else ""
         counted = f"by {most} answer{'s' * (most > 1)} to each, " if sampled else ""
         return Evidence(
             statistic="mean rank of the own cell",
             value=value,
             expected=0.5,
             null="the own cell and the surrogates are drawn alike, so that each rank is as likely as any other",
-            sentence=f"{counted}{among}, {few(len(found) * LIKELIEST / 100)} by chance; {mean} ({stated(p_value)})",
+            sentence=f"{counted}{among}, {few(len(found) * LIKELIEST / 100)} by chance; {mean} "
+            f"({stated(p_value)}){unread}",
             hits=hits,
-            asked=len({sampled_query(trial.query.id) for trial in trials}),
+            asked=asked,
             answered=len(found),
             expected_hits=len(found) * LIKELIEST / 100,
             p_value=p_value,

@@ -18,6 +18,7 @@ SURPLUS = 2  # special tokens that may stand before a text
 UNDECODED = re.compile(r"\ufffd|<0x[89A-F][0-9A-F]>|bytes:")  # part of a character that is split into several tokens
 ASCII_BYTE = re.compile(r"<0x([0-7][0-9A-F])>")
 LONGEST_FIRST = 32
+IMPOSSIBLE = -1000.0  # nats: what servers send in place of minus infinity lies below it
 HIGHEST = 0.001  # no more above 0 than rounding may be
 
 Scored = tuple[str | None, object]  # a token, None where it is not told, and its log-probability as it came
@@ -140,4 +141,6 @@ def _checked(pieces: Sequence[tuple[str, object]]) -> list[tuple[str, float]]:
         if isinstance(score, bool) or not isinstance(score, int | float) or not isfinite(score) or score > HIGHEST:
             raise ValueError("the server does not score every token of the text")
         pairs.append((piece, min(0.0, float(score))))
+    if len(pairs) > 1 and all(score <= IMPOSSIBLE for _, score in pairs[1:]):
+        raise ValueError("the server calls every token of the text impossible")
     return pairs

@@ -230,3 +230,14 @@ def test_it_is_asked_where_it_is_chosen_and_its_verdict_stands_in_the_report(tmp
 
     assert results("-k", TEST.id) == {"control:exposed": "contaminated", "control:unexposed": "not detected"}
     assert results() == {}
+
+
+def test_rows_that_were_not_scored_are_told() -> None:
+    """Rows that are longer than a model's context, for example: the others are weighed, and the sentence says so."""
+    scored = trials(crops(150), lambda query, value, text: 0.0)
+    lost = Likelihoods((), State.FAILED, "the text is too long: 49 tokens; the model takes 30")
+    unread = [replace(one, reply=lost, reading=TEST.read(one.query, lost, IS, english())) for one in scored[:30]]
+    part = [*scored[30:], *unread]
+    found = TEST.weigh(part, 0.01)
+    assert (found.asked, found.answered) == (len(scored), len(scored) - 30)
+    assert found.sentence.endswith(f"; 30 of {len(scored)} cells could not be read")
