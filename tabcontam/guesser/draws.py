@@ -19,6 +19,7 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.table import Table
 
 NEAR = 19  # other rows whose cells are taken beside the drawn ones
+DEALT = 2  # of how cells are dealt out: what is kept of other ways is found anew
 ROUNDS = 60  # of fitting what the rows and the values add up to
 
 
@@ -56,7 +57,16 @@ def drawn(table: Table, feature: str, rows: Sequence[int], count: int) -> dict[i
         return [one and _read(one, count) for _, one in zip(rows, held, strict=True)]
 
     rank = ranks(table)
-    question = ["draws", VERSION, feature, sorted(shown), [rank[row] for row in rows], count, sorted(table.missing)]
+    question = [
+        "draws",
+        DEALT,
+        VERSION,
+        feature,
+        sorted(shown),
+        [rank[row] for row in rows],
+        count,
+        sorted(table.missing),
+    ]
     key = ("draws", feature, tuple(rows), count)
     found = cached_fact(table, key, lambda: kept(table, question, find, write, read))
     return {row: one for row, one in zip(rows, found, strict=True) if one is not None}
@@ -70,7 +80,7 @@ def _found(table: Table, feature: str, shown: Sequence[str], rows: Sequence[int]
     there = {row: chances for row, chances in zip(rows, every, strict=True) if one.keys[row] != MISSING}
     held = Counter(one.keys[row] for row in there)
     values = sorted(held)
-    likely = [[chances.of(key) for key in values] for chances in there.values()]
+    likely = [chances.among(values) for chances in there.values()]
     found = {}
     for row, shares in zip(there, _dealt(likely, [held[key] for key in values]), strict=True):
         rng = seeded(table, "draws", feature, *table.rows[row])

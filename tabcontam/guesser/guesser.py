@@ -102,6 +102,11 @@ class Chances:
         """The probability of a value; what nobody could name has that of all such values together."""
         return max(LEAST, self.values.get(key, self.values[NOVEL]))
 
+    def among(self, keys: Sequence[str]) -> list[float]:
+        """The probability of each of these values, one of which it is; what nobody could name shares one."""
+        unnamed = max(1, sum(key not in self.values for key in keys))
+        return [self.of(key) if key in self.values else max(LEAST, self.values[NOVEL] / unnamed) for key in keys]
+
 
 @dataclass(frozen=True, eq=False)
 class _Final:
