@@ -1,4 +1,10 @@
-"""Dataset inference: which rows are compared, when nothing is asked, and what is concluded, by the command as well."""
+"""Dataset inference: which rows are compared, when nothing is asked, and what is concluded, by the command as well.
+
+| fault of others | here |
+|---|---|
+| p-values of several splits of the same rows are combined as if they were independent | there is one p-value, of one permutation: `test_the_p_values_of_one_who_has_read_none_are_uniform` |
+| withheld rows of another time or source are a finding | `test_withheld_rows_that_anyone_can_tell_are_not_asked_about` |
+"""  # noqa: E501
 
 import csv
 import json

@@ -6,6 +6,9 @@
 | Min-K%++: divides by a deviation of nearly 0 | `test_a_deviation_of_nothing_outweighs_no_other_token` |
 | Min-K%++: its moments are of another LLM where none are told | `test_without_the_distribution_nothing_is_scored` |
 | Min-K%: of few tokens none is taken | `test_of_few_tokens_the_least_likely_one_is_taken` |
+| CoDeC: a row is its last tokens, however the text before it is cut | `test_the_row_is_found_behind_what_stands_before_it_by_its_characters` |
+| CoDeC: rows of eleven tokens or fewer are passed over; its share has no interval | `test_short_rows_are_not_passed_over`, `test_the_evidence_is_an_auc_with_its_interval_and_no_verdict` |
+| ReCaLL: rows that may have been read stand among the shots | `test_no_row_of_the_table_stands_before_another_in_recall` |
 | Min-K%: larger here and smaller there means seen | `test_one_who_read_the_rows_ranks_them_first_in_every_score` |
 """  # noqa: E501
 
