@@ -189,10 +189,7 @@ def _scores(subject: Subject) -> bool:
 def _tables(
     order: RunOrder, progress: Progress, notices: tuple[str, ...]
 ) -> tuple[tuple[Table, ...], tuple[Table, ...], tuple[str, ...]]:
-    """The tables as they are named, each once, the known files, and the notices with those of withheld ones.
-
-    A table that is given as it is has its target and name.
-    """
+    """The tables, each once, the known files, and the notices; a table given as it is has its target and name."""
     named = {each if isinstance(each, str) else id(each): each for each in order.datasets or DATASETS}
     if order.target or order.name:
         for table in named.values():
