@@ -1,6 +1,7 @@
 """The command `ladder`: ask models of known exposure about their tables, and show what is found by copies read."""
 
 import argparse
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,7 +88,8 @@ def ladder(options: argparse.Namespace) -> int:
     planned, runs = _planned(options, out)
     shown = progress(quiet=False)
     for number, rung in enumerate(planned, start=1):
-        shown.note(f"model {number} of {len(planned)}: {rung.llm}")
+        if len(planned) > 1:
+            print(f"model {number} of {len(planned)}: {rung.llm}", file=sys.stderr, flush=True)
         if _interrupted(rung, options, shown):
             return Exit.INTERRUPTED
     write_ladder([*(rung.out for rung in planned), *runs], out, options.json)

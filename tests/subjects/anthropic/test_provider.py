@@ -131,7 +131,8 @@ class TestOpening:
     def test_needs_no_key_and_no_sdk(self) -> None:
         llm = AnthropicModel(NAME, max_connections=3, spec="sonnet")
         assert (llm.spec, llm.form, llm.local, llm.control) == ("sonnet", Form.CHAT, False, False)
-        assert llm.capabilities == {Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS}
+        wanted = {Capability.GENERATE, Capability.CHAT, Capability.SAMPLE, Capability.INSTRUCTIONS}
+        assert llm.capabilities == wanted
         assert AnthropicModel(NAME).spec == f"anthropic:{NAME}"
         assert llm.identity == {"provider": "anthropic", "address": ANTHROPIC, "model": NAME}
 

@@ -148,6 +148,7 @@ class TestOpening:
             Capability.GENERATE,
             Capability.CHAT,
             Capability.SEED,
+            Capability.SAMPLE,
             Capability.INSTRUCTIONS,
         }
         assert GeminiModel(NAME).spec == f"gemini:{NAME}"

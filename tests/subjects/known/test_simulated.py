@@ -277,7 +277,8 @@ def test_every_kind_keeps_the_protocol(kind: str) -> None:
     asyncio.run(model.close())
     assert prepared.spec == model.spec == f"simulated:{kind}"
     assert (model.control, model.local, model.version, model.form) == (False, True, "1", Form.CHAT)
-    assert model.capabilities == {Capability.GENERATE, Capability.CHAT, Capability.INSTRUCTIONS}
+    wanted = {Capability.GENERATE, Capability.CHAT, Capability.SAMPLE, Capability.INSTRUCTIONS}
+    assert model.capabilities == wanted
 
 
 @pytest.mark.parametrize("kind", OPENED)

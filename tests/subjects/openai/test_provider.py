@@ -219,7 +219,13 @@ class TestModel:
         assert OpenAIModel("gpt-4o", None, spec="gpt-4o").spec == "gpt-4o"
         assert not model.control
         assert model.version == ""
-        either = {Capability.GENERATE, Capability.CHAT, Capability.COMPLETION, Capability.INSTRUCTIONS}
+        either = {
+            Capability.GENERATE,
+            Capability.CHAT,
+            Capability.COMPLETION,
+            Capability.SAMPLE,
+            Capability.INSTRUCTIONS,
+        }
         assert model.capabilities == either
         forced = OpenAIModel("a/b", "http://127.0.0.1:1/v1", form="completion")
         assert forced.capabilities == either - {Capability.CHAT}
