@@ -123,6 +123,8 @@ def _planned(options: argparse.Namespace, out: Path) -> tuple[list[Rungs], list[
                 serializers=tuple(options.serializer) or _forms(card)[:1],
                 out=out / RUNS / name,
             )
+            if any(model.resolve() == other.llm.resolve() for other in planned.values()):
+                continue  # it is named twice
             if rung.out in planned:
                 raise UsageError(
                     f"{each} and {planned[rung.out].llm} go by one name, {name}; rename one of the folders"

@@ -115,7 +115,7 @@ def sentences(dose: Dose) -> tuple[str, ...]:
     if unread:
         most = f"so in at most {unread.high:.1%} of such pairs with 97.5% confidence"
         said.append(f"Rows that were never read: found in {share(unread)}, {most}.")
-    if dose.uniform is not None:
+    if dose.uniform is not None and len(dose.unread) > 1:
         small = "no smaller than chance makes them" if dose.uniform > 0.01 else "smaller than chance makes them"
         said.append(
             f"The {len(dose.unread)} p-values at 0 copies are {small} (Kolmogorov-Smirnov, one-sided: "
