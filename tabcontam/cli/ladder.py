@@ -116,7 +116,7 @@ def _planned(options: argparse.Namespace, out: Path) -> tuple[list[Rungs], list[
         if not models:
             runs += run_folders(each)
         for model, card in models:
-            name = model.name if model == each else f"{each.resolve().name}-{model.name}"
+            name = f"{model.resolve().parent.name}-{model.resolve().name}"
             rung = Rungs(
                 llm=model,
                 datasets=tuple(options.dataset) or tuple(tables_read(card)),
