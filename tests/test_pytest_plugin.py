@@ -629,6 +629,7 @@ def test_results(tabcontam_results):
 
 
 @pytest.mark.parametrize("made", [False, True])
+@pytest.mark.slow
 def test_the_fixture_gives_the_results(pytester: pytest.Pytester, runs: Path, made: bool) -> None:
     marked = f"@pytest.mark.uncontaminated({CLEAN!r}, 'iris')" if made else ""
     pytester.makepyfile(test_it=FIXTURE.format(marked=marked))

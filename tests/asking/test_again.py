@@ -91,6 +91,7 @@ def test_what_was_never_asked_is_left_alone(tmp_path: Path) -> None:
     assert len(states(tmp_path)) == len(kept)
 
 
+@pytest.mark.slow
 def test_a_readable_reply_of_another_run_is_taken_and_an_unreadable_one_is_paid_for_anew(
     tmp_path: Path, store: Store
 ) -> None:

@@ -168,6 +168,7 @@ def test_the_first_query_is_asked_at_once_and_the_others_in_one_batch(kept: Kept
     assert open_notes(tmp_path) == []
 
 
+@pytest.mark.slow
 def test_what_a_batch_answered_is_stored_as_if_it_had_been_asked_at_once(kept: Kept, tmp_path: Path) -> None:
     (tmp_path / "two").mkdir()
     with closing(Store.open(tmp_path / "replies.sqlite")) as store:

@@ -49,6 +49,7 @@ def planned(queries: Queries, rules: str = PAPER, rows: int = 200) -> dict[str, 
     return {cell.test.id: cell for cell in cells}
 
 
+@pytest.mark.slow
 def test_each_test_asks_as_many_queries_as_the_paper() -> None:
     own = planned(PAPER)
     assert {test: len(own[test].queries) for test in OF_PAPER} == OF_PAPER
@@ -69,6 +70,7 @@ def test_membership_asks_a_hundred_rows_half_of_them_perturbed_and_forty_otherwi
     assert len(planned(None)["membership"].queries) == len(planned(70)["membership"].queries) == 40
 
 
+@pytest.mark.slow
 def test_a_table_with_fewer_rows_is_asked_about_those_it_has() -> None:
     queries = planned(PAPER, rows=31)["membership"].queries
     assert len(queries) == 30
@@ -144,6 +146,7 @@ def test_a_test_that_the_paper_does_not_have_selects_nothing(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(("first", "second"), [(PAPER, None), (None, PAPER), (3, PAPER)])
+@pytest.mark.slow
 def test_a_folder_holds_the_papers_queries_or_others(tmp_path: Path, first: Queries, second: Queries) -> None:
     """Query 7 of membership is another row with the paper's hundred than with our forty."""
     execute(prepare(order(tmp_path / "run", first, expression="full")), Progress())

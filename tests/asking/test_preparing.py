@@ -203,6 +203,7 @@ def test_the_run_and_a_process_share_the_work(monkeypatch: pytest.MonkeyPatch) -
     assert part < all_of_it
 
 
+@pytest.mark.slow
 def test_a_single_table_has_a_process_where_it_is_not_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(preparing, "SMALL", 39)
     assert prepared([ships(0)]) == [TEST.id]
@@ -233,6 +234,7 @@ def test_no_process_is_started_where_nothing_can_be_kept(monkeypatch: pytest.Mon
     assert prepared([ships(0), ships(1)]) == []
 
 
+@pytest.mark.slow
 def test_a_table_that_nothing_is_kept_of_is_prepared_once(monkeypatch: pytest.MonkeyPatch) -> None:
     both = [replace(ships(seed), rows=ships(seed).rows[:2], target=None) for seed in (0, 1)]
     assert len(prepared(both, [by_id()["matched_membership"]])) == 2

@@ -294,6 +294,7 @@ def test_two_runs_write_and_read_at_once(path: Path) -> None:
         assert store.get(keys) == dict.fromkeys(keys, REPLY)
 
 
+@pytest.mark.slow
 def test_a_file_that_several_processes_make_at_once_is_one(path: Path) -> None:
     moment = time.time() + 3  # by then all of them have imported
     code = """

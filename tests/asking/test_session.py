@@ -153,6 +153,7 @@ def test_what_is_asked_again(tmp_path: Path, state: State, retry: bool, asked: i
     assert len(spy.asked) == asked
 
 
+@pytest.mark.slow
 def test_another_prompt_is_never_answered_by_an_old_reply(tmp_path: Path) -> None:
     answer(session(planned(Spy()), tmp_path))
     spy = Spy()

@@ -53,6 +53,7 @@ def test_in_the_same_run_who_remembers_the_rows_is_found() -> None:
     ("kind", "rows"),
     [*((kind, SMALL) for kind in QUICK), *(pytest.param(kind, LARGE, marks=pytest.mark.slow) for kind in KINDS)],
 )
+@pytest.mark.slow
 def test_who_knows_no_row_of_an_odd_table_is_not_accused(kind: str, rows: int) -> None:
     counts = Counts()
     answered(counts, kind, rows)

@@ -208,6 +208,7 @@ def test_the_same_seed_measures_the_same_and_another_does_not() -> None:
 
 
 @pytest.mark.parametrize("answerer", [*IGNORANT, "schema-expert"])
+@pytest.mark.slow
 def test_p_values_of_who_knows_no_row_are_no_smaller_than_by_chance(answerer: str) -> None:
     table = ships()
     values = [simulate(table, [CELL], answerer, seed, 0.01).cells[CELL.id].p_value or 0.0 for seed in range(300)]

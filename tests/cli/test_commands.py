@@ -205,6 +205,7 @@ def test_list_tests_prints_every_docstring() -> None:
         (["tset"], "tset"),
     ],
 )
+@pytest.mark.slow
 def test_a_bad_input_is_one_line_and_exit_4(tmp_path: Path, arguments: list[str], message: str) -> None:
     done = tabcontam(*arguments, cwd=tmp_path)
     assert done.returncode == 4, done.stderr

@@ -57,6 +57,7 @@ def judged(kind: str, folder: Path, serializer: str = "is") -> dict[str, Result]
 
 
 @pytest.mark.parametrize("serializer", list(load_serializers()))
+@pytest.mark.slow
 def test_one_that_knows_is_contaminated_everywhere(tmp_path: Path, serializer: str) -> None:
     results = judged("oracle", tmp_path, serializer)
     assert {results[test].verdict for test in DECIDES} == {"contaminated"}
@@ -75,6 +76,7 @@ def test_always_yes_scores_the_share_of_yes(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["decliner", "truncates", "refuser", "fails", "empty"])
+@pytest.mark.slow
 def test_no_answer_is_never_clean(tmp_path: Path, kind: str) -> None:
     results = judged(kind, tmp_path)
     assert {test: result.verdict for test, result in results.items()} == dict.fromkeys(

@@ -95,6 +95,7 @@ ANY_ORDER = [test.id for test in all_tests() if test.id not in IN_ORDER and not 
 
 
 @pytest.mark.parametrize("test", ANY_ORDER)
+@pytest.mark.slow
 def test_the_order_of_rows_changes_no_question(test: str) -> None:
     turned = in_other_rows(SHIPS)
     asked, again = (plan_of(table, test) for table in (SHIPS, turned))
@@ -114,6 +115,7 @@ def plan_of(table: Table, test: str) -> Sequence[Query]:
 
 @pytest.mark.parametrize("serializer", sorted(set(SERIALIZERS) - {"is"}))
 @pytest.mark.parametrize("kind", ["oracle", "mode", "memoriser:0.5"])
+@pytest.mark.slow
 def test_the_serializer_changes_no_decision(kind: str, serializer: str) -> None:
     assert found(run(serializer), kind) == p_values(run(), kind)
 
@@ -311,6 +313,7 @@ ONE_ENTITY = {  # tables whose columns all name the same things: who knows one m
 @pytest.mark.parametrize(
     "shape", [pytest.param(shape, marks=[pytest.mark.slow] * (shape == "150 columns")) for shape in ODD]
 )
+@pytest.mark.slow
 def test_tables_of_any_shape_are_judged(shape: str, tmp_path: Path) -> None:
     of = judged(ODD[shape], tmp_path)
     guesser, oracle = (of_llm(kind, [*of["cells"], *of["tables"]]) for kind in ("guesser", "oracle"))

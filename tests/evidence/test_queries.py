@@ -84,6 +84,7 @@ def test_a_row_query_has_one_answer_and_does_not_show_it(test: str, table: Table
 
 @given(table=SMALL)
 @settings(suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@pytest.mark.slow
 def test_the_next_row_is_not_among_the_rows_shown(table: Table) -> None:
     for query in queries("full_completion", table):
         assert query.expected not in [table.rows[index] for index in query.rows]
@@ -158,6 +159,7 @@ def test_names_fall_into_their_pieces() -> None:
     assert pieces("?") == ()
 
 
+@pytest.mark.slow
 def test_the_same_seed_asks_the_same_and_another_asks_something_else() -> None:
     for test in all_tests():
         table = as_needed(test, ships() if test.only_with else unsorted())

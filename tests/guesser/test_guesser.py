@@ -80,6 +80,7 @@ def test_a_regression_is_as_sure_as_its_errors_allow() -> None:
 
 @pytest.mark.parametrize("size", [150, 900, 2600])
 @pytest.mark.parametrize("asked", ["kind", "price", "weight"])
+@pytest.mark.slow
 def test_hits_of_the_likeliest_value_are_no_more_than_expected(size: int, asked: str) -> None:
     columns = goods(size, seed=2)
     rows = range(min(size, 300))

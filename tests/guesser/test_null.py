@@ -66,6 +66,7 @@ def _constant(test: str) -> list[str]:
         *(pytest.param(test, constant, marks=pytest.mark.slow) for test in ROWS[:2]),
     ],
 )
+@pytest.mark.slow
 def test_p_values_are_uniform_or_conservative_under_the_guesser(test: str, answer: Callable[[Query], str]) -> None:
     found, asked, rng = by_id()[test], queries(test), Random(1)
     replies = [Reply(answer(query), State.OK) for query in asked]

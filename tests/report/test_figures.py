@@ -100,6 +100,7 @@ def test_text_stays_text_in_both() -> None:
 
 
 @pytest.mark.parametrize("kind", ["svg", "pdf"])
+@pytest.mark.slow
 def test_names_do_no_harm(kind: str) -> None:
     names = [HOSTILE, FORMULA, "$", "a\nb\tc", "\u202e", "汉字 🦙", "", "x" * 400]
     of = results(names, [name + "1" for name in names])
@@ -164,6 +165,7 @@ def test_another_process_gives_the_same_bytes_and_needs_no_pyplot() -> None:
     ],
     ids=["controls", "many", "long", "wide", "small"],
 )
+@pytest.mark.slow
 def test_no_text_covers_another_or_leaves_the_page(of: dict[str, Any], room: float) -> None:
     from matplotlib.backends.backend_agg import FigureCanvasAgg
 

@@ -25,6 +25,7 @@ def run(folder: Path, *datasets: str) -> tuple[int, int]:
     return (folder / "index.html").stat().st_size, len(cells)
 
 
+@pytest.mark.slow
 def test_the_page_of_a_real_run_is_small(tmp_path: Path) -> None:
     size, cells = run(tmp_path / "run", "iris", "wine")
     assert cells == 2 * 2 * 14

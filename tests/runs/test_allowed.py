@@ -125,6 +125,7 @@ def test_a_reference_is_in_no_cell_ranking_gate_or_comparison(server: LoopbackSe
     ]
 
 
+@pytest.mark.slow
 def test_what_a_reference_knows_is_worth_no_bits_in_the_list_of_what_was_recalled(
     server: LoopbackServer, players: Path
 ) -> None:
@@ -144,6 +145,7 @@ def test_what_only_the_llm_knows_is_found_beside_a_reference(server: LoopbackSer
 
 
 @pytest.mark.parametrize("model", ["silent", "broken"])
+@pytest.mark.slow
 def test_refusals_and_failures_of_a_reference_are_no_knowledge(
     server: LoopbackServer, players: Path, model: str
 ) -> None:
@@ -166,6 +168,7 @@ def test_a_folder_with_a_reference_gives_the_same_result_again(server: LoopbackS
     assert rescore(players.parent / "merged", None).cells == outcome.results.cells
 
 
+@pytest.mark.slow
 def test_runs_that_asked_a_reference_something_else_are_not_made_one(server: LoopbackServer, players: Path) -> None:
     one = made(order(server, players, "one", "old"))
     llms, options = (f"openai:sixth@{server.url}",), Options(seed=1)
@@ -221,6 +224,7 @@ def test_a_plan_counts_the_queries_of_the_reference(server: LoopbackServer, play
     assert not server.asked
 
 
+@pytest.mark.slow
 def test_a_reference_is_asked_row_tests_alone(server: LoopbackServer, players: Path) -> None:
     run = prepare(order(server, players, "run", "old", expression=None, options=Options(queries=30)))
     tests = {cell.test.id for cell in run.cells if cell.subject.reference}
@@ -260,6 +264,7 @@ def test_a_reference_that_cannot_be_reached_ends_the_run_before_anything_is_aske
 
 
 @pytest.mark.parametrize(("first", "second"), [("old", None), (None, "old"), ("old", "silent")])
+@pytest.mark.slow
 def test_a_folder_is_continued_with_the_same_reference_alone(
     server: LoopbackServer, players: Path, first: str | None, second: str | None
 ) -> None:

@@ -163,6 +163,7 @@ def test_an_llm_that_was_worse_in_the_later_run_is_told_from_chance(tmp_path: Pa
     assert line.beyond_chance
 
 
+@pytest.mark.slow
 def test_different_tables_of_one_name_are_not_compared_and_that_is_said(tmp_path: Path) -> None:
     for number in range(2):
         folder = tmp_path / f"{number}"
@@ -230,6 +231,7 @@ def test_a_merged_run_has_numbers_of_its_own_and_writes_none(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.slow
 def test_a_control_that_one_of_the_runs_named_is_under_test_in_all(tmp_path: Path, order: int) -> None:
     """Else its cells would fail in junit.xml, and the gate would pass over them."""
     known: dict[str, Any] = {"datasets": ("iris",), "cache": False, "expression": "full_completion"}

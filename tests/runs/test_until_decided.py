@@ -210,6 +210,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 ASK = ["--dataset", "iris", "-m", "rows", "--until-decided"]
 
 
+@pytest.mark.slow
 def test_the_command_line_says_when_it_was_decided_and_what_e_means(
     here: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -416,6 +416,7 @@ class TestCommand:
             ("guesser", "recognition", 6),
         ],
     )
+    @pytest.mark.slow
     def test_a_run_that_is_made_now(
         self, here: Path, capsys: pytest.CaptureFixture[str], kind: str, expression: str, code: int
     ) -> None:
@@ -599,6 +600,7 @@ def test_a_power_that_is_no_share_is_one_line(least: Any) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["-v"], ["--json"]])
+@pytest.mark.slow
 def test_a_pipe_that_nobody_reads_does_not_make_it_clean(tmp_path: Path, options: list[str]) -> None:
     """As `gate RUN_DIR | head -0` under `set -o pipefail`."""
     document = run_of(cells("m", {FULL: FOUND}), level=0.01, serializers=[])

@@ -607,6 +607,7 @@ def test_the_name_of_other_data_is_not_right(text: str) -> None:
 
 @pytest.mark.parametrize("test", TESTS, ids=IDS)
 @pytest.mark.parametrize("shape", ["one row", "constant", "wide", "missing", "unique"])
+@pytest.mark.slow
 def test_tables_of_any_shape_are_asked_or_skipped_with_a_reason(test: base.Test, shape: str) -> None:
     wide = tuple(f"feat{number}" for number in range(150))
     columns = {"wide": wide}.get(shape, ("ka", "kb", "kc", "kd"))

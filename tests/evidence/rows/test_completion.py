@@ -293,6 +293,7 @@ NUMBERS = [str(row) for row in range(60)]
     ids=["constant", "all unique", "one informative row", "150 columns", "missing", "missing target", "NaN targets"],
 )
 @pytest.mark.parametrize("test", ROW_TESTS, ids=IDS)
+@pytest.mark.slow
 def test_an_odd_table_is_asked_or_skipped_with_a_reason(test: RowTests, columns: list[list[str | None]]) -> None:
     table = columned(ships(), columns)
     if all(len(set(column)) == 1 for column in columns):

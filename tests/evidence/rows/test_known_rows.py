@@ -109,6 +109,7 @@ def test_known_rows_teach_the_guesser_what_they_have_in_common_with_an_asked_one
     assert max(chances[1]) < 0.1
 
 
+@pytest.mark.slow
 def test_of_thousands_of_known_rows_none_is_asked() -> None:
     own, file = parted(tickets(2_800), range(100, 2_800))
     (table,) = with_known([replace(own, rows=(*own.rows, *file.rows[:100]))], [file])

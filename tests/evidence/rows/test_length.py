@@ -43,6 +43,7 @@ def test_the_limit_says_nothing_about_the_row_that_is_asked() -> None:
 @pytest.mark.parametrize(
     ("test", "limit"), [("incomplete_completion", 256), ("full_completion", 512), ("feature_completion", 64)]
 )
+@pytest.mark.slow
 def test_an_ordinary_table_keeps_its_limit_and_so_its_stored_replies(test: str, limit: int) -> None:
     queries = by_id()[test].planned(SHIPS, SERIALIZERS["is"], seeded(SHIPS, 0, test))
     assert {query.max_tokens for query in queries} == {limit}

@@ -225,6 +225,7 @@ def worldly(table: Table) -> Callable[[Query], str]:
 
 @pytest.mark.parametrize("days", [150, 100000])
 @pytest.mark.parametrize("cities", [60, 5000])
+@pytest.mark.slow
 def test_who_knows_weekdays_and_countries_is_not_accused(days: int, cities: int) -> None:
     """It was in 10 runs of 10: the weekday or the country was altered, which is seen by whoever knows the world."""
     table = journeys(days=days, cities=cities)

@@ -292,6 +292,7 @@ def test_what_is_not_answered_lies_in_no_column() -> None:
 
 
 @pytest.mark.parametrize("test", [IncompleteCompletion(), FullCompletion(), FeatureCompletion()])
+@pytest.mark.slow
 def test_a_plan_says_which_features_are_of_one_entity_and_which_row_is_asked(test: RowTest) -> None:
     rows = tuple((f"name {place}", f"day {place}", str(place * 37 % 100), str(place % 7)) for place in range(120))
     columns = ("name", "born", "height", "shirt")

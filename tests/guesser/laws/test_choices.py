@@ -92,6 +92,7 @@ def triangle(rng: Random) -> Row:
 @pytest.mark.parametrize(
     "row", [median, second_largest, best, late, overtime, slugging, triangle, deviation, geometric, speed, pace]
 )
+@pytest.mark.slow
 def test_what_is_chosen_or_changes_at_a_limit_is_known(row: Callable[[Random], Row]) -> None:
     assert float(np.mean(chances(table(row, 240)))) > 0.9
 

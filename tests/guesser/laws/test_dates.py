@@ -142,6 +142,7 @@ def test_what_follows_from_a_date_is_known(row: Callable[[Random], Row]) -> None
 
 
 @pytest.mark.parametrize("form", FORMS)
+@pytest.mark.slow
 def test_the_end_of_a_duration_is_known_in_each_form(form: str) -> None:
     def row(rng: Random) -> Row:
         day, days = some_day(rng), rng.randint(1, 90)
@@ -199,6 +200,7 @@ def test_many_columns_of_dates_add_one_number_each() -> None:
         [f"{year}-12-31T23:59:59+14:00" for year in range(9960, 10000)],
     ],
 )
+@pytest.mark.slow
 def test_impossible_dates_raise_nothing(cells: list[Cell]) -> None:
     numbers: list[Cell] = [str(number * 7 % 31 + 1) for number in range(40)]
     days: list[Cell] = [f"{2000 + number}-01-31" for number in range(40)]

@@ -240,6 +240,7 @@ def test_a_product_is_known_in_a_small_table(size: int) -> None:
 
 @pytest.mark.parametrize("size", [30, 100, 400])
 @pytest.mark.parametrize("values", [2, 10, 100])
+@pytest.mark.slow
 def test_no_formula_is_believed_between_columns_of_noise(size: int, values: int) -> None:
     def noise(rng: Random) -> Row:
         return {"a": rng.randint(1, 500), "b": rng.randint(1, 40), "c": rng.random(), "asked": rng.randrange(values)}

@@ -115,6 +115,7 @@ def chances(rows: Sequence[Mapping[str, Cell]], asked: str, count: int = 40) -> 
 
 @pytest.mark.parametrize("size", [80, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", MADE)
+@pytest.mark.slow
 def test_a_text_made_of_other_cells_is_known(kind: str, size: int) -> None:
     rows = [{**row, "made": MADE[kind](row)} for row in people(size)]
     found = chances(rows, "made")

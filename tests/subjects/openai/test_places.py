@@ -63,6 +63,7 @@ class Strict(LoopbackServer):
 
 @pytest.mark.parametrize("kind", [Pages, Strict])
 @pytest.mark.parametrize("path", ["", "/", "/v1/chat/completions", "/v1/models"])
+@pytest.mark.slow
 def test_it_is_found_and_said(tmp_path: Path, cache: Path, kind: type[LoopbackServer], path: str) -> None:
     with kind(lambda body: "Iris") as server:
         host = server.url.removesuffix("/v1")
