@@ -30,7 +30,7 @@ def complete(command_line: argparse.ArgumentParser) -> None:
     for command in commands_of(command_line).values():
         for action in command._actions:
             if action.dest in NAMES and action.nargs != 0:
-                action.completer = names_and_files(NAMES[action.dest])  # type: ignore[attr-defined]
+                action.completer = names_and_files(NAMES[action.dest])  # type: ignore[attr-defined] # argcomplete's own
     argcomplete.autocomplete(command_line, always_complete_options=False)
 
 

@@ -4,7 +4,9 @@ Beside them lie the page's style sheets and scripts, which go into it as they ar
 """
 
 import re
+from base64 import b64encode
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +42,22 @@ def environment() -> "Environment":
 def asset(name: str) -> str:
     """A style sheet or a script of the page."""
     return (TEMPLATES / name).read_text("utf-8")
+
+
+def embedded(*names: str) -> tuple["Markup", str]:
+    """Our own style sheets or scripts as one part of a page, and the hash by which its policy allows them.
+
+    They are without what only their readers need; none of it stands in a text of several lines.
+    """
+    source = "\n".join(filter(None, map(str.strip, "".join(map(asset, names)).splitlines())))
+    return ours(source), b64encode(sha256(source.encode()).digest()).decode()
+
+
+def ours(markup: str) -> "Markup":
+    """What is not escaped: our own style and scripts, and base64."""
+    from markupsafe import Markup
+
+    return Markup(markup)  # noqa: S704 - nothing in it was written by a model, a table or a user
 
 
 def breakable(name: str) -> "Markup":

@@ -7,16 +7,14 @@ write text, never markup. Without scripts everything is still there but the evid
 
 import inspect
 import re
-from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
 from tabcontam.report import comparisons, evidence, ranking, scores, squares
-from tabcontam.report.environment import asset, environment
+from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
@@ -28,7 +26,7 @@ from tabcontam.verdicts.results import E_VALUE, Block, RunResults
 from tabcontam.verdicts.wording import rounded
 
 if TYPE_CHECKING:
-    from markupsafe import Markup
+    pass
 
 Paragraph = list[tuple[str, bool]]  # its pieces: each text, and whether it is code
 INDEX = "index.html"
@@ -114,18 +112,17 @@ def _page(template: str, view: RunResults, shared: Mapping[str, Any], leaves: Se
 def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
     """What every page of a run is made of."""
     view, packed = titles.view, evidence.packed(titles.view, trials)
-    style = _unindented("".join(map(asset, STYLES)))
-    scripts = [_unindented(asset(name)) for name in SCRIPTS]
+    (style, style_hash), scripts = embedded(*STYLES), [embedded(name) for name in SCRIPTS]
     return {
         **squares.context(view, titles),
-        "style": _ours(style),
-        "scripts": [_ours(script) for script in scripts],
-        "style_hash": _hash(style),
-        "script_hashes": [_hash(script) for script in scripts],
+        "style": style,
+        "scripts": [script for script, _ in scripts],
+        "style_hash": style_hash,
+        "script_hashes": [script_hash for _, script_hash in scripts],
         "scope": scope(view),
         "notes": [note for note in view.notes if note.kind is not NoteKind.RULES],
         "packed": packed,
-        "blobs": {number: _ours(blob) for number, blob in packed.blobs.items()},
+        "blobs": {number: ours(blob) for number, blob in packed.blobs.items()},
         "pages": pages_of(view.tests),
         "agreements": agreements(view),
         "gated": bool(titles.ruled),
@@ -155,22 +152,6 @@ def pages_of(tests: Iterable[str]) -> dict[str, list[Paragraph]]:
 def _pieces(paragraph: str) -> Paragraph:
     pieces = re.split("`", " ".join(paragraph.split()))
     return [(piece, number % 2 == 1) for number, piece in enumerate(pieces) if piece]
-
-
-def _unindented(source: str) -> str:
-    """Our own style or script without what only its readers need; none of it stands in a text of several lines."""
-    return "\n".join(filter(None, map(str.strip, source.splitlines())))
-
-
-def _ours(markup: str) -> "Markup":
-    """What is not escaped: our own style and scripts, and base64."""
-    from markupsafe import Markup
-
-    return Markup(markup)  # noqa: S704 - nothing in it was written by a model, a table or a user
-
-
-def _hash(source: str) -> str:
-    return b64encode(sha256(source.encode()).digest()).decode()
 
 
 SAME_CONCLUSION: Mapping[Verdict, Conclusion] = {

@@ -1,13 +1,11 @@
 """Dose and response as a page: for each test the share that is found by copies read, and the p-values at none."""
 
-from base64 import b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from hashlib import sha256
 from typing import Any
 
 from tabcontam.calibration.dose import TABLE, Dose, Observation, Rung
-from tabcontam.report.environment import asset, environment
+from tabcontam.report.environment import embedded, environment
 from tabcontam.verdicts.wording import rounded
 from tabcontam.version import __version__
 
@@ -55,13 +53,11 @@ def render_ladder(
     found: Sequence[Dose], observations: Sequence[Observation], titles: Mapping[str, str], runs: Sequence[str]
 ) -> str:
     """The page, which loads nothing: `titles` has what a test is called, by its id."""
-    from markupsafe import Markup
-
-    style = "\n".join(filter(None, map(str.strip, "".join(map(asset, STYLES)).splitlines())))
+    style, style_hash = embedded(*STYLES)
     context = {
         "version": __version__,
-        "style": Markup(style),  # noqa: S704 - nothing in it was written by a model, a table or a user
-        "style_hash": b64encode(sha256(style.encode()).digest()).decode(),
+        "style": style,
+        "style_hash": style_hash,
         "panels": [_panel(dose, called(dose, titles)) for dose in found],
         "copies": copies_of(found),
         "doses": [(called(dose, titles), dose, {rung.copies: rung for rung in dose.rungs}) for dose in found],

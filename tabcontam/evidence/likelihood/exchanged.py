@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from random import Random
 
 import numpy as np
@@ -53,7 +54,7 @@ def groups_of(table: Table, place: int, rows: Sequence[int], most: int, rng: Ran
     cells = [cell or "" for cell in table.column(table.columns[place])]
     found: list[Group] = []
     for tail in TAILS:
-        alike = grouped(rows, lambda row, tail=tail: f"{_form(cells[row])} {cells[row][:-tail]}")  # type: ignore[misc]
+        alike = grouped(rows, partial(_head, cells, tail))
         found = _several(cells, [rng.sample(part, len(part)) for part in alike.values()], LARGEST)
         if sum(len(group.rows) for group in found) >= FEWEST:
             break
@@ -78,6 +79,11 @@ def _several(cells: Sequence[str], parts: Sequence[Sequence[int]], size: int) ->
 def _digits(cell: str) -> int:
     """The digits of a number as it is written, without zeros before it; 0 of what is none."""
     return len(cell.lstrip("-0.").replace(".", "")) if NUMBER.fullmatch(cell) else 0
+
+
+def _head(cells: Sequence[str], tail: int, row: int) -> str:
+    """A row's number without so many last digits, and how it is written."""
+    return f"{_form(cells[row])} {cells[row][:-tail]}"
 
 
 def _form(cell: str) -> tuple[bool, int, int]:

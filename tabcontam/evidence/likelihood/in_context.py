@@ -6,8 +6,9 @@ from random import Random
 from typing import ClassVar
 
 from tabcontam.evidence.base import Query, Reading, Scores
-from tabcontam.evidence.likelihood.pairs import PairedScore, query
+from tabcontam.evidence.likelihood.pairs import PairedScore
 from tabcontam.evidence.likelihood.perplexity import rows_and_twins
+from tabcontam.evidence.likelihood.scored_rows import query, reading
 from tabcontam.evidence.likelihood.values import Valued, valued
 from tabcontam.evidence.questions import Passage
 from tabcontam.reading.words import Dictionary
@@ -47,7 +48,7 @@ class InContext(PairedScore):
         row = serializer.row(query.asked, query.expected)
         above = question.text.removesuffix(row) if isinstance(question, Passage) else ""
         found = valued(reply, serializer, query.asked, query.expected, above, left=1)
-        return self._reading(self.score(found, row) if found else None)
+        return reading(self.score(found, row) if found else None, self.unit)
 
     def score(self, tokens: Sequence[Valued], row: str) -> float:
         """The mean negative log-probability of a character."""

@@ -1,8 +1,7 @@
 """Dataset inference: are published rows likelier to the LLM than rows of the same source that never were published?"""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from math import comb
 from random import Random
 from statistics import fmean
@@ -24,13 +23,14 @@ from tabcontam.evidence.base import (
     Trial,
 )
 from tabcontam.evidence.likelihood.plain_features import every, typical
+from tabcontam.evidence.likelihood.scored_rows import number_read, query, reading, within
 from tabcontam.evidence.likelihood.values import valued
 from tabcontam.evidence.questions import Passage
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.two_samples import DRAWS, larger, readers, residuals
 from tabcontam.tables.serializers import Serializer
-from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.table import Table
 from tabcontam.tables.withheld import compared
 
 MOST = 300  # rows on each side
@@ -107,44 +107,25 @@ class DatasetInference(Test):
         for number in range(max(len(published), len(withheld))):
             if number < len(published):
                 place = published[number]
-                found.append(self._query(f"{number}", table, serializer, table.rows[place], rows=(place,)))
+                found.append(query(f"{self.id}-{number}", table, serializer, table.rows[place], (place,)))
             if number < len(withheld):
                 cells, beside = table.withheld[withheld[number]], f"{self.id}-{number % len(published)}"
-                found.append(self._query(f"withheld-{number}", table, serializer, cells, decoy_of=beside))
+                name = f"{self.id}-withheld-{number}"
+                own = query(name, table, serializer, cells, (), decoy_of=beside)
+                found.append(replace(own, withheld=True))
         return found
-
-    def _query(
-        self,
-        name: str,
-        table: Table,
-        serializer: Serializer,
-        cells: Sequence[Cell],
-        rows: tuple[int, ...] = (),
-        decoy_of: str = "",
-    ) -> Query:
-        return Query(
-            f"{self.id}-{name}",
-            partial(_passage, serializer, table.columns, cells),
-            table.columns,
-            tuple(cells),
-            max_tokens=1,
-            rows=rows,
-            decoy_of=decoy_of,
-            withheld=bool(decoy_of),
-        )
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The loss of the row's values; unreadable where what was scored is not the row."""
         found = valued(reply, serializer, query.asked, query.expected)
         loss = -fmean(one.token.log_probability for one in found) if found else None
-        parsed = None if loss is None else f"{loss:.6f} {UNIT}"
-        return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
+        return reading(loss, UNIT)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The sum of the published rows' ranks, beside what it comes to where chance chose which were published."""
         from tabcontam.statistics.auc import independent
 
-        found = [(trial, loss) for trial in trials if (loss := _loss(trial)) is not None]
+        found = [(trial, loss) for trial in trials if (loss := number_read(trial, UNIT)) is not None]
         plain = [loss for trial, loss in found if not trial.query.decoy_of]
         withheld = [loss for trial, loss in found if trial.query.decoy_of]
         asked = sum(not trial.query.decoy_of for trial in trials)
@@ -155,7 +136,6 @@ class DatasetInference(Test):
         p_value = larger(own, others)
         value = ranked.value if ranked else 0.5
         interval = ranked.interval if ranked else None
-        between = f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""
         losses = "nothing was scored on one side"
         if own:
             losses = f"{fmean(plain):.2f} {UNIT} in published rows, {fmean(withheld):.2f} in withheld ones"
@@ -164,9 +144,9 @@ class DatasetInference(Test):
             value=value,
             expected=0.5,
             null="chance decided which rows were published, and which were withheld",
-            sentence=f"{losses}; a published row is likelier than a withheld one in {value:.0%} of pairs{between}, "
-            f"usual rows set off ({stated(p_value)}, exact); {hits} of {len(own)} published rows lie above the middle "
-            f"of {len(others)} withheld ones, {few(len(own) / 2)} by chance",
+            sentence=f"{losses}; a published row is likelier than a withheld one in {value:.0%} of pairs"
+            f"{within(interval)}, usual rows set off ({stated(p_value)}, exact); {hits} of {len(own)} published rows "
+            f"lie above the middle of {len(others)} withheld ones, {few(len(own) / 2)} by chance",
             hits=hits,
             asked=asked,
             answered=len(own),
@@ -200,16 +180,6 @@ def _check_alike(
             f"the withheld rows can be told from those of {table.name} without having read them, by {reader} "
             f"({stated(p_value)}): so chance did not decide which were withheld, or another program wrote them"
         )
-
-
-def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell]) -> Passage:
-    return Passage(serializer.row(columns, cells))
-
-
-def _loss(trial: Trial) -> float | None:
-    """The loss that was read, if any."""
-    parsed = trial.reading.parsed if trial.reading else None
-    return float(parsed.removesuffix(UNIT)) if isinstance(parsed, str) else None
 
 
 def _scores(found: Sequence[tuple[Trial, float]]) -> tuple[list[float], list[float]]:

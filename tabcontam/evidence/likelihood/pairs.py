@@ -2,15 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from functools import partial
 from random import Random
 from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.evidence.base import RANKS, Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
 from tabcontam.evidence.likelihood.perplexity import Perplexity, rows_and_twins
+from tabcontam.evidence.likelihood.scored_rows import number_read, query, reading, within
 from tabcontam.evidence.likelihood.values import Valued, valued
-from tabcontam.evidence.questions import Passage
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import t_interval
 from tabcontam.tables.serializers import Serializer
@@ -57,11 +56,7 @@ class PairedScore(Test):
         """What is said of one text; unreadable where what was scored is not that text."""
         found = valued(reply, serializer, query.asked, query.expected)
         score = self.score(found, serializer.row(query.asked, query.expected)) if found else None
-        return self._reading(score)
-
-    def _reading(self, score: float | None) -> Reading:
-        parsed = None if score is None else f"{score:.6f} {self.unit}"
-        return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
+        return reading(score, self.unit)
 
     @abstractmethod
     def score(self, tokens: Sequence[Valued], row: str) -> float | None:
@@ -75,7 +70,7 @@ class PairedScore(Test):
         """The AUC of the rows against their twins with its interval, and the mean difference of a pair; no p-value."""
         from tabcontam.statistics.auc import paired
 
-        found = {trial.query.id: number for trial in trials if (number := self._read(trial)) is not None}
+        found = {trial.query.id: number for trial in trials if (number := number_read(trial, self.unit)) is not None}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
         both = [(self.of(name, found), self.of(f"{name}-twin", found)) for name in asked]
         pairs = [(one, twin) for one, twin in both if one is not None and twin is not None]
@@ -92,8 +87,8 @@ class PairedScore(Test):
             value=value,
             expected=0.5,
             null="a shuffled twin's row in the place of each row",
-            sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{_within(interval)}; "
-            f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{_within(apart)}; "
+            sentence=f"rows rank before a shuffled twin's with an AUC of {value:.2f}{within(interval)}; "
+            f"{own:.2f} {unit} in rows, {twin:.2f} in the twin's: {own - twin:+.2f}{within(apart)}; "
             f"{hits} of {len(pairs)} rows before their own twin's{self.more(pairs, found)}{unread}",
             hits=hits,
             asked=len(asked),
@@ -107,30 +102,3 @@ class PairedScore(Test):
     def more(self, pairs: Sequence[tuple[float, float]], found: Mapping[str, float]) -> str:
         """What else is said of the pairs, after a semicolon."""
         return ""
-
-    def _read(self, trial: Trial) -> float | None:
-        parsed = trial.reading.parsed if trial.reading else None
-        return float(parsed.removesuffix(self.unit)) if isinstance(parsed, str) else None
-
-
-def query(
-    name: str,
-    table: Table,
-    serializer: Serializer,
-    cells: Sequence[Cell],
-    rows: tuple[int, ...],
-    *,
-    decoy_of: str = "",
-    above: str = "",
-) -> Query:
-    """The query that has a row scored, behind the text that stands `above` it."""
-    write = partial(_passage, serializer, table.columns, cells, above)
-    return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
-
-
-def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell], above: str) -> Passage:
-    return Passage(above + serializer.row(columns, cells))
-
-
-def _within(interval: tuple[float, float] | None) -> str:
-    return f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""

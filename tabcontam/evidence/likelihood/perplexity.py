@@ -2,15 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from math import log
 from random import Random
 from statistics import fmean
 from typing import ClassVar
 
 from tabcontam.evidence.base import RANKS, Capability, Evidence, Family, Kind, Query, Reading, Scores, Test, Trial
+from tabcontam.evidence.likelihood.scored_rows import number_read, query, reading, within
 from tabcontam.evidence.likelihood.values import valued
-from tabcontam.evidence.questions import Passage
 from tabcontam.reading.words import Dictionary
 from tabcontam.statistics.exact import t_interval
 from tabcontam.tables.known import known_rows
@@ -67,35 +66,30 @@ class Perplexity(Test):
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """100 rows, each with its twin's row behind it. Raises `Skip` where the table has no twin."""
-
-        def query(name: str, cells: Sequence[Cell], rows: tuple[int, ...], decoy_of: str) -> Query:
-            write = partial(_passage, serializer, table.columns, cells)
-            return Query(name, write, table.columns, tuple(cells), max_tokens=1, rows=rows, decoy_of=decoy_of)
-
         found = []
         for number, (place, cells) in enumerate(rows_and_twins(table, rng)):
             name = f"{self.id}-{number}"
-            found += [query(name, table.rows[place], (place,), ""), query(f"{name}-twin", cells, (), name)]
+            found.append(query(name, table, serializer, table.rows[place], (place,)))
+            found.append(query(f"{name}-twin", table, serializer, cells, (), decoy_of=name))
         return found
 
     def read(self, query: Query, reply: Scores, serializer: Serializer, dictionary: Dictionary) -> Reading:
         """The bits a character of the row's values; unreadable where what was scored is not the row."""
-        bits = _bits(query, reply, serializer)
-        parsed = None if bits is None else f"{bits:.6f} {STATISTIC}"
-        return Reading(parsed, hit=None, paper_hit=False, readable=parsed is not None)
+        return reading(_bits(query, reply, serializer), STATISTIC)
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
         """The mean difference of the pairs in which both rows were scored; no p-value."""
-        bits = {trial.query.id: found for trial in trials if (found := _found(trial)) is not None}
+        bits = {trial.query.id: found for trial in trials if (found := number_read(trial, STATISTIC)) is not None}
         of_twin = {trial.query.decoy_of: bits.get(trial.query.id) for trial in trials if trial.query.decoy_of}
         asked = [trial.query.id for trial in trials if not trial.query.decoy_of]
         pairs = [(bits[name], twin) for name in asked if name in bits and (twin := of_twin.get(name)) is not None]
         hits = sum(own < twin for own, twin in pairs)
         own, twin = (fmean(side) for side in zip(*pairs, strict=True)) if pairs else (0.0, 0.0)
         interval = t_interval([other - one for one, other in pairs]) if len(pairs) > 1 else None
-        between = f" [{interval[0]:.2f}, {interval[1]:.2f}]" if interval else ""
         unread = f"; {len(asked) - len(pairs)} of {len(asked)} pairs were not scored" if len(pairs) < len(asked) else ""
-        took = f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {twin - own:+.2f}{between}"
+        took = (
+            f"{own:.2f} bits a character in rows, {twin:.2f} in a shuffled twin's: {twin - own:+.2f}{within(interval)}"
+        )
         return Evidence(
             statistic=STATISTIC,
             value=own,
@@ -117,16 +111,6 @@ def rows_and_twins(table: Table, rng: Random) -> list[tuple[int, tuple[Cell, ...
     known, twins = known_rows(table), twin_rows(table, SALT)
     pairs = [pair for pair in twins if pair[0] not in known and any(table.rows[pair[0]]) and any(pair[1])]
     return rng.sample(pairs, min(ROWS, len(pairs)))
-
-
-def _passage(serializer: Serializer, columns: Sequence[str], cells: Sequence[Cell]) -> Passage:
-    return Passage(serializer.row(columns, cells))
-
-
-def _found(trial: Trial) -> float | None:
-    """The bits a character that were read, if any."""
-    parsed = trial.reading.parsed if trial.reading else None
-    return float(parsed.removesuffix(STATISTIC)) if isinstance(parsed, str) else None
 
 
 def _bits(query: Query, scores: Scores, serializer: Serializer) -> float | None:
