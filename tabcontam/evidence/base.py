@@ -227,7 +227,7 @@ class Test(ABC):
     decides: ClassVar[bool] = True  # whether the calibrated rules give a verdict; else there is only a score
     referred: ClassVar[bool] = False  # whether what a reference LLM answers, too, counts for nothing: see `conceded`
     answering: ClassVar[Answering] = Answering()  # what kind of answer it asks for
-    on_request: ClassVar[bool] = False  # whether it is asked only where it is chosen, or an LLM loaded here scores text
+    on_request: ClassVar[bool] = False  # asked only where it is chosen or, if it scores, an LLM loaded here scores text
     only_with: ClassVar[Given] = Given.NOTHING  # what has to be given for it to be asked
     bet_on: ClassVar[bool] = False  # whether its answers can be bet on, query by query: see `stakes`
     draws_as: ClassVar[str] = ""  # the id of the test as which it draws, so that both ask about the same rows

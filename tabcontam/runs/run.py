@@ -155,9 +155,10 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     subjects = tuple(
         Subject(model, joined=name in joined, reference=name in reference) for name, (model, _) in opened.items()
     )
-    if not (chooses(order.expression, order.marks) or any(map(_scores, subjects))):
-        tests = [test for test in tests if not test.on_request]
-        left_out = tuple(test for test in left_out if not test.on_request)
+    if not chooses(order.expression, order.marks):
+        scored = any(map(_scores, subjects))
+        tests = [test for test in tests if _by_default(test, scored)]
+        left_out = tuple(test for test in left_out if _by_default(test, scored))
     check_samples(options, tests)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
@@ -178,6 +179,11 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
     ):
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
     return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
+
+
+def _by_default(test: Test, scored: bool) -> bool:
+    """Whether a test is asked where nobody chose tests; `scored`: whether an LLM under test scores text for nothing."""
+    return not test.on_request or (scored and Capability.SCORE in test.needs)
 
 
 def _scores(subject: Subject) -> bool:

@@ -23,6 +23,7 @@ from tabcontam.tables.files import Named, check_file, named_file
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
+from tabcontam.tables.texts import TextTask
 from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
@@ -46,7 +47,8 @@ class Table:
     `hints` are a card's hints to tests: test id to feature names. `private` rows belong to a FILE, or to a user's own
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
     (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
-    `withheld` rows of its source that were never published (`tables/withheld.py`).
+    `withheld` rows of its source that were never published (`tables/withheld.py`). `split` names the part of the
+    dataset that these rows are (`train`), if it has parts; `text` says which columns are texts to read, if any are.
     `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
     table.
     """
@@ -68,6 +70,8 @@ class Table:
     known: tuple[Rows, ...] = field(default=(), repr=False)
     drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
     withheld: Rows = field(default=(), repr=False)
+    split: str = ""
+    text: TextTask | None = None
     reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
 
