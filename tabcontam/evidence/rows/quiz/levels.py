@@ -1,0 +1,55 @@
+"""The published numbers of a quiz: at which places nobody guesses, and the lowest and highest level of contamination.
+
+Golchin and Surdeanu 2025, "Data Contamination Quiz: A Tool to Detect and Estimate Contamination in Large Language
+Models": a multiple choice whose options are the original of an instance and altered copies of it. It is asked twice.
+In the *bias detector quiz* all options are copies, so that its answers tell which letters an LLM prefers anyway. In the
+*bias compensator quiz* the original stands at each letter that is not preferred.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PLACES = ("A", "B", "C", "D")  # of the options
+NONE = "E"  # the choice that none of them is right
+SHARES = len(PLACES) + 1  # among so many letters would someone without a bias share out the answers
+
+
+@dataclass(frozen=True)
+class Levels:
+    """How much of a dataset is contaminated by the quiz's own count, as shares from 0 to 1.
+
+    `highest` is the share of right answers with the original at the place where most are right. `kappa` is the same
+    beyond the answers that this letter got without the original there (Cohen's kappa). `lowest` is the larger of kappa
+    and the share of right answers at the second-best place.
+    """
+
+    lowest: float
+    highest: float
+    kappa: float
+    place: str
+
+
+def non_preferred(bias: Mapping[str, int], questions: int) -> tuple[str, ...]:
+    """The letters that fewer than a fifth of the answers named where no option was the original; all if none is so.
+
+    `bias` counts the answers to `questions` quizzes without the original, by their letter. Where `questions` is no
+    multiple of five the fifth is rounded up, as in the published code. `NONE` is never among the letters.
+    """
+    fifth = -(-questions // SHARES)
+    return tuple(place for place in PLACES if bias.get(place, 0) < fifth) or PLACES
+
+
+def levels(bias: Mapping[str, int], right: Mapping[str, int], questions: int) -> Levels | None:
+    """The levels of contamination; None where nothing was asked.
+
+    `bias` counts the answers without the original by letter, and `right` the right answers by the letter at which the
+    original stood. With a single such place the lowest level is kappa; the published code fails there, since it looks
+    for a second one.
+    """
+    if not right or questions < 1:
+        return None
+    ranked = sorted(right, key=lambda place: (-right[place], place))
+    place, second = ranked[0], [right[other] / questions for other in ranked[1:2]]
+    most, usual = right[place], min(bias.get(place, 0), questions)
+    kappa = (most - usual) / (questions - usual) if usual < questions else 0.0
+    return Levels(max([kappa, *second]), most / questions, kappa, place)
