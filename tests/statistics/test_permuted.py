@@ -1,13 +1,13 @@
 """Values exchanged within groups, and several p-values as one."""
 
 from itertools import permutations
-from math import exp
+from math import erf, exp
 from random import Random
 
 import numpy as np
 import pytest
 
-from tabcontam.statistics.permuted import DRAWS, fisher, matched
+from tabcontam.statistics.permuted import DRAWS, fisher, matched, sign_flipped
 
 
 def test_it_is_the_share_of_all_ways_to_deal_out_the_values() -> None:
@@ -60,3 +60,21 @@ def test_fishers_p_value_is_that_of_the_product() -> None:
     assert fisher([]) == 1.0
     assert fisher([1.0, 1.0]) == 1.0
     assert fisher([exp(-300), exp(-300)]) == pytest.approx(601 * exp(-600))
+
+
+def test_of_few_pairs_all_ways_to_exchange_the_sides_are_counted() -> None:
+    assert sign_flipped([0.1, 0.2, 0.3]) == 1 / 8
+    assert sign_flipped([0.1, 0.2, -0.3]) == 5 / 8  # 0 is reached by two of eight, and more by three
+    assert sign_flipped([0.1, 0.2, 0.3, 0.0]) == 1 / 8
+    assert sign_flipped([0.2, -0.2]) == 3 / 4
+
+
+def test_of_many_pairs_ways_are_drawn() -> None:
+    differences = list(np.random.default_rng(1).normal(0.3, 1, 40))
+    normal = 0.5 * (1 - erf(sum(differences) / (2 * sum(each**2 for each in differences)) ** 0.5))
+    assert sign_flipped(differences) == pytest.approx(normal, abs=0.02)
+    assert sign_flipped([1.0] * 40) == 1 / (DRAWS + 1)
+
+
+def test_pairs_that_are_alike_say_nothing() -> None:
+    assert sign_flipped([]) == sign_flipped([0.0] * 5) == 1.0
