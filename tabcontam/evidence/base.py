@@ -8,11 +8,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field, fields, replace
-from enum import StrEnum
 from random import Random
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from tabcontam.evidence.answering import Answering
+from tabcontam.evidence.compared import Compared, Judged
+from tabcontam.evidence.kinds import DECIDED as DECIDED
+from tabcontam.evidence.kinds import NEEDED as NEEDED
+from tabcontam.evidence.kinds import OF_A_PAPER as OF_A_PAPER
+from tabcontam.evidence.kinds import OF_ROWS as OF_ROWS
+from tabcontam.evidence.kinds import RANKS as RANKS
+from tabcontam.evidence.kinds import RONVAL as RONVAL
+from tabcontam.evidence.kinds import SHOWING_ROWS as SHOWING_ROWS
+from tabcontam.evidence.kinds import UNDECIDED as UNDECIDED
+from tabcontam.evidence.kinds import Family as Family
+from tabcontam.evidence.kinds import Given as Given
+from tabcontam.evidence.kinds import Kind as Kind
+from tabcontam.evidence.kinds import Measure as Measure
+from tabcontam.evidence.kinds import Verdict as Verdict
 from tabcontam.evidence.prompts import PromptSet, default_prompts
 from tabcontam.evidence.questions import READ as READ
 from tabcontam.evidence.questions import Answer as Answer
@@ -39,58 +52,6 @@ if TYPE_CHECKING:
     from tabcontam.reading.words import Dictionary
     from tabcontam.tables.serializers import Serializer
     from tabcontam.tables.table import Table
-
-Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
-
-
-class Kind(StrEnum):
-    """What a test measures."""
-
-    KNOWLEDGE = "knowledge"
-    MEMORIZATION = "memorization"
-    MEMBERSHIP = "membership"
-    CLASSIFICATION = "classification"
-    LIKELIHOOD = "likelihood"
-
-
-class Family(StrEnum):
-    """The tests that share a kind of evidence and an error budget: what one family finds changes nothing in another."""
-
-    KNOWLEDGE = "knowledge"  # the dataset is known
-    ROWS = "rows"  # its rows were seen: by what the LLM answers
-    LIKELIHOOD = "likelihood"  # its rows were seen: by log-probabilities
-    ORDER = "order"  # its rows were seen: by the order in which they stand
-    CORPUS = "corpus"  # documents hold its rows
-    SCORE = "score"  # how well the LLM does on it: no verdict on contamination
-
-
-class Given(StrEnum):
-    """What a user gives so that a test can be asked at all."""
-
-    NOTHING = ""
-    KEY = "key"  # that the digits of a planted table were drawn from
-    WITHHELD = "withheld"  # rows of a table's source that were never published
-
-
-SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.CORPUS})
-NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
-RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
-OF_ROWS, OF_A_PAPER = "rows", "paper"  # marks of tests that can show rows, and of those with a published rule
-RANKS = "scores"  # the mark of scores by which rows are ranked before a twin's: a half where nothing tells them apart
-
-
-class Verdict(StrEnum):
-    """The five words of a judged cell; never fold one into another."""
-
-    CONTAMINATED = "contaminated"
-    NOT_DETECTED = "not detected"
-    UNINFORMATIVE = "uninformative"
-    NO_ANSWER = "no answer"
-    SKIPPED = "skipped"
-
-
-DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
-UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +116,7 @@ class Trial:
     reply: Answer
     reading: Reading | None = None
     cached: bool = False
+    judged: Judged | None = None  # what a judge said of it, where its test has answers compared
 
     @property
     def readable(self) -> bool:
@@ -174,6 +136,14 @@ class PublishedRule:
     def detects(self, hits: int, queries: int) -> bool | None:
         """Whether so many hits are enough; None where there is only a score."""
         return None if self.share is None else hits >= max(1, self.share * queries)
+
+    def finds(self, trials: Sequence[Trial]) -> bool | None:
+        """What the rule decides on the paper's own queries; None where there is only a score."""
+        return self.detects(self.hits(trials), len(trials))
+
+    def lacks(self, trials: Sequence[Trial]) -> str | None:
+        """Why these trials are no reason to call a table clean though nothing is found; None where they are one."""
+        return None
 
     def hits(self, trials: Sequence[Trial]) -> int:
         """How many of the paper's own queries are hits by the published algorithm."""
@@ -233,6 +203,7 @@ class Test(ABC):
     draws_as: ClassVar[str] = ""  # the id of the test as which it draws, so that both ask about the same rows
     pool: ClassVar[str] = ""  # tests of a table that share it are weighed together where one alone asks too little
     own_marks: ClassVar[frozenset[str]] = frozenset()  # by which `-m` selects it, besides those that it has anyway
+    judgeable: ClassVar[bool] = False  # whether a judge compares its answers with the true ones: see `compared`
     recorded_forms: ClassVar[Mapping[str, str]] = {}  # further ids, with titles, that recorded answers alone have
 
     def __init_subclass__(cls) -> None:
@@ -336,6 +307,13 @@ class Test(ABC):
 
         `level` is the p-value that a cell of this grid must reach at most; the detectable share is stated for it.
         """
+
+    def compared(self, trials: Sequence[Trial]) -> Sequence[Compared]:
+        """Those of a cell's answers that are compared with the true ones by a judge; by default none.
+
+        A trial may be one that has not been asked yet: its answer is then an empty text.
+        """
+        return ()
 
     def pooled(self, own: Evidence, together: Evidence) -> Evidence:
         """What is said of a test that asks too little alone, by its `own` evidence and that of its pool `together`."""

@@ -52,12 +52,14 @@ def without_evidence(evidence: Evidence, trials: Sequence[Trial], test: Test, le
 
 def published(rule: PublishedRule, trials: Sequence[Trial]) -> Decision:
     """By the published algorithms, on every text that came; a failed or refused call is still no answer."""
-    detected = rule.detects(rule.hits(trials), len(trials))
+    detected = rule.finds(trials)
     if detected:
         return Decision(Verdict.CONTAMINATED)
     answered = texts(trials)
     if answered < ENOUGH * len(trials) or not answered:
         return Decision(Verdict.NO_ANSWER, unanswered(trials))
+    if detected is not None and (lacking := rule.lacks(trials)):
+        return Decision(Verdict.NO_ANSWER, lacking)
     return Decision(None if detected is None else Verdict.NOT_DETECTED)
 
 

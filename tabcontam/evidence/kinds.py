@@ -1,0 +1,58 @@
+"""The words by which contamination tests and their outcomes are told apart: kinds, families, verdicts, marks."""
+
+from enum import StrEnum
+from typing import Literal
+
+from tabcontam.evidence.questions import Capability
+
+Measure = Literal["score", "membership", "zero_shot", "one_shot"]  # the columns of the ranking
+
+
+class Kind(StrEnum):
+    """What a test measures."""
+
+    KNOWLEDGE = "knowledge"
+    MEMORIZATION = "memorization"
+    MEMBERSHIP = "membership"
+    CLASSIFICATION = "classification"
+    LIKELIHOOD = "likelihood"
+
+
+class Family(StrEnum):
+    """The tests that share a kind of evidence and an error budget: what one family finds changes nothing in another."""
+
+    KNOWLEDGE = "knowledge"  # the dataset is known
+    ROWS = "rows"  # its rows were seen: by what the LLM answers
+    LIKELIHOOD = "likelihood"  # its rows were seen: by log-probabilities
+    ORDER = "order"  # its rows were seen: by the order in which they stand
+    CORPUS = "corpus"  # documents hold its rows
+    SCORE = "score"  # how well the LLM does on it: no verdict on contamination
+
+
+class Given(StrEnum):
+    """What a user gives so that a test can be asked at all."""
+
+    NOTHING = ""
+    KEY = "key"  # that the digits of a planted table were drawn from
+    WITHHELD = "withheld"  # rows of a table's source that were never published
+
+
+SHOWING_ROWS = frozenset({Family.ROWS, Family.LIKELIHOOD, Family.ORDER, Family.CORPUS})
+NEEDED = {Capability.GENERATE: "text", Capability.SCORE: "logprobs", Capability.SEARCH: "corpus"}  # marks of `needs`
+RONVAL = "ronval2024"  # Ronval, Dupont and Nijssen 2024
+OF_ROWS, OF_A_PAPER = "rows", "paper"  # marks of tests that can show rows, and of those with a published rule
+RANKS = "scores"  # the mark of scores by which rows are ranked before a twin's: a half where nothing tells them apart
+
+
+class Verdict(StrEnum):
+    """The five words of a judged cell; never fold one into another."""
+
+    CONTAMINATED = "contaminated"
+    NOT_DETECTED = "not detected"
+    UNINFORMATIVE = "uninformative"
+    NO_ANSWER = "no answer"
+    SKIPPED = "skipped"
+
+
+DECIDED = (Verdict.CONTAMINATED, Verdict.NOT_DETECTED)
+UNDECIDED = (Verdict.UNINFORMATIVE, Verdict.NO_ANSWER, Verdict.SKIPPED)
