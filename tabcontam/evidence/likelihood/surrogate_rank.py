@@ -35,6 +35,7 @@ from tabcontam.guesser.draws import Drawn, drawn
 from tabcontam.guesser.table import least_sure
 from tabcontam.reading.reading import value_key
 from tabcontam.reading.words import Dictionary
+from tabcontam.tables.companions import reduced
 from tabcontam.tables.draws import pool
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.known import known_rows
@@ -68,7 +69,8 @@ class SurrogateRank(Test):
     of which, draws and own together, more than nine in ten are one value says nothing, and the next feature takes its
     place. The guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with
     the own cell and once with each surrogate in its place, in the words of the serializer and with nothing before it.
-    What stands before the cell is the same for all; what follows it tells who knows how the row goes on. An LLM that
+    What stands before the cell is the same for all; what follows it tells who knows how the row goes on. A column that
+    says the same in other values is hidden and replaced with it. An LLM that
     tells no log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of
     each of 60 rows at most, given all other cells of the row and no other row, and a cell is the likelier the more of
     its answers read as this cell. Asked are only features none of whose cells is longer than 12 characters, since what
@@ -121,7 +123,7 @@ class SurrogateRank(Test):
         asked = cached_fact(table, "surrogates", lambda: _surrogates(table))
         if len(asked) < LEAST_ROWS:
             raise Skip(f"{len(asked)} rows have a cell that others could hold as well; {LEAST_ROWS} are needed")
-        lies = lying_in(table, {feature for feature, _ in asked.values()})
+        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()})
         rows = rng.sample(list(asked), len(asked))  # in a drawn order: a limit on queries is to leave any of them out
         return [
             _query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies) for number, row in enumerate(rows)
@@ -201,7 +203,7 @@ class SampledRank(SurrogateRank):
         if len(asked) < LEAST_ROWS:
             what = f"a cell of {SHORT} characters or fewer that others could hold as well"
             raise Skip(f"{len(asked)} rows have {what}; {LEAST_ROWS} are needed")
-        lies = lying_in(table, {feature for feature, _ in asked.values()})
+        lies = lying_in(reduced(table).table, {feature for feature, _ in asked.values()})
         rows = rng.sample(list(asked), min(SAMPLED, len(asked)))
         queries = [
             _in_words(_query(f"{self.id}-{number}", table, serializer, row, *asked[row], lies), table, serializer)
@@ -241,7 +243,7 @@ def _open(table: Table, row: int, feature: str, drawn_for: Drawn) -> bool:
 
 def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
     """For each row that is asked the hidden feature and its draws: every feature is hidden in about as many rows."""
-    known = known_rows(table)
+    table, known = reduced(table).table, known_rows(table)
     fit = [name for name in table.columns if _can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:
         return {}
@@ -286,10 +288,11 @@ def _query(
     place = table.columns.index(feature)
     columns, cells = table.columns[: place + FOLLOWING + 1], table.rows[row][: place + FOLLOWING + 1]
     own = cells[place] or ""
+    beside = reduced(table).beside.get(feature)
     instead = (*(value for value, times in cell.times.items() for _ in range(times)), *cell.near)
     return Query(
         id=name,
-        write=partial(replaced, serializer, columns, cells, place, (own, *instead)),
+        write=partial(replaced, serializer, columns, cells, place, (own, *instead), beside=beside),
         asked=(feature,),
         expected=(own,),
         max_tokens=1,
@@ -302,7 +305,7 @@ def _query(
 
 def _in_words(query: Query, table: Table, serializer: Serializer) -> Query:
     """The query of a row as it is asked in words. What sort of value is read is told by all cells it could be."""
-    (feature,) = query.asked
+    (feature,), table = query.asked, reduced(table).table
     times = Counter((str(query.expected[0]), *query.not_expected[:SURROGATES]))
     values = {value: count / (SURROGATES + 1) for value, count in sorted(times.items())}
     return replace(

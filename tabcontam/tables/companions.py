@@ -1,0 +1,61 @@
+"""Columns that say the same in other values, as a count of donations and the blood that was given in them.
+
+Who sees the one knows the other. So they are hidden together where a cell is hidden, or the cell is given away.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Cell, Table
+
+SHARED = 20  # rows that share their cell with another row, from which on two columns are known to go together
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """A table with one column of those that say the same, the first, and what the others hold beside its values.
+
+    `beside` has by a kept column, and by the column that was left out, the cell that goes with each of its cells.
+    """
+
+    table: Table
+    beside: Mapping[str, Mapping[str, Mapping[Cell, Cell]]]
+
+
+def reduced(table: Table) -> Reduced:
+    """The table without the columns that follow from another one, and it from them, cell by cell in every row.
+
+    Columns hardly a cell of which stands twice, and columns of one value, are never taken to say the same.
+    """
+    return cached_fact(table, "reduced", lambda: _reduced(table))
+
+
+def _reduced(table: Table) -> Reduced:
+    first: dict[tuple[int, ...], str] = {}
+    beside: dict[str, dict[str, dict[Cell, Cell]]] = {}
+    for name in table.columns:
+        cells = table.column(name)
+        codes: dict[Cell, int] = {}
+        alike = tuple(codes.setdefault(cell, len(codes)) for cell in cells)
+        if len(codes) < 2 or len(cells) - len(codes) < SHARED:
+            continue
+        kept = first.setdefault(alike, name)
+        if kept != name:
+            beside.setdefault(kept, {})[name] = dict(zip(table.column(kept), cells, strict=True))
+    left_out = {name for columns in beside.values() for name in columns}
+    if not left_out:
+        return Reduced(table, {})
+    places = [place for place, name in enumerate(table.columns) if name not in left_out]
+
+    def fewer(rows: tuple[tuple[Cell, ...], ...]) -> tuple[tuple[Cell, ...], ...]:
+        return tuple(tuple(row[place] for place in places) for row in rows)
+
+    columns = tuple(table.columns[place] for place in places)
+    known = tuple(map(fewer, table.known))
+    for kept, others in beside.items():  # a cell may be written as a known file writes it
+        at = table.columns.index(kept)
+        for name, held in others.items():
+            there = table.columns.index(name)
+            held |= {row[at]: row[there] for rows in table.known for row in rows if row[at] not in held}
+    return Reduced(replace(table, columns=columns, rows=fewer(table.rows), known=known), beside)
