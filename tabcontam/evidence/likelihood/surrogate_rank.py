@@ -70,11 +70,11 @@ class SurrogateRank(Test):
     place. The guesser draws 99 surrogates of the cell, and the row is scored up to the third cell behind it, once with
     the own cell and once with each surrogate in its place, in the words of the serializer and with nothing before it.
     What stands before the cell is the same for all; what follows it tells who knows how the row goes on. A column that
-    says the same in other values is hidden and replaced with it. An LLM that
-    tells no log-probabilities is asked in words with `--samples N`: N times at temperature 1 for the hidden cell of
-    each of 60 rows at most, given all other cells of the row and no other row, and a cell is the likelier the more of
-    its answers read as this cell. Asked are only features none of whose cells is longer than 12 characters, since what
-    is longer is hardly ever said twice; a row half of whose samples cannot be read is not weighed.
+    says the same in other values is hidden and replaced together with it. An LLM that tells no log-probabilities is
+    asked in words with `--samples N`: N times at temperature 1 for the hidden cell of each of 60 rows at most, given
+    all other cells of the row and no other row, and a cell is the likelier the more of its answers read as this cell.
+    Asked are only features none of whose cells is longer than 12 characters, since what is longer is hardly ever said
+    twice; a row half of whose samples cannot be read is not weighed.
 
     Null: the own cell and the surrogates are drawn alike, so that the own cell's rank is any of 1 to 100 with the same
     chance; among equal ones it is drawn. All cells of a column are dealt out to its rows, each to a row whose other
