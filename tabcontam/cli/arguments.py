@@ -129,7 +129,7 @@ def _add_list(command: argparse.ArgumentParser) -> None:
 def _add_replay(command: argparse.ArgumentParser) -> None:
     command.description = "Judge answers that LLMs gave earlier, by the rules of today. No LLM is asked."
     command.add_argument(
-        "records", type=path, metavar="RECORDS.jsonl", help="the recorded answers, a JSON object a line"
+        "records", type=path, nargs="+", metavar="RECORDS.jsonl", help="the recorded answers, a JSON object a line"
     )
     command.add_argument(
         "--rules", choices=RULES, default=RULES[0], help="which rules turn answers into verdicts (default: %(default)s)"

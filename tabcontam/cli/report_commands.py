@@ -10,7 +10,6 @@ from tabcontam.cli.printing import command_line, print_results
 from tabcontam.errors import UsageError
 
 if TYPE_CHECKING:
-    from tabcontam.verdicts.recorded import RuleDifference
     from tabcontam.verdicts.results import RunResults
 
 
@@ -87,22 +86,17 @@ def _write_format(options: argparse.Namespace, results: "RunResults") -> None:
 
 def replay(options: argparse.Namespace) -> None:
     from tabcontam.reading.words import english
-    from tabcontam.replay.calibrated import replay_calibrated
-    from tabcontam.replay.published import differences, replay_published
-    from tabcontam.replay.records import read_records
+    from tabcontam.replay.kinds import judged
     from tabcontam.report.replay_text import render_replay
     from tabcontam.runs.folder import record_replay, replay_results
     from tabcontam.verdicts.document import as_json
-    from tabcontam.verdicts.rules import PAPER
 
-    records, dictionary = read_records(options.records), english()
-    cells = replay_published(records, dictionary) if options.rules == PAPER else []
-    by_rules: list[RuleDifference] = []
-    if options.differences or options.rules != PAPER:
-        calibrated, by_rules = replay_calibrated(records, dictionary)
-        cells = cells or calibrated
-    found = differences(records, dictionary) if options.differences else None
-    results = replay_results(cells, found, by_rules, options.rules, dictionary.name, command_line())
+    dictionary = english()
+    found = judged(options.records, options.rules, dictionary, options.differences)
+    differences = found.differences if options.differences else None
+    results = replay_results(
+        found.cells, differences, found.rule_differences, options.rules, dictionary.name, command_line()
+    )
     if options.out:
         record_replay(options.out, results)
     if options.json:

@@ -1,7 +1,6 @@
 """Recorded answers: one JSON object a line, with the authors' own prints of what they expected."""
 
 import ast
-import json
 import re
 import warnings
 from collections.abc import Iterable, Mapping
@@ -10,9 +9,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from tabcontam.errors import UsageError
 from tabcontam.evidence.base import Prompt
 from tabcontam.groups import grouped
+from tabcontam.replay.lines import count_of, parse_lines, read_lines, text_of
 
 WORD_TESTS = (
     "feature_list_informed",
@@ -68,16 +67,7 @@ class Record:
 
 def read_records(path: Path) -> list[Record]:
     """Every record of a file. Raises `UsageError`, with the line's number, for what is none."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise UsageError(f"cannot read the records {path}: {reason}; give a file like records.jsonl") from None
-    # not splitlines(): answers may hold U+2028 and the like, which JSON does not escape
-    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-    if not lines:
-        raise UsageError(f"{path} holds no records; give a file with one JSON object a line")
-    return [_record(path, number, line) for number, line in lines]
+    return parse_lines(path, read_lines(path), parse_record, KEYS)
 
 
 def cells_of(records: Iterable[Record]) -> list[list[Record]]:
@@ -90,37 +80,22 @@ def unrecorded() -> Prompt:
     return Prompt((), "", "")
 
 
-def _record(path: Path, number: int, line: str) -> Record:
-    try:
-        return _parse(json.loads(line), number)
-    except json.JSONDecodeError as error:
-        fault = f"not JSON ({error.msg})"
-    except (RecursionError, MemoryError):  # the latter is how ast says it
-        fault = "nested too deeply"
-    except KeyError as error:
-        fault = f"no {error.args[0]!r}"
-    except (TypeError, ValueError, SyntaxError) as error:
-        fault = str(error).split("\n")[0]
-    raise UsageError(f"{path}, line {number}: {fault}; each line is one recorded answer: {', '.join(KEYS)}")
-
-
-def _parse(raw: Any, number: int) -> Record:
-    if not isinstance(raw, dict):
-        raise TypeError("not a JSON object")
-    place: dict[str, Any] = {key: _text(raw, key) for key in ("llm", "dataset", "test", "file")}
-    place["serializer"] = None if raw.get("serialization") is None else _text(raw, "serialization")
+def parse_record(raw: Mapping[str, Any], number: int) -> Record:
+    """The record that a line holds. Raises KeyError, TypeError, ValueError or SyntaxError for what is none."""
+    place: dict[str, Any] = {key: text_of(raw, key) for key in ("llm", "dataset", "test", "file")}
+    place["serializer"] = None if raw.get("serialization") is None else text_of(raw, "serialization")
     test = place["test"]
     if test not in RECORDED:
         raise ValueError(f"unknown test {test!r}")
     if test == MEMBERSHIP:
-        right, queries, yes, no = (_count(raw, key) for key in ("score", "n", "n_yes", "n_no"))
+        right, queries, yes, no = (count_of(raw, key) for key in ("score", "n", "n_yes", "n_no"))
         if queries < max(right, yes + no, 1):
             raise ValueError("more answers than queries")
         return Record(number, **place, right=right, queries=queries, answered=yes + no)
-    expected, matches = _text(raw, "expected"), _text(raw, "matches")
+    expected, matches = text_of(raw, "expected"), text_of(raw, "matches")
     if not isinstance(raw["decision"], bool):
         raise TypeError("'decision' is not true or false")
-    answer: dict[str, Any] = {"output": _text(raw, "output"), "decision": raw["decision"], "asked": _keys(matches)}
+    answer: dict[str, Any] = {"output": text_of(raw, "output"), "decision": raw["decision"], "asked": _keys(matches)}
     if test in ROW_TESTS:
         answer["values"] = row(expected)
         if unknown := set(answer["asked"]) - set(answer["values"]):
@@ -128,18 +103,6 @@ def _parse(raw: Any, number: int) -> Record:
     else:
         answer["words"] = tuple(expected.split(" / ")) if test in NAME_TESTS else words(expected)
     return Record(number, **place, **answer)
-
-
-def _text(raw: Mapping[str, Any], key: str) -> str:
-    if not isinstance(raw[key], str):
-        raise TypeError(f"{key!r} is not a text")
-    return str(raw[key])
-
-
-def _count(raw: Mapping[str, Any], key: str) -> int:
-    if type(raw[key]) is not int or raw[key] < 0:  # to Python a true is an int
-        raise TypeError(f"{key!r} is not a count")
-    return int(raw[key])
 
 
 def words(text: str) -> tuple[str | None, ...]:

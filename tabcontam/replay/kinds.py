@@ -1,0 +1,54 @@
+"""The kinds of recorded answers, told apart by the keys of their lines: here alone a new kind is added."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tabcontam.reading.words import Dictionary
+from tabcontam.replay import table_1
+from tabcontam.replay.judged import Judged
+from tabcontam.replay.lines import Lines, read_lines
+
+Judge = Callable[[Path, Lines, str, Dictionary, bool], Judged]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of recorded answers: the `keys` that its lines have, and what judges the lines of a file.
+
+    `judge` gets the file's path, its lines, the rules, the dictionary and whether disagreements are asked for. It
+    raises `UsageError` for a line that is no such record.
+    """
+
+    keys: tuple[str, ...]
+    judge: Judge
+
+
+KINDS = (Kind(table_1.KEYS, table_1.judged),)
+
+
+def judged(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool) -> Judged:
+    """What the answers of these files come to under the `rules`; with disagreements where these are `told`.
+
+    A file is of the kind that has most of the keys of its first line. Raises `UsageError`.
+    """
+    found = []
+    for path in paths:
+        lines = read_lines(path)
+        found.append(kind_of(lines).judge(path, lines, rules, dictionary, told))
+    return Judged(
+        [cell for one in found for cell in one.cells],
+        [difference for one in found for difference in one.differences],
+        [difference for one in found for difference in one.rule_differences],
+    )
+
+
+def kind_of(lines: Lines) -> Kind:
+    """The kind whose keys the first line has, the largest share of them; the first kind where it has none."""
+    try:
+        raw = json.loads(lines[0][1])
+    except (ValueError, RecursionError):
+        return KINDS[0]
+    keys = set(raw) if isinstance(raw, dict) else set()
+    return max(KINDS, key=lambda kind: len(keys.intersection(kind.keys)) / len(kind.keys))

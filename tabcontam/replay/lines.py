@@ -1,0 +1,84 @@
+"""Files of recorded answers, a JSON object a line: read, and what is wrong with a line said in one line."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tabcontam.errors import UsageError
+
+Lines = Sequence[tuple[int, str]]  # each with its number, from 1
+Parsed = TypeVar("Parsed")
+
+
+def read_lines(path: Path) -> Lines:
+    """The lines of a file that are not blank. Raises `UsageError` where there are none."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
+        raise UsageError(f"cannot read the records {path}: {reason}; give a file like records.jsonl") from None
+    # not splitlines(): answers may hold U+2028 and the like, which JSON does not escape
+    lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    if not lines:
+        raise UsageError(f"{path} holds no records; give a file with one JSON object a line")
+    return lines
+
+
+def parse_lines(
+    path: Path, lines: Lines, parse: Callable[[Mapping[str, Any], int], Parsed], keys: Sequence[str]
+) -> list[Parsed]:
+    """What each line says: `parse` gets its object and its number.
+
+    Raises `UsageError`, with the line's number and the `keys` that a record has, for a line that is no JSON object and
+    for what `parse` raises of it (KeyError, TypeError, ValueError, SyntaxError).
+    """
+    return [_parsed(path, number, line, parse, keys) for number, line in lines]
+
+
+def _parsed(
+    path: Path, number: int, line: str, parse: Callable[[Mapping[str, Any], int], Parsed], keys: Sequence[str]
+) -> Parsed:
+    try:
+        raw = json.loads(line)
+        if not isinstance(raw, dict):
+            raise TypeError("not a JSON object")
+        return parse(raw, number)
+    except json.JSONDecodeError as error:
+        fault = f"not JSON ({error.msg})"
+    except (RecursionError, MemoryError):  # the latter is how ast says it
+        fault = "nested too deeply"
+    except KeyError as error:
+        fault = f"no {error.args[0]!r}"
+    except (TypeError, ValueError, SyntaxError) as error:
+        fault = str(error).split("\n")[0]
+    raise UsageError(f"{path}, line {number}: {fault}; each line is one recorded answer: {', '.join(keys)}")
+
+
+def text_of(raw: Mapping[str, Any], key: str) -> str:
+    """A text of a record. Raises KeyError where it has none, TypeError where it is none."""
+    if not isinstance(raw[key], str):
+        raise TypeError(f"{key!r} is not a text")
+    return str(raw[key])
+
+
+def optional_text(raw: Mapping[str, Any], key: str) -> str | None:
+    """The same of a text that a record may lack, or have as null."""
+    return None if raw.get(key) is None else text_of(raw, key)
+
+
+def count_of(raw: Mapping[str, Any], key: str) -> int:
+    """A whole number of a record that is 0 or more. Raises KeyError or TypeError."""
+    if type(raw[key]) is not int or raw[key] < 0:  # to Python a true is an int
+        raise TypeError(f"{key!r} is not a count")
+    return int(raw[key])
+
+
+def optional_number(raw: Mapping[str, Any], key: str) -> float | None:
+    """A number of a record that may lack it, or have it as null. Raises TypeError where it is none, or not finite."""
+    given = raw.get(key)
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, int | float) or not abs(given) < float("inf"):
+        raise TypeError(f"{key!r} is not a number")
+    return float(given)
