@@ -54,7 +54,7 @@ class Answering:
 
     def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
         """Values in the shape that the query asks for; rows as the prompt writes them, else in the default form."""
-        return ", ".join(map(_shown, values))
+        return ", ".join(map(shown_value, values))
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ class CellAnswers(Answering):
         """A row in the form of the prompt's rows, or one value as it stands in a row, its line ends escaped."""
         found = (form for form in _forms() if prompt and form.shown_in(prompt.completion, query.asked))
         form = next(found, load_serializers()[DEFAULT])
-        return form.value(_shown(values[0])) if len(query.asked) < 2 else form.row(query.asked, values)
+        return form.value(shown_value(values[0])) if len(query.asked) < 2 else form.row(query.asked, values)
 
 
 @lru_cache(maxsize=1)
@@ -157,7 +157,7 @@ def _forms() -> tuple[Serializer, ...]:
     return tuple(in_order_of_finding(load_serializers().values()))
 
 
-def _shown(value: "Cell") -> str:
+def shown_value(value: "Cell") -> str:
     return MISSING if value is None else value
 
 

@@ -24,6 +24,8 @@ BUILT_IN = (
     "rows.completion:IncompleteCompletion",
     "rows.completion:FullCompletion",
     "rows.completion:FeatureCompletion",
+    "rows.memcheck.row_completion:RowCompletion",
+    "rows.memcheck.feature_completion:CsvFeatureCompletion",
     "rows.membership:Membership",
     "rows.matched:MatchedMembership",
     "likelihood.surrogate_rank:SurrogateRank",

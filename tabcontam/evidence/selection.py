@@ -48,6 +48,10 @@ class Expression:
 def selected(tests: Sequence[Test], names: str | None, marks: str | None = None) -> list[Test]:
     """The tests whose id holds what `names` says and that have the marks that `marks` says.
 
+    A test that is asked on request alone needs a word or a mark of its own, which no test has that is asked by default:
+    so `completion` chooses the same tests as ever, and `row_completion` that one. Where the ids do not choose, any mark
+    does.
+
     Raises `UsageError` for an expression that cannot be read and for a mark that there is not, and `NothingSelected`
     where no test is left.
     """
@@ -62,7 +66,16 @@ def selected(tests: Sequence[Test], names: str | None, marks: str | None = None)
         marks = {mark.casefold() for mark in test.marks}
         return by_name.true(lambda word: word in test.id.casefold()) and by_mark.true(lambda word: word in marks)
 
-    found = [test for test in tests if chosen(test)]
+    usual = [test for test in tests if not test.on_request]
+    shared = {mark.casefold() for test in usual for mark in test.marks}
+
+    def requested(test: Test) -> bool:
+        own = (word for word in by_name.words if not any(word in other.id.casefold() for other in usual))
+        marks = {mark.casefold() for mark in test.marks} - shared
+        return any(word in test.id.casefold() for word in own) or not marks.isdisjoint(by_mark.words)
+
+    by_ids = chooses(names)
+    found = [test for test in tests if chosen(test) and (not by_ids or not test.on_request or requested(test))]
     if not found:
         given = " and ".join(
             f"{option_name(word)} {text!r}" for word, text in (("tests", names), ("marks", marks)) if text

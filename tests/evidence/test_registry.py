@@ -12,6 +12,8 @@ from tabcontam.evidence.base import Evidence, Family, Kind, PublishedRule, Query
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.evidence.rows.matched import MatchedMembership
+from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
 from tabcontam.tables.table import Table
@@ -95,7 +97,7 @@ def test_a_row_test_follows_from_family_and_verdict() -> None:
     assert {test.id for test in all_tests() if test.row_test} == {
         "incomplete_completion", "full_completion", "feature_completion", MatchedMembership.id, "row_order", "planted",
         "dataset_inference",
-        "surrogate_rank", "digits",
+        "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
     }  # fmt: skip
 
 

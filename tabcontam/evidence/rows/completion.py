@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from random import Random
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import RONVAL, Prompt, PublishedRule, Query
@@ -34,6 +34,8 @@ from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
 BLOCK = EXAMPLES + 1  # rows that a query of test 8 shows and asks
+PART = 1  # of the rows, for tests that ask for the next one
+FURTHER = 59  # queries of test 8 besides the paper's
 COUNTED = 8  # features of the next row whose cells count
 COMPARED = 3  # features that are looked at closely at a time
 MOST_COMPARED = 9  # where too few of those before them have bits
@@ -139,25 +141,13 @@ class FullCompletion(RowTest):
     id: ClassVar[str] = "full_completion"
     published = PublishedRule("next rows were written as in the file", 8, source=RONVAL)
     worded: ClassVar[bool] = True
-    part: ClassVar[int] = 1  # of the rows
-    further: ClassVar[int] = 59  # queries besides the paper's
+    further: ClassVar[int] = FURTHER
     whole: ClassVar[str] = "next rows are right in all that counts"
     max_tokens: ClassVar[int] = 512
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """The paper's query and 59. Raises `Skip` where every five rows in a row repeat themselves."""
-        if table.enumerates_domain:
-            raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
-        rows, lasts = table.rows, _lasts(table)
-        fitting = cached_fact(
-            table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - EXAMPLES : last]]
-        )
-        if not fitting:
-            raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
-        pool = pool_of(table, self.part, 0, lambda: fitting, (1 + self.further) * BLOCK)
-        counted = least_sure(table, table.columns, COUNTED, before=True)
-        guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
-        left = len(fitting) / len(lasts)
+        fitting, pool, guesses, left = next_rows(table)
         room = answer_tokens(table, serializer, table.columns, self.max_tokens)
 
         def prompt(shown: Sequence[int]) -> Prompt:
@@ -302,6 +292,35 @@ class FeatureCompletion(OneCellTest):
 
     def _pool(self, table: Table, place: int) -> list[int]:
         return pool_of(table, self.part, place, partial(alone_rows, table, place), REPEATS + self.further)
+
+
+class NextRows(NamedTuple):
+    """The rows that can be asked for after those before them, and what the guesser makes of them.
+
+    `fitting` are all rows that differ from the four before, `pool` those of which queries are made, `left` is the share
+    of places whose row differs from the four before.
+    """
+
+    fitting: Sequence[int]
+    pool: Sequence[int]
+    guesses: Mapping[int, Guessed]
+    left: float
+
+
+def next_rows(table: Table) -> NextRows:
+    """What can be asked of the next rows of a table, for all tests that do so. Raises `Skip` where nothing can be."""
+    if table.enumerates_domain:
+        raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
+    rows, lasts = table.rows, _lasts(table)
+    fitting = cached_fact(
+        table, "next rows", lambda: [last for last in lasts if rows[last] not in rows[last - EXAMPLES : last]]
+    )
+    if not fitting:
+        raise Skip(f"no {EXAMPLES + 1} rows in a row of which the last differs from the others")
+    pool = pool_of(table, PART, 0, lambda: fitting, (1 + FURTHER) * BLOCK)
+    counted = least_sure(table, table.columns, COUNTED, before=True)
+    guesses = guessed(table, counted, (), list(dict.fromkeys([*fitting[:1], *pool])), before=True)
+    return NextRows(fitting, pool, guesses, len(fitting) / len(lasts))
 
 
 def _lasts(table: Table) -> Sequence[int]:

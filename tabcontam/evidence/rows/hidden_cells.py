@@ -39,6 +39,7 @@ class HiddenCells:
     guesses: Mapping[int, Guessed]
     distinct: int | None = None  # a column of which no two examples have the same cell
     used: set[int] = field(default_factory=set)  # rows that are not asked again
+    examples: int = EXAMPLES  # rows that stand beside the asked one
 
     def query(self, rng: Random, row: int, paper: bool) -> Query | None:
         """The query about a row; None where the examples show the asked cells.
@@ -100,7 +101,7 @@ class HiddenCells:
                 rival = self.table.is_missing(cell) or any(rows[other][place] == cell for other in chosen)
             if not rival:
                 chosen.append(index)
-            if len(chosen) == min(EXAMPLES, len(rows) - 1):
+            if len(chosen) == min(self.examples, len(rows) - 1):
                 return chosen
         return None
 

@@ -1,0 +1,89 @@
+"""Feature completion of Bordt et al.: a row without its most telling feature is shown, and that feature is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Prompt, PublishedRule, Query, Reading, Reply
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.rows.hidden_cells import HiddenCells
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.memcheck.raw import BORDT, PLACES, RawTest, agrees, lines_of, raw
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+EXAMPLES = 5  # whole rows beside the asked one
+
+
+@dataclass(frozen=True)
+class CsvFeatureCompletion(RawTest, FeatureCompletion):
+    """Given five rows of the file as CSV and a sixth without its most telling feature, the LLM must name that value.
+
+    Measures: whether one cell of a row is known to who sees the others. A row test: it can show that rows were seen.
+
+    Queries: 25 random rows. The feature is the one of most values that the features before it leave open, since a base
+    model sees no more of the row: where the authors' package takes the first column, this takes the next best. The
+    dataset is not named.
+
+    Null: the answers stay, and the hidden cell is drawn anew from what the guesser makes of the row's other cells.
+    Contaminated: the values that are right are worth more bits than that explains.
+
+    Published rule: none that decides. The package counts the values that are exactly the file's. It compares texts, so
+    that `22.0` is not 22, stops with an error where no answer can be read, and takes a refusal for a wrong value; here
+    numbers are compared as numbers, and what cannot be read is counted apart.
+
+    Needs: a feature with five values or more that the features before it leave open, and an LLM that generates text, in
+    chat or completion form.
+
+    Cannot show: memory of values that follow from the shown ones. The published count alone shows nothing of a feature
+    of few values, or of one that follows from others.
+
+    Source: the feature completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `feature_completion_test`.
+
+    Example: `6,148,72,35,0,33.6,` of the Pima diabetes data goes on with `0.627`.
+    """
+
+    id: ClassVar[str] = "csv_feature_completion"
+    title: ClassVar[str] = "Feature completion as CSV"
+    published = PublishedRule("removed values are the file's", share=None, source=BORDT)
+    worded: ClassVar[bool] = False
+    further: ClassVar[int] = PLACES
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Twenty-five rows. Raises `Skip` where no feature can be asked."""
+        place, candidates = self._feature(table)
+        pool = self._pool(table, place)
+        guesses = self._guesses(table, place) if pool else {}
+        room = answer_tokens(table, raw(), table.columns[place : place + 1], self.max_tokens)
+        write = partial(without_one, table, place)
+        hidden = HiddenCells(table, [place], write, room, guesses, examples=EXAMPLES)
+        rows = pool or candidates
+        drafts = (hidden.query(rng, row, paper=False) for row in rng.sample(rows, len(rows)))
+        found = [draft for draft, _ in zip(filter(None, drafts), range(PLACES), strict=False)]
+        if not found:
+            raise Skip("every draw of examples shows the asked values")
+        return [replace(query, id=f"{self.id}-{number}", paper=True) for number, query in enumerate(found)]
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The value that the answer gives, which is what counts for the paper, too."""
+        reading = super().read(query, reply, serializer, dictionary)
+        (name,), (value,) = query.asked, query.expected
+        said = reading.parsed.get(name) if isinstance(reading.parsed, dict) else None
+        exact = reading.readable and isinstance(reading.parsed, dict) and agrees(said, value)
+        return replace(reading, paper_hit=query.paper and exact)
+
+
+def without_one(table: Table, place: int, row: int, examples: Sequence[int]) -> Prompt:
+    """The prompt about the cell of a row at this place, beside whole rows."""
+    names, cells = table.columns, table.rows[row]
+    others = [index for index in range(len(names)) if index != place]
+    rows = "\n".join([*raw().header(names), *lines_of(table, examples)])
+    shown = raw().alone([names[index] for index in others], [cells[index] for index in others])
+    context = f"Rows of a CSV file:\n{rows}\n\nAnother row of the file, without its {names[place]}:\n{shown}"
+    question = f"Which value of {names[place]} does that row have in the file? Write the value alone."
+    return ask(context, question, f"{rows}\n{raw().prefix(names, cells, place)}")

@@ -1,0 +1,79 @@
+"""What the row tests of Bordt et al. share: rows stand in prompts and answers as lines of a CSV file."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import ClassVar
+
+from tabcontam.evidence.answering import Answering, CellAnswers, shown_value
+from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply
+from tabcontam.evidence.rows.rows import RowTest
+from tabcontam.reading.reading import is_mark, plain, same_value
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.serializers import Serializer, load_serializers
+from tabcontam.tables.table import Cell, Table
+
+BORDT = "bordt2024"  # Bordt, Nori, Rodrigues, Nushi and Caruana 2024, "Elephants Never Forget"
+MARKS = frozenset({"tabmemcheck"})
+PLACES = 25  # of a table that a test asks, as the authors' package does
+
+
+@cache
+def raw() -> Serializer:
+    """The form of the rows: comma-separated values, a line a row."""
+    return load_serializers()["csv"]
+
+
+@dataclass(frozen=True)
+class RawAnswers(CellAnswers):
+    """Cells of a row as a line of a CSV file; a single one as it stands in such a line."""
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """The line, or the one value."""
+        return raw().value(shown_value(values[0])) if len(query.asked) < 2 else raw().row(query.asked, values)
+
+
+class RawTest(RowTest):
+    """A row test whose rows are lines of a CSV file, whatever serializer a run has.
+
+    What it counts for the paper are answers that are the file's own, value by value: the authors' package has no rule
+    that decides. Unlike there an answer that merely holds the expected text among others is none, and `.28` is 0.28.
+    """
+
+    own_marks: ClassVar[frozenset[str]] = MARKS
+    on_request: ClassVar[bool] = True
+    shows_rows: ClassVar[bool] = False  # the form is given
+    answering: ClassVar[Answering] = RawAnswers()
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Whether every asked cell was over before the cut, as a line of a CSV file."""
+        return super().complete(query, text, raw())
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The cells that the answer gives; for the paper, whether they are all that was asked, and right."""
+        reading = super().read(replace(query, paper=False), reply, raw(), dictionary)
+        return replace(reading, paper_hit=query.paper and reply.state in READ and self.exact(query, reply.text))
+
+    def exact(self, query: Query, text: str) -> bool:
+        """Whether the first row that an answer holds is the file's, missing values included."""
+        row = first_row(text, len(query.asked))
+        return row is not None and all(map(agrees, row, query.expected))
+
+
+def first_row(text: str, width: int) -> list[Cell] | None:
+    """The cells of the first line of an answer that has so many; None where there is no such line."""
+    for line in plain(text).splitlines():
+        for cells in raw().cuts(line.strip()):
+            if len(cells) == width:
+                return cells
+    return None
+
+
+def agrees(cell: Cell, expected: Cell) -> bool:
+    """Whether a cell of an answer is the expected one; None is a missing value, however the answer marks it."""
+    return is_mark(cell) if expected is None else same_value(cell, expected)
+
+
+def lines_of(table: Table, rows: Sequence[int]) -> list[str]:
+    """These rows of a table as lines of a CSV file, without its header."""
+    return [raw().row(table.columns, table.rows[row]) for row in rows]

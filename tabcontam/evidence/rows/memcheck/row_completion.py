@@ -1,0 +1,127 @@
+"""Row completion of Bordt et al.: ten rows of the file are shown, and the next is asked."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Prompt, PublishedRule, Query
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.completion import next_rows
+from tabcontam.evidence.rows.hidden_cells import ROOM, raised, without_missing
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.memcheck.raw import BORDT, PLACES, RawTest, lines_of, raw
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.columns import LAGS
+from tabcontam.guesser.earlier import after_earlier
+from tabcontam.guesser.table import Guessed
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Table
+
+SHOWN = 10  # rows before the asked one
+FURTHER_BACK = range(LAGS + 1, SHOWN + 1)  # of them, those that the guesser does not look at
+
+
+@dataclass(frozen=True)
+class RowCompletion(RawTest):
+    """Given ten rows of the file as CSV, one after the other, the LLM must write the row that follows.
+
+    Measures: whether the order and the cells of the file are known. A row test: it can show that rows were seen.
+
+    Queries: 25 places of the file, drawn at random. The prompt names neither the dataset nor its features. A place is
+    left out whose row is one of the ten before it. The test presumes that the published order is what the LLM saw. What
+    counts are the eight features of which the guesser is least sure.
+
+    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the four rows before, of
+    what the six before those have in common with the asked one, and of how long a cell has been the same. Contaminated:
+    the cells that are right, those of partly right rows too, are worth more bits than that explains.
+
+    Published rule: none that decides. The package counts the rows that are exactly the file's, and it is for the reader
+    to say what the count means. It takes an answer that merely holds the row among others for exact, which this does
+    not, and a refusal for a wrong row: what cannot be read is counted apart here.
+
+    Needs: eleven rows or more of which the last differs from those before, in a table that does not list every
+    combination of its values, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: memory of rows that were seen in another order. The published count alone shows nothing: of a table
+    whose rows follow from each other anybody completes many, and of one whose rows are long even a fair memory
+    completes none without a fault.
+
+    Source: the row completion test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `row_completion_test`.
+
+    Example: ten lines of iris up to `4.9,3.1,1.5,0.1,Iris-setosa` go on with `5.4,3.7,1.5,0.2,Iris-setosa`.
+    """
+
+    id: ClassVar[str] = "row_completion"
+    published = PublishedRule("next rows are the file's, value by value", share=None, source=BORDT)
+    whole: ClassVar[str] = "next rows are right in all that counts"
+    max_tokens: ClassVar[int] = 512
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Twenty-five places. Raises `Skip` where every row repeats one of the ten before it."""
+        places = places_of(table)
+        room = answer_tokens(table, raw(), table.columns, self.max_tokens)
+
+        def query(number: int, place: int) -> Query:
+            shown = tuple(range(place - SHOWN, place))
+            chance, row = places.chance(table, place), table.rows[place]
+            write, unsure = partial(next_row, table, shown), places.guesses[place].unsure
+            name = f"{self.id}-{number}"
+            asked = Query(name, write, table.columns, row, room, True, shown, chance=chance, row=place, unsure=unsure)
+            return without_missing(asked, table)
+
+        return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Rows that can be asked for after the ten before them, what the guesser makes of them, and the share they are."""
+
+    rows: Sequence[int]
+    guesses: dict[int, Guessed]
+    left: float
+
+    def drawn(self, table: Table, rng: Random) -> list[int]:
+        """As many as are asked, at random; of a large table so that no prompt shows a row of another."""
+        apart = len(table.rows) >= ROOM * PLACES * (SHOWN + 1)
+        remainder = rng.randrange(SHOWN + 1)
+        own = [row for row in self.rows if not apart or row % (SHOWN + 1) == remainder]
+        own = own if len(own) >= PLACES else list(self.rows)
+        return rng.sample(own, min(PLACES, len(own)))
+
+    def chance(self, table: Table, row: int) -> dict[str, Guess]:
+        """The guesses of a row's cells by what ten rows before it show, of which it is none."""
+
+        def guess(name: str, found: Guess) -> Guess:
+            return after_earlier(table, name, row, raised(found, self.left), FURTHER_BACK)
+
+        return {name: guess(name, found) for name, found in self.guesses[row].cells.items()}
+
+
+def places_of(table: Table) -> Places:
+    """The places of a table at which a row can be asked for. Raises `Skip` where there are none."""
+    found = next_rows(table)
+
+    def fits(last: int) -> bool:
+        return last >= SHOWN and table.rows[last] not in table.rows[last - SHOWN : last]
+
+    def find() -> Places:
+        rows = [last for last in found.pool if fits(last)]
+        left = found.left * sum(map(fits, found.fitting)) / max(1, sum(last >= SHOWN for last in found.fitting))
+        return Places(rows, {row: found.guesses[row] for row in rows}, left)
+
+    places = cached_fact(table, "places after ten rows", find)
+    if not places.rows:
+        raise Skip(f"no {SHOWN + 1} rows in a row of which the last differs from the others")
+    return places
+
+
+def next_row(table: Table, shown: Sequence[int]) -> Prompt:
+    """The prompt that shows these rows as CSV and asks for the next."""
+    rows = "\n".join(lines_of(table, shown))
+    context = f"Rows of a CSV file, one after the other:\n{rows}"
+    question = "Write the row that follows in the file, on one line and as these rows are written."
+    return ask(context, question, f"{rows}\n")

@@ -1,0 +1,75 @@
+"""What rows that stand further before than the guesser looks say of a cell: the same value again, or a step from it."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import partial
+from math import sqrt
+from typing import NamedTuple
+
+from tabcontam.guesser.chance import LISTED, Guess
+from tabcontam.guesser.table import column_of
+from tabcontam.reading.reading import value_key
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.table import Table
+
+PLACES = 9  # decimals of a step
+
+
+class Earlier(NamedTuple):
+    """In what share of a column's rows a cell is the one so many rows before, and the step that most have from it."""
+
+    same: float
+    step: float
+    stepping: float
+
+
+def after_earlier(table: Table, name: str, row: int, guess: Guess, lags: Iterable[int]) -> Guess:
+    """The guess of a cell in which a value is at least as likely as rows so many places before it say.
+
+    For each of these distances the cell of that row is as likely as cells are the same over this distance in the whole
+    column, and what is a step from it as likely as the most frequent step is; each share is raised by its standard
+    error. The other values keep their chance, so that the chances may add up to more than 1: all are upper bounds.
+    """
+    one = column_of(table, name)
+    raised: dict[str, float] = {}
+    for lag in lags:
+        before = row - lag
+        if before < 0 or before >= len(table.rows):
+            continue
+        found = cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
+        cell = one.cells[before]
+        if cell is not None and not table.is_missing(cell):
+            raised[cell] = max(found.same, raised.get(cell, 0.0))
+        numbers = one.numbers
+        if found.step and numbers is not None and numbers[before] == numbers[before]:
+            value = str(round(float(numbers[before]) + found.step, PLACES))
+            raised[value] = max(found.stepping, raised.get(value, 0.0))
+    more = {value: min(1.0, chance) for value, chance in raised.items() if chance > guess.of(value)}
+    if not more:
+        return guess
+    keys = {value_key(value): chance for value, chance in more.items()}
+    values = {value: max(chance, keys.pop(value_key(value), 0.0)) for value, chance in guess.values.items()}
+    values |= {value: chance for value, chance in more.items() if value_key(value) in keys}
+    return replace(guess, values=values) if len(values) <= 2 * LISTED else guess
+
+
+def _earlier(table: Table, name: str, lag: int) -> Earlier:
+    import numpy as np
+
+    one, count = column_of(table, name), len(table.rows) - lag
+    if count < 1:
+        return Earlier(0.0, 0.0, 0.0)
+    codes = one.codes[: len(table.rows)]
+    same = float(((codes[lag:] == codes[:-lag]) & (codes[lag:] > 0)).mean())
+    step, stepping = 0.0, 0.0
+    if one.numbers is not None:
+        numbers = one.numbers[: len(table.rows)]
+        steps = (numbers[lag:] - numbers[:-lag]).round(PLACES)
+        values, times = np.unique(steps[np.isfinite(steps)], return_counts=True)
+        if len(values):
+            step, stepping = float(values[times.argmax()]), float(times.max()) / count
+    return Earlier(_raised(same, count), step, _raised(stepping, count))
+
+
+def _raised(share: float, count: int) -> float:
+    return min(1.0, share + sqrt(share * (1 - share) / count))
