@@ -149,6 +149,14 @@ class PublishedRule:
         """How many of the paper's own queries are hits by the published algorithm."""
         return sum(trial.reading is not None and trial.reading.paper_hit for trial in trials)
 
+    def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """Those of the paper's own queries in which hits are counted: all but such as are there for comparison."""
+        return trials
+
+    def said(self, trials: Sequence[Trial]) -> str:
+        """What the rule found in the paper's own queries, in words that a person can check."""
+        return f"{self.hits(trials)} of {len(self.counted(trials))} {self.claim}"
+
 
 @dataclass(frozen=True)
 class Evidence:

@@ -28,6 +28,7 @@ BUILT_IN = (
     "rows.memcheck.feature_completion:CsvFeatureCompletion",
     "rows.membership:Membership",
     "rows.matched:MatchedMembership",
+    "rows.guided.completion:GuidedCompletion",
     "likelihood.surrogate_rank:SurrogateRank",
     "likelihood.perplexity:Perplexity",
     "likelihood.published_scores:Loss",

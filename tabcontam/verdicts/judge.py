@@ -147,10 +147,11 @@ def _whole(decision: Decision, trials: Sequence[Trial], planned: int, ended: str
 
 def published_counts(cell: Result, rule: PublishedRule, trials: Sequence[Trial]) -> Result:
     """A cell with what was counted under the published rules, and the sentence that says so."""
-    asked, hits, answered = len(trials), rule.hits(trials), texts(trials)
+    own = rule.counted(trials)
+    asked, hits, answered = len(own), rule.hits(trials), texts(own)
     unread = f"; {asked - answered} of {asked} answers could not be read" if answered < asked else ""
-    sentence = f"{hits} of {asked} {rule.claim}{unread}"
-    return replace(cell, hits=hits, answered=answered, score=round(hits / asked, 4), sentence=sentence)
+    score = round(hits / asked, 4) if asked else None
+    return replace(cell, hits=hits, answered=answered, score=score, sentence=f"{rule.said(trials)}{unread}")
 
 
 def unjudged(

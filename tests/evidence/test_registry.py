@@ -96,6 +96,7 @@ def test_a_test_of_another_package_stands_behind_ours(monkeypatch: pytest.Monkey
 def test_a_row_test_follows_from_family_and_verdict() -> None:
     assert {test.id for test in all_tests() if test.row_test} == {
         "incomplete_completion", "full_completion", "feature_completion", MatchedMembership.id, "row_order", "planted",
+        "guided_completion",
         "dataset_inference",
         "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
     }  # fmt: skip

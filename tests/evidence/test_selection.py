@@ -12,8 +12,8 @@ from tabcontam.evidence.selection import chooses, selected
 @pytest.mark.parametrize(
     ("expression", "count"),
     [
-        (None, 27),
-        ("", 27),
+        (None, 28),
+        ("", 28),
         ("completion", 3),
         ("COMPLETION", 3),
         ("not completion", 22),

@@ -1,0 +1,87 @@
+"""Algorithm 1 of Golchin and Surdeanu 2024: is the overlap larger where the instruction names the dataset?"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from tabcontam.evidence.base import READ, PublishedRule, Reply, Trial
+from tabcontam.evidence.rows.guided.guided import GENERAL, arm_of, of_text
+from tabcontam.evidence.sentences import stated
+from tabcontam.reading.overlap import rouge_l
+from tabcontam.statistics.bootstrap import RESAMPLES, bootstrap
+
+LEVEL = 0.05  # at which the paper calls a partition contaminated
+
+
+class Overlap(NamedTuple):
+    """The overlap of an instance's two completions with the true second piece."""
+
+    guided: float
+    general: float
+
+
+def overlaps(trials: Iterable[Trial]) -> list[Overlap]:
+    """ROUGE-L of the paper's own instances that have both answers. A reply that brought no text has an overlap of 0."""
+    own = {trial.query.id: trial for trial in trials if trial.query.paper}
+    beside = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
+    pairs = ((own[guided], general) for guided, general in beside.items() if guided in own)
+    return [Overlap(_overlap(guided), _overlap(general)) for guided, general in pairs]
+
+
+def _overlap(trial: Trial) -> float:
+    """ROUGE-L of a reply: of a text as it came, of a row the values that were read in it with those of the row."""
+    query = trial.query
+    if of_text(query):
+        come = isinstance(trial.reply, Reply) and trial.reply.state in READ
+        return rouge_l(query.expected[0] or "", trial.reply.text if come else "")
+    parsed = trial.reading.parsed if trial.reading else None
+    said = parsed if isinstance(parsed, Mapping) else {}
+    return rouge_l(_joined(query.expected), _joined(said.get(name) for name in query.asked))
+
+
+def _joined(cells: Iterable[str | None]) -> str:
+    return " ".join(cell for cell in cells if cell is not None)
+
+
+def _drawn(p_value: float) -> str:
+    """The share of resamples that the bootstrap states as a p-value."""
+    return stated(p_value) if p_value else f"p under {1 / RESAMPLES:g}"
+
+
+@dataclass(frozen=True)
+class AlgorithmOne(PublishedRule):
+    """Contaminated where the mean overlap is larger with the guided instruction: paired bootstrap, p <= 0.05."""
+
+    def finds(self, trials: Sequence[Trial]) -> bool | None:
+        """What the rule decides; where no instance has both answers it finds nothing."""
+        pairs = overlaps(trials)
+        return bool(pairs) and self.p_value(pairs) <= LEVEL
+
+    def p_value(self, pairs: Sequence[Overlap], *, paired: bool = True) -> float:
+        """By 10,000 resamples, with the seed 0: paired as published, or unpaired as in the authors' public code."""
+        guided, general = zip(*pairs, strict=True)
+        return bootstrap(guided, general, paired=paired)
+
+    def lacks(self, trials: Sequence[Trial]) -> str | None:
+        """Without a pair of answers nothing is compared."""
+        return None if overlaps(trials) else "no instance has an answer to the guided and to the general instruction"
+
+    def hits(self, trials: Sequence[Trial]) -> int:
+        """How many instances are completed with more overlap under the guided instruction."""
+        return sum(pair.guided > pair.general for pair in overlaps(trials))
+
+    def counted(self, trials: Sequence[Trial]) -> Sequence[Trial]:
+        """The guided queries."""
+        return [trial for trial in trials if not trial.query.decoy_of]
+
+    def said(self, trials: Sequence[Trial]) -> str:
+        """The mean overlaps, and both p-values."""
+        pairs = overlaps(trials)
+        if not pairs:
+            return "no instance has both completions"
+        guided, general = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
+        p_value, apart = self.p_value(pairs), self.p_value(pairs, paired=False)
+        return (
+            f"{self.hits(trials)} of {len(pairs)} {self.claim}: ROUGE-L {guided:.2f} guided, {general:.2f} general "
+            f"({_drawn(p_value)} by the paired bootstrap, as published; {_drawn(apart)} unpaired, as in the code)"
+        )

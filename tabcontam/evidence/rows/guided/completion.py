@@ -1,0 +1,179 @@
+"""Guided completion: does the LLM know how an instance goes on, and does it know it of this dataset?"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import ClassVar
+
+from tabcontam.evidence.base import Evidence, Query, Trial
+from tabcontam.evidence.rows.guided.algorithm import AlgorithmOne, overlaps
+from tabcontam.evidence.rows.guided.guided import (
+    GENERAL,
+    WRONG_LABEL,
+    WRONG_NAME,
+    Guided,
+    arm_of,
+    of_text,
+    run_of,
+)
+from tabcontam.evidence.rows.guided.verbatim import Run, longest
+from tabcontam.evidence.rows.rows import answered
+from tabcontam.evidence.sentences import few, out_of_reach, stated
+from tabcontam.statistics.permuted import sign_flipped
+
+SEVERAL = 2  # texts that have to be recited: of a single one it may be the text that is known, and not the dataset
+NULL = (
+    "a fluent writer who has not seen the texts: who has a word right has the next one right in at most half of the "
+    "cases; or the longest runs are as long with another name, or with none"
+)
+
+
+@dataclass(frozen=True)
+class GuidedCompletion(Guided):
+    """Given the first piece of an instance, its dataset, split and label, the LLM must write the second piece.
+
+    Measures: whether single instances are known: texts word for word, rows cell by cell. A row test: it can show that
+    rows were seen.
+
+    Queries: of a table of rows 45 guided ones, each with 40 to 70 % of the cells shown, the label first; of texts 40,
+    with 40 to 70 % of the sentences shown or, of a single sentence, of its words; of a pair the first sentence is shown
+    and the second asked. The share is drawn anew for each instance. The paper's are ten of them; further rows are those
+    of which the guesser is least sure, further texts have second pieces of twelve words or more. Beside them stand
+    decoys: the general instruction, which names nothing, and one that names another dataset, for the paper's ten rows
+    and for twenty texts; and the label control, the right name with a wrong label, for the ten.
+
+    Null: of rows, the answers stay, and the hidden cells are drawn anew from what the guesser makes of the cells before
+    them: the decoys are counted and decide nothing, so that one who recites rows under any name is found, and one who
+    writes better under a name is not. Of texts, the longest run of words that an answer has in common with the second
+    piece. Words in phrases that other texts or the prompt have, too, do not count; each other word is given a chance of
+    one half, and a run may begin anywhere. Contaminated: at least two texts are recited beyond that (the second
+    smallest p-value on, after Benjamini and Heller 2008), or the runs are worth more under the right name than under
+    none and under a wrong one, by the exact paired permutation of signs. An overlap alone decides nothing.
+
+    Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
+    instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
+    authors' public code, which resamples both sides apart, is stated beside it.
+
+    Needs: features that tell rows apart by their first cells, or texts of two words or more, and an LLM that generates
+    text, in chat or completion form.
+
+    Cannot show: where a text was read. One that stands elsewhere on the web may be known from there, and a paraphrase
+    is not counted. Texts whose second pieces are short, as in WNLI, tell little. The chance of a word was measured on
+    answers of GPT-4 and GPT-3.5; a writer who is better at fluent guessing has longer runs. Of rows nothing that
+    follows from the shown cells, as in any row test.
+
+    Source: Golchin and Surdeanu 2024, "Time Travel in LLMs", sections 3.1 and 3.2 and appendix A; Algorithm 1. The
+    label control is that of its appendix.
+
+    Example: `First piece: The label is setosa, The sepal length (cm) is 5.1, ...` goes on with the rest of the row.
+    """
+
+    id: ClassVar[str] = "guided_completion"
+    published = AlgorithmOne("second pieces have more overlap with the dataset's name", source="golchin2023")
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The recalled cells against the guesser or, of texts, the longest runs against a fluent writer."""
+        guided = [trial for trial in trials if not trial.query.decoy_of]
+        texts = any(of_text(trial.query) for trial in guided)
+        evidence = self._recited(trials) if texts else super().weigh(guided, level)
+        beside = "; ".join(filter(None, (self._arms(trials), self._labels(trials), _algorithm_one(trials))))
+        said = [f"{one}; {beside}" if beside and one else one for one in (evidence.sentence, evidence.counted)]
+        return replace(evidence, sentence=said[0], counted=said[1])
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why reciting would not be found; None where it would."""
+        texts = [query for query in queries if of_text(query) and not query.decoy_of]
+        if not texts:
+            return super().uninformative([query for query in queries if not query.decoy_of], level)
+        whole = [longest(query.expected[0] or "", query.expected[0] or "", query.not_expected) for query in texts]
+        best = min(1.0, 2 * several(whole))
+        return (
+            None if best <= level else out_of_reach("words of their own in the texts", "all were recited", best, level)
+        )
+
+    def _recited(self, trials: Sequence[Trial]) -> Evidence:
+        guided = [trial for trial in trials if not trial.query.decoy_of]
+        runs = [run_of(trial) for trial in guided]
+        p_values = [several(runs), max(self._gained(trials, arm)[1] for arm in (GENERAL, WRONG_NAME))]
+        p_value = min(1.0, 2 * min(p_values))
+        recalled = sum(run.bits for run in runs)
+        hits = sum(trial.reading is not None and trial.reading.hit is True for trial in guided)
+        recited = sum(run.bits > 0 for run in runs)
+        longest_run = max((len(run.text) for run in runs), default=0)
+        gained = (
+            f"{hits} of {len(guided)} second pieces word for word; {recited} with runs longer than fluent guessing "
+            f"explains, the longest of {longest_run} words: {recalled:.0f} bits recalled"
+        )
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=NULL,
+            sentence=f"{gained} ({stated(p_value)})",
+            hits=hits,
+            asked=len(guided),
+            answered=sum(trial.readable for trial in guided),
+            p_value=p_value,
+            recalled_bits=recalled,
+        )
+
+    def _gained(self, trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
+        """For each instance that is asked in an arm, too, the bits of both answers; and the p-value of the difference.
+
+        It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
+        """
+        pairs = [(self._bits(guided), self._bits(other)) for guided, other in pairs_of(trials, arm)]
+        return pairs, sign_flipped([guided - other for guided, other in pairs])
+
+    def _bits(self, trial: Trial) -> float:
+        if of_text(trial.query):
+            return run_of(trial).bits
+        return sum(cell.bits for cell in answered(trial).given)
+
+    def _arms(self, trials: Sequence[Trial]) -> str:
+        """What the right name gains, in words."""
+        said = []
+        for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
+            pairs, p_value = self._gained(trials, arm)
+            if pairs:
+                own, other = (fmean(side) for side in zip(*pairs, strict=True))
+                said.append(f"{few(own)} bits an instance and with {words} {few(other)} ({stated(p_value)})")
+        return " and ".join(said)
+
+    def _labels(self, trials: Sequence[Trial]) -> str:
+        """Which of the second pieces that are right stay so with a wrong label, in words: the label control."""
+        right = [pair for pair in pairs_of(trials, WRONG_LABEL) if _right(pair[0])]
+        if not right:
+            return ""
+        stay = sum(_right(other) for _, other in right)
+        return f"{stay} of {len(right)} that are right stay so with a wrong label"
+
+
+def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
+    """Each guided trial with that of its arm, which is weighed by the same chances; only where both can be read."""
+    known = list(trials)
+    own = {trial.query.id: trial for trial in known if not trial.query.decoy_of}
+    found = []
+    for trial in known:
+        guided = own.get(trial.query.decoy_of)
+        if guided is not None and arm_of(trial.query) == arm and guided.readable and trial.readable:
+            found.append((guided, replace(trial, query=replace(trial.query, chance=guided.query.chance))))
+    return found
+
+
+def several(runs: Sequence[Run]) -> float:
+    """P(two runs or more are worth as much) if at most one text is known: the partial conjunction of two of n.
+
+    It is Simes' over all runs but the one that is worth most (Benjamini and Heller 2008, section 3).
+    """
+    chances = sorted(run.chance for run in runs)[SEVERAL - 1 :]
+    return min((len(chances) * chance / place for place, chance in enumerate(chances, 1)), default=1.0)
+
+
+def _right(trial: Trial) -> bool:
+    return trial.reading is not None and trial.reading.hit is True
+
+
+def _algorithm_one(trials: Sequence[Trial]) -> str:
+    """What the published rule found, where its queries are among these."""
+    rule = GuidedCompletion.published
+    return rule.said(trials) if isinstance(rule, AlgorithmOne) and overlaps(trials) else ""

@@ -1,0 +1,253 @@
+"""What the tests of guided completion share: the queries, how an answer is read, and what a simulated answerer says.
+
+A query asks for the second piece of an instance. The guided ones name where it is from. Each arm beside them asks for
+the same piece as a decoy of its guided query: `general` names nothing, `wrong-name` another dataset, `wrong-label` the
+right dataset and another label.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.evidence.answering import CellAnswers
+from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, State, Test, Trial
+from tabcontam.evidence.knowledge.decoys import other_cards, title_of
+from tabcontam.evidence.rows.guided.instances import PAPERS, CutRow, CutText, cut_rows, cut_texts, label_first, label_of
+from tabcontam.evidence.rows.guided.verbatim import Run, longest, words
+from tabcontam.evidence.rows.guided.wording import OTHERS, Place, row_prompt, shown_in, text_prompt
+from tabcontam.evidence.rows.hidden_cells import without_missing
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.rows import OneCellTest, RowTest
+from tabcontam.reading.answers import Sort
+from tabcontam.reading.reading import declines, plain
+from tabcontam.reading.words import Dictionary, stands_in
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.texts import TextTask
+
+SECOND = "second piece"  # what a query about a text asks for, in place of a feature
+GENERAL, WRONG_NAME, WRONG_LABEL = "general", "wrong-name", "wrong-label"
+ARMS = (GENERAL, WRONG_NAME, WRONG_LABEL)
+FURTHER_ROWS, FURTHER_TEXTS = 35, 30  # instances besides the paper's ten
+PAIRED_TEXTS = 20  # texts that are asked in the general and wrong-name arms, too; of rows the paper's ten are
+TOKENS = 500  # of an answer about a text, as in section 4 of the paper
+LEAST_ROW_TOKENS = 256
+SAID = 5  # words of a common run from which an answer is none that declines
+
+
+def of_text(query: Query) -> bool:
+    """Whether a query asks for the second piece of a text; else it asks for cells of a row."""
+    return query.asked == (SECOND,)
+
+
+def arm_of(query: Query) -> str:
+    """The arm of a query by its id: `general`, `wrong-name` or `wrong-label`; empty for a guided one."""
+    return next((arm for arm in ARMS if query.decoy_of and query.id == f"{query.decoy_of}-{arm}"), "")
+
+
+def run_of(trial: Trial) -> Run:
+    """The longest run of words that a reply to a query about a text has in common with the true second piece."""
+    text = trial.reply.text if isinstance(trial.reply, Reply) and trial.reply.state in READ else ""
+    return longest(trial.query.expected[0] or "", text, trial.query.not_expected)
+
+
+def first_piece(query: Query) -> str:
+    """The first piece as the query shows it, without the words around it."""
+    prompt = query.prompt
+    return shown_in(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
+
+
+@dataclass(frozen=True)
+class GuidedAnswers(CellAnswers):
+    """Cells of a row or, where a text is asked, its second piece; who does not know it writes another of the table."""
+
+    def truth(self, query: Query) -> Sequence[Cell]:
+        """The cells, or the piece."""
+        return query.expected
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """The most frequent values; of texts the end of the table's first one that is not the asked one."""
+        return [_ending(table, query, 0)] if of_text(query) else super().usual(query, table)
+
+    def guessed(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """The likeliest values; of texts the end of any other one."""
+        if of_text(query):
+            return [_ending(table, query, rng.randrange(len(table.rows)))]
+        return super().guessed(query, table, rng)
+
+    def by_schema(self, query: Query, table: Table, rng: Random) -> Sequence[Cell]:
+        """Any values as often as they stand there; of texts the end of any other one."""
+        return self.guessed(query, table, rng) if of_text(query) else super().by_schema(query, table, rng)
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """The piece as it is, or a row in the form of the prompt's."""
+        return values[0] or "" if of_text(query) else super().text(query, values, prompt)
+
+
+def _ending(table: Table, query: Query, place: int) -> str:
+    """The end of the last text of a row, as many words as are asked for, of this row or the next that is not asked."""
+    row = place if place not in query.rows else (place + 1) % len(table.rows)
+    column = table.text.texts[-1] if table.text else table.columns[-1]
+    return " ".join((table.column(column)[row] or "").split()[-len((query.expected[0] or "").split()) :])
+
+
+class Guided(OneCellTest):
+    """Asks for second pieces, guided and in the other arms; says nothing of what the answers weigh."""
+
+    whole: ClassVar[str] = "second pieces are right in all that counts"
+    answering: ClassVar[CellAnswers] = GuidedAnswers()
+    on_request: ClassVar[bool] = True
+    further_rows: ClassVar[int] = FURTHER_ROWS
+    further_texts: ClassVar[int] = FURTHER_TEXTS
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries of a cell; those about texts are weighed by their words and have no guess."""
+        if table.text is None:
+            return super().planned(table, serializer, rng)
+        return Test.planned(self, table, serializer, rng)
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The guided queries, each followed by its arms. Raises `Skip` where nothing can be cut in two."""
+        if table.text is None:
+            return list(self._of_rows(table, serializer, rng))
+        return list(self._of_texts(table, table.text, rng))
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """A cut answer is complete if it has all cells or, about a text, as many words as the second piece."""
+        if not of_text(query):
+            return super().complete(query, text, serializer)
+        return len(words(text)) >= len(words(query.expected[0] or ""))
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The cells that the answer gives, or the piece as it was written.
+
+        A text is right where the answer begins with all words of the second piece. One that declines is no answer,
+        unless it has five words in a row of the piece, nor is one that was cut before it had as many words.
+        """
+        if not of_text(query):
+            return super().read(query, reply, serializer, dictionary)
+        if reply.state not in READ:
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        true, said = words(query.expected[0] or ""), _without_name(plain(reply.text))
+        run = longest(query.expected[0] or "", said)
+        right = bool(true) and words(said)[: len(true)] == true
+        answers = bool(words(said)) and reply.state is State.OK and not declines(said)
+        readable = answers or len(run.text) >= SAID
+        return Reading({SECOND: said}, right, query.paper and right, readable, (SECOND,) if right else ())
+
+    def _found(self, query: Query, text: str, sorts: Mapping[str, Sort], serializer: Serializer) -> dict[str, Cell]:
+        """The asked cells, of which there may be but one."""
+        reading = OneCellTest if len(query.asked) == 1 else RowTest
+        return reading._found(self, query, text, sorts, serializer)
+
+    def _of_texts(self, table: Table, task: TextTask, rng: Random) -> Iterator[Query]:
+        place, others = Place(table.title, table.split), _other_places(table, OTHERS[task.form])
+        for number, one in enumerate(cut_texts(table, task, rng, self.further_texts)):
+            other_label = _other_label(table, task, one, rng)
+            other = others[rng.randrange(len(others))]
+            write = partial(text_prompt, task.form, first=one.halves.first)
+            query = Query(
+                f"{self.id}-{number}",
+                partial(write, place, label=one.label),
+                (SECOND,),
+                (one.halves.second,),
+                TOKENS,
+                number < PAPERS,
+                (one.row,),
+                not_expected=one.common,
+            )
+            arms = {}
+            if number < PAIRED_TEXTS:
+                arms = {
+                    GENERAL: partial(write, None, label=one.label),
+                    WRONG_NAME: partial(write, other, label=one.label),
+                }
+            if number < PAPERS and other_label:
+                arms[WRONG_LABEL] = partial(write, place, label=other_label)
+            yield from _with_arms(query, arms)
+
+    def _of_rows(self, table: Table, serializer: Serializer, rng: Random) -> Iterator[Query]:
+        place, others = Place(table.title, table.split), _other_places(table, _titles(table))
+        columns = label_first(table)
+        room = answer_tokens(table, serializer, columns, LEAST_ROW_TOKENS)
+        for number, one in enumerate(cut_rows(table, rng, self.further_rows)):
+            other = others[rng.randrange(len(others))]
+            cells = _with_other_label(table, one, rng)
+            query = Query(
+                f"{self.id}-{number}",
+                partial(_write_row, serializer, table.target, one, place, one.cells),
+                columns[one.shown :],
+                one.cells[one.shown :],
+                room,
+                number < PAPERS,
+                (one.row,),
+                chance=one.guesses,
+                row=one.row,
+                unsure=one.unsure,
+            )
+            arms = {}
+            if number < PAPERS:
+                written = partial(_write_row, serializer, table.target, one)
+                arms = {GENERAL: partial(written, None, one.cells), WRONG_NAME: partial(written, other, one.cells)}
+            if number < PAPERS and cells:
+                arms[WRONG_LABEL] = partial(_write_row, serializer, table.target, one, place, cells)
+            yield from (without_missing(each, table) for each in _with_arms(query, arms))
+
+
+def _with_arms(query: Query, arms: Mapping[str, partial[Prompt]]) -> Iterator[Query]:
+    """A guided query and its arms. Of the published rule's own, the general arm is the paper's, too."""
+    yield query
+    for arm, write in arms.items():
+        paper = query.paper and arm == GENERAL
+        yield replace(query, id=f"{query.id}-{arm}", write=write, paper=paper, chance={}, unsure=0.0, decoy_of=query.id)
+
+
+def _write_row(
+    serializer: Serializer, label: str | None, one: CutRow, place: Place | None, cells: Sequence[Cell]
+) -> Prompt:
+    columns = one.columns
+    return row_prompt(
+        place,
+        serializer.alone(columns[: one.shown], cells[: one.shown]),
+        label or "",
+        columns[one.shown :],
+        serializer.header(columns),
+        serializer.prefix(columns, cells, one.shown),
+    )
+
+
+def _other_places(table: Table, titles: Sequence[str]) -> list[Place]:
+    """Other datasets of these titles, in a split of the same name."""
+    own = (*table.names, table.title)
+    others = [title for title in titles if not any(stands_in(name, title) or stands_in(title, name) for name in own)]
+    return [Place(title, table.split) for title in others or titles]
+
+
+def _titles(table: Table) -> list[str]:
+    """The titles of other cards, which have rows of cells as this table has."""
+    return [title_of(card) for card in other_cards(table)]
+
+
+def _other_label(table: Table, task: TextTask, one: CutText, rng: Random) -> str:
+    """Another label of the dataset; empty where there is none."""
+    if task.label is None or not one.label:
+        return ""
+    labels = (label_of(task, value) for value in sorted(table.distinct(task.label)))
+    return rng.choice([label for label in labels if label != one.label] or [""])
+
+
+def _with_other_label(table: Table, one: CutRow, rng: Random) -> tuple[Cell, ...]:
+    """The cells with another label, which stands first; none where the table has no label, or only one value of it."""
+    if table.target is None:
+        return ()
+    others = [value for value in sorted(table.distinct(table.target)) if value != one.cells[0]]
+    return (rng.choice(others), *one.cells[1:]) if others else ()
+
+
+def _without_name(text: str) -> str:
+    """An answer without the name of what was asked for, where it begins with it."""
+    first, colon, rest = text.partition(":")
+    names = {SECOND, "sentence 2"}
+    return rest.strip() if colon and first.strip(" *#\"'").casefold() in names else text.strip()

@@ -1,0 +1,205 @@
+"""Which instances are cut, where, and what is known of their second pieces before anybody is asked.
+
+Rows of a table of texts are cut in their text, rows of any other table between two cells. What is drawn never hangs on
+what is hidden, but for the length of a text's second piece.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.rows.guided.cuts import SHOWN, Halves, cut, pieces_shown, share_shown
+from tabcontam.evidence.rows.guided.verbatim import PHRASE, common, phrases, words
+from tabcontam.evidence.rows.hidden_cells import unsure_first
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.table import POOL, Guessed, guessed, least_sure
+from tabcontam.tables import draws
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import not_known
+from tabcontam.tables.table import Cell, Table
+from tabcontam.tables.texts import TextForm, TextTask
+
+PAPERS = 10  # instances of the published rule
+COUNTED, LATE = 8, 4  # cells of a row that are guessed at most; of these, such as are hidden wherever a row is cut
+LONG = 12  # words that the second piece of a further text has at least: fewer tell nothing
+COMPARED = 20_000  # rows in which phrases of the asked texts are looked for
+TRIED = 400  # texts that are cut for the further instances
+
+
+@dataclass(frozen=True)
+class CutText:
+    """A text in two pieces, with its label as prompts have it, and the parts of the second that say nothing."""
+
+    row: int
+    halves: Halves
+    label: str
+    common: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class CutRow:
+    """A row in two pieces: `columns` in the order in which they stand, the label first, and how many are shown.
+
+    `guesses` are those of the hidden cells that count, `unsure` is as in `Guessed`.
+    """
+
+    row: int
+    columns: tuple[str, ...]
+    cells: tuple[Cell, ...]
+    shown: int
+    guesses: Mapping[str, Guess]
+    unsure: float
+
+
+def label_of(task: TextTask, value: Cell) -> str:
+    """A label as prompts have it: with its name, where the card has one (`1 (World)`)."""
+    if value is None:
+        return ""
+    name = task.names.get(value, value)
+    return value if name == value else f"{value} ({name})"
+
+
+def cut_texts(table: Table, task: TextTask, rng: Random, further: int) -> list[CutText]:
+    """The published rule's ten instances and as many further ones, whose second pieces have twelve words or more.
+
+    Raises `Skip` where no text can be cut in two.
+    """
+    order = draws.by_content(table)
+    wanted = set(not_known(table, range(len(table.rows))))
+    rows = [row for row in order if row in wanted]
+    rng.shuffle(rows)
+    cuts = [(row, halves) for row in rows[: PAPERS + TRIED] if (halves := _halves(table, task, row, rng)) is not None]
+    papers, rest = cuts[:PAPERS], cuts[PAPERS:]
+    longer = ((row, halves) for row, halves in rest if len(words(halves.second)) >= LONG)
+    drawn = [*papers, *islice(longer, further)]
+    if not drawn:
+        raise Skip("no text has two pieces, of which one could be shown")
+    elsewhere = _elsewhere(table, task, drawn)
+    place = None if task.label is None else table.columns.index(task.label)
+    found = []
+    for row, halves in drawn:
+        label = "" if place is None else label_of(task, table.rows[row][place])
+        found.append(CutText(row, halves, label, common(halves.second, halves.first, elsewhere)))
+    return found
+
+
+def _halves(table: Table, task: TextTask, row: int, rng: Random) -> Halves | None:
+    """The two pieces of a row's text; of a pair its two sentences. None where one of them is empty."""
+    cells = [table.rows[row][table.columns.index(name)] for name in task.texts]
+    share = share_shown(rng)
+    if any(table.is_missing(cell) for cell in cells):
+        return None
+    texts = [" ".join((cell or "").split()) for cell in cells]
+    if task.form is TextForm.PAIR:
+        return Halves(texts[0], texts[1]) if all(map(words, texts)) else None
+    halves = cut(" ".join(texts), share)
+    return halves if halves and words(halves.first) and words(halves.second) else None
+
+
+def _elsewhere(table: Table, task: TextTask, drawn: Sequence[tuple[int, Halves]]) -> frozenset[tuple[str, ...]]:
+    """The phrases of the drawn second pieces that stand in the text of another row, too."""
+    own: dict[tuple[str, ...], int] = {}  # the row, or -1 where several have it
+    for row, halves in drawn:
+        for phrase in phrases(words(halves.second), PHRASE):
+            own[phrase] = row if own.get(phrase, row) == row else -1
+    places = [table.columns.index(name) for name in task.texts]
+    found = {phrase for phrase, row in own.items() if row < 0}
+    rows = draws.pool(table, range(len(table.rows)), COMPARED)
+    for row in rows:
+        text = words(" ".join(table.rows[row][place] or "" for place in places))
+        found.update(phrase for phrase in phrases(text, PHRASE) if own.get(phrase, row) != row)
+    return frozenset(found)
+
+
+def cut_rows(table: Table, rng: Random, further: int) -> list[CutRow]:
+    """The published rule's ten rows and as many further ones of which the guesser is least sure.
+
+    A row is asked only if no other row has the shown cells. Raises `Skip` where there is none.
+    """
+    columns = label_first(table)
+    labels = len(columns) - len(_features(table))
+    features = columns[labels:]
+    if len(features) < 2:
+        raise Skip("too few features: one must be shown and one asked besides the label")
+    least, most = (pieces_shown(share, len(features)) for share in SHOWN)
+    pool = cached_fact(table, "guided pool", lambda: _pool(table, columns, labels + least, labels + most, further))
+    if not pool:
+        raise Skip("no row has shown cells that fit no other row")
+    guesses = _guesses(table, columns, labels + least, labels + most, pool)
+    cuts = {row: labels + pieces_shown(share_shown(rng), len(features)) for row in rng.sample(pool, len(pool))}
+    fitting = [row for row, shown in cuts.items() if row in alone(table, columns[:shown])]
+    if not fitting:
+        raise Skip("no row has shown cells that fit no other row")
+    found = [_cut_row(table, row, columns, cuts[row], guesses) for row in fitting]
+    papers, rest = found[:PAPERS], {one.row: one for one in found[PAPERS:]}
+    unsure = {row: Guessed(one.guesses, one.unsure) for row, one in rest.items()}
+    return [*papers, *(rest[row] for row in unsure_first(rng, list(rest), unsure, further)[:further])]
+
+
+def label_first(table: Table) -> tuple[str, ...]:
+    """The columns as an instruction has them: the label, where the table has one, stands first."""
+    return (*((table.target,) if table.target else ()), *_features(table))
+
+
+def alone(table: Table, columns: Sequence[str]) -> frozenset[int]:
+    """The rows whose cells in these columns no other row has."""
+
+    def find() -> frozenset[int]:
+        keys = list(zip(*map(table.column, columns), strict=True))
+        counts = Counter(keys)
+        return frozenset(row for row, key in enumerate(keys) if counts[key] == 1)
+
+    return cached_fact(table, ("alone", tuple(columns)), find)
+
+
+def _features(table: Table) -> tuple[str, ...]:
+    return tuple(name for name in table.columns if name != table.target)
+
+
+def _pool(table: Table, columns: Sequence[str], least: int, most: int, further: int) -> list[int]:
+    """At most 400 rows, the same for every seed, that their first cells tell apart; late cuts where these are few."""
+    early, late = (not_known(table, sorted(alone(table, columns[:shown]))) for shown in (least, most))
+    found = draws.pool(table, early, POOL)
+    if len(found) < 2 * (PAPERS + further):
+        taken = set(found)
+        found += draws.pool(table, [row for row in late if row not in taken], POOL - len(found))
+    return found
+
+
+def _guesses(
+    table: Table, columns: Sequence[str], least: int, most: int, pool: Sequence[int]
+) -> dict[str, dict[int, Guessed]]:
+    """For each cell that counts what the guesser makes of it in each row, given all cells that stand before it.
+
+    So one guess serves wherever a row is cut: the cells between the cut and the guessed one are hidden from who answers
+    and known to the guesser, which makes what follows from them worth nothing.
+    """
+    late, early = list(columns[most:]), list(columns[least:most])
+    counted = set(late) if len(late) <= LATE else set(least_sure(table, late, LATE))
+    others = [name for name in (*early, *late) if name not in counted]
+    room = COUNTED - len(counted)
+    counted |= set(others) if len(others) <= room else set(least_sure(table, others, room))
+    return {
+        name: guessed(table, (name,), tuple(columns[:place]), pool)
+        for place, name in enumerate(columns)
+        if name in counted
+    }
+
+
+def _cut_row(
+    table: Table, row: int, columns: tuple[str, ...], shown: int, guesses: Mapping[str, Mapping[int, Guessed]]
+) -> CutRow:
+    cells = tuple(table.column(name)[row] for name in columns)
+    hidden = [name for name in columns[shown:] if name in guesses]
+    # what a later cell is guessed from is hidden, so that only the mean over all rows says nothing of this one
+    unsure = sum(
+        guesses[name][row].unsure if name == columns[shown] else _mean_unsure(guesses[name]) for name in hidden
+    )
+    return CutRow(row, columns, cells, shown, {name: guesses[name][row].cells[name] for name in hidden}, unsure)
+
+
+def _mean_unsure(of_rows: Mapping[int, Guessed]) -> float:
+    return sum(one.unsure for one in of_rows.values()) / len(of_rows)

@@ -1,0 +1,51 @@
+"""The longest run of words, and what it is worth."""
+
+import pytest
+
+from tabcontam.evidence.rows.guided.completion import several
+from tabcontam.evidence.rows.guided.verbatim import Run, common, longest, phrases, words
+
+TEXT = "seven grey sloops left the harbour of Wexlow before the ninth bell had rung over the quay"
+
+
+def test_words_are_compared_without_case_and_marks() -> None:
+    assert words("The KEEPER\u2019s \u201clamp\u201d, 1,250 lit!") == ["the", "keeper's", "lamp", "1", "250", "lit"]
+
+
+def test_a_run_is_the_longest_without_a_gap() -> None:
+    run = longest(
+        TEXT, f"Reports say seven grey sloops sailed, and before the ninth bell had rung it was over: {TEXT[:9]}"
+    )
+    assert run.text == ("before", "the", "ninth", "bell", "had", "rung")
+    assert (run.own, run.length) == (6, 18)
+    assert longest(TEXT, "").bits == longest("", TEXT).bits == 0
+
+
+def test_each_word_is_worth_a_bit_less_what_the_choice_of_the_place_is_worth() -> None:
+    whole = longest(TEXT, TEXT)
+    assert (whole.own, whole.length) == (17, 17)
+    assert whole.bits == pytest.approx(17 - 4.0875, abs=1e-3)
+    assert whole.chance == pytest.approx(17 / 2**17)
+    assert longest(TEXT, "before the ninth").bits == 0  # as short as a writer may have it by luck
+    assert longest(TEXT, f"{TEXT} {'and so on ' * 100}").bits < whole.bits  # who writes much has more places
+
+
+def test_what_other_texts_or_the_prompt_have_counts_for_nothing() -> None:
+    elsewhere = frozenset(phrases(words("He left the harbour of Wexlow on foot"), 4))
+    parts = common(TEXT, "Grey sloops lay there", elsewhere)
+    assert parts == ("grey sloops left the harbour of wexlow",)
+    run = longest(TEXT, TEXT, parts)
+    assert run.own == 17 - 7
+    assert longest(TEXT, "they left the harbour of wexlow at once", parts).own <= 1
+
+
+def test_of_runs_with_as_many_words_of_their_own_the_longer_is_taken() -> None:
+    assert longest("a b c d", "a b x c d y a b c", ("a",)).text == ("a", "b", "c")
+
+
+def test_a_single_text_is_not_enough_and_two_are() -> None:
+    none, recited = Run((), 0, 20), Run(("w",) * 30, 30, 30)
+    assert several([recited, *[none] * 39]) == 1.0
+    assert several([recited, recited, *[none] * 38]) == pytest.approx(39 * recited.chance)
+    assert several([recited] * 40) == pytest.approx(recited.chance)
+    assert several([]) == several([recited]) == 1.0
