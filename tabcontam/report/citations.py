@@ -53,6 +53,13 @@ RONVAL = Work(
     "2024",
     fields={"note": "Code: github.com/bronval/LLM_tabular_contamination_detection"},
 )
+PAPERS = {  # what a report calls the papers whose published rules tests have, by the tests' `source`
+    "ronval2024": "Ronval et al. 2024",
+    "golchin2023": "Golchin and Surdeanu 2024 (Time Travel)",
+    "golchin2025": "Golchin and Surdeanu 2025 (Data Contamination Quiz)",
+    "sainz2023": "Sainz et al. 2023 (ChatGPT-Cheat?)",
+    "bordt2024": "Bordt et al. 2024 (tabmemcheck)",
+}
 BENJAMINI = Work(
     "benjamini1995controlling",
     ("Yoav Benjamini", "Yosef Hochberg"),
@@ -66,6 +73,11 @@ BENJAMINI = Work(
         "pages": "289-300",
     },
 )
+
+
+def paper_name(source: str) -> str:
+    """What a report calls a paper; of a test that another package brings the source as it is."""
+    return PAPERS.get(source, source)
 
 
 def software(version: str) -> Work:

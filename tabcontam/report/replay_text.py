@@ -1,8 +1,11 @@
 """What `replay` prints: a line for each LLM, and every disagreement on demand."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tabcontam.groups import grouped
+from tabcontam.replay.squares import one_cell_a_square
+from tabcontam.report.papers import papers, papers_text
 from tabcontam.verdicts.cells import Result, count
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults
@@ -22,8 +25,15 @@ def render_replay(view: RunResults) -> str:
         lines += _groups(view.differences)
         lines += ["", "Where the calibrated rules differ from the published ones:"]
         lines += _groups(view.rule_differences)
+    lines += _by_paper(view)
     lines += ["", f"cells: {len(view.cells)} ({_counts(view.cells)})"]
     return "\n".join(lines)
+
+
+def _by_paper(view: RunResults) -> list[str]:
+    """How far the methods of papers agree, as the page has it; nothing where those of Table 1 alone were recorded."""
+    shown = replace(view, cells=one_cell_a_square(view.cells))
+    return [line and visible(line, line=True) for line in ("", *papers_text(shown))] if papers(shown) else []
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.evidence.base import UNDECIDED, Verdict
 from tabcontam.groups import grouped
-from tabcontam.report import comparisons
+from tabcontam.report import comparisons, papers
 from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
@@ -92,6 +92,7 @@ def print_report(
         _print_tables(paper, view)
         _print_controls(paper, view)
         _print_ranking(paper, view)
+        _print_papers(paper, view)
         _print_comparisons(paper, view, verbosity)
     _print_durations(paper, view, durations)
     _print_summary(paper, view, summary, each_skip=verbosity > 0 or summary != USUAL)
@@ -269,6 +270,13 @@ def _print_ranking(paper: Paper, view: RunResults) -> None:
         for sentence in correlation_sentences(view):
             paper.line(sentence)
     paper.line()
+
+
+def _print_papers(paper: Paper, view: RunResults) -> None:
+    for number, line in enumerate(papers.papers_text(view)):
+        if not number:
+            paper.rule("paper by paper")
+        paper.line(line)
 
 
 def _print_comparisons(paper: Paper, view: RunResults, verbosity: int) -> None:

@@ -1,0 +1,192 @@
+"""What each paper's method says of an LLM and a table, beside the calibrated verdict; and method against method.
+
+Shown only where methods of several papers were asked, or several of a paper that is not the one whose Table 1 numbers
+the usual tests: of those alone each cell says its published verdict.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.evidence.base import DECIDED, Verdict
+from tabcontam.groups import grouped
+from tabcontam.report.citations import paper_name
+from tabcontam.report.standings import Titles, standings
+from tabcontam.statistics.kappa import Agreeing, agreeing
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.results import Block, RunResults
+
+CALIBRATED = "Calibrated: the row tests together"
+SEVERAL = 2  # papers from which on their methods are put beside each other, and settings that two methods share
+MOST_LLMS = 4  # up to so many, the agreement is shown LLM by LLM, too
+FOUND = {Verdict.CONTAMINATED: "●", Verdict.NOT_DETECTED: "\N{MULTIPLICATION SIGN}"}
+UNDECIDED, NO_VERDICT = "?", "\N{EN DASH}"
+Decided = Mapping[tuple[str, str], bool]  # whether it is contaminated, by the LLM and the table's label
+
+
+@dataclass(frozen=True)
+class Mark:
+    """What a paper's method says of one cell: its `sign`, the same in `words`, and the calibrated cell beside it."""
+
+    cell: Result
+    sign: str
+    words: str
+
+    @property
+    def found(self) -> bool:
+        """Whether the method calls the table contaminated."""
+        return self.cell.paper_verdict is Verdict.CONTAMINATED
+
+
+@dataclass(frozen=True)
+class Method:
+    """A way to decide about an LLM and a table: a test by its published rule or, without a test, what is calibrated.
+
+    `number` counts the methods from 1.
+    """
+
+    number: int
+    paper: str
+    test: str
+    title: str
+    decided: Decided
+
+    @property
+    def found(self) -> int:
+        """How many LLMs and tables it calls contaminated."""
+        return sum(self.decided.values())
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """How far methods agree: `rows` has for each method its agreement with each one before it."""
+
+    llm: str
+    methods: tuple[Method, ...]
+    rows: tuple[tuple[Agreeing, ...], ...]
+
+
+def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
+    """The tests whose published rule is a paper's, by its name; empty where there is nothing to put together."""
+    asked = {cell.test for cell in view.possible if cell.queries and cell.llm not in view.joined}
+    own = [test for test in view.tests if test in asked and view.facts[test].source]
+    found = grouped(own, lambda test: view.facts[test].source)
+    usual = any(view.facts[test].number is not None for test in own)
+    if len(found) < SEVERAL and (usual or len(own) < SEVERAL):
+        return {}
+    return {paper_name(source): tuple(tests) for source, tests in found.items()}
+
+
+def mark(cell: Result) -> Mark:
+    """What the published rule says of a cell, as a sign and in words."""
+    verdict = cell.paper_verdict
+    if verdict in DECIDED:
+        return Mark(cell, FOUND[verdict], f"{verdict} by the published rule")
+    if verdict is None:
+        return Mark(cell, NO_VERDICT, "no verdict by the published rule")
+    return Mark(cell, UNDECIDED, f"{verdict} by the published rule")
+
+
+def methods(view: RunResults, titles: Titles) -> tuple[Method, ...]:
+    """The calibrated verdict and each paper's methods that decided something; controls that joined have no part."""
+    blocks = [block for block in view.blocks if not block.control]
+    ways = [("", "", CALIBRATED, _calibrated(titles, blocks))]
+    for paper, tests in papers(view).items():
+        ways += [(paper, test, view.test_titles[test], _published(blocks, test)) for test in tests]
+    decided = [way for way in ways if way[3]]
+    return tuple(Method(number, *way) for number, way in enumerate(decided, start=1))
+
+
+def _calibrated(titles: Titles, blocks: Sequence[Block]) -> Decided:
+    """The verdict on the rows of each table that the calibrated rules decided."""
+    if not titles.view.calibrated and not titles.view.run.recorded:
+        return {}
+    return {
+        (block.llm, label): standing.rows is Verdict.CONTAMINATED
+        for block in blocks
+        for label, standing in standings(titles, block).items()
+        if standing.rows in DECIDED
+    }
+
+
+def _published(blocks: Sequence[Block], test: str) -> Decided:
+    return {
+        (column.llm, column.label): cell.paper_verdict is Verdict.CONTAMINATED
+        for block in blocks
+        for column in block.columns
+        if (cell := column.cells.get(test)) is not None and cell.paper_verdict in DECIDED
+    }
+
+
+def matrices(view: RunResults, titles: Titles) -> list[Matrix]:
+    """How far the methods agree: over all LLMs, and of a few LLMs by each. Empty where no two share two settings."""
+    found = methods(view, titles)
+    whole = _matrix("", found)
+    if whole is None:
+        return []
+    llms = list(dict.fromkeys(llm for method in found for llm, _ in method.decided))
+    by_llm = [_matrix(llm, [_of(method, llm) for method in found]) for llm in llms]
+    return [whole, *([one for one in by_llm if one] if 1 < len(llms) <= MOST_LLMS else [])]
+
+
+def _of(method: Method, llm: str) -> Method:
+    own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
+    return Method(method.number, method.paper, method.test, method.title, own)
+
+
+def _matrix(llm: str, found: Sequence[Method]) -> Matrix | None:
+    own = tuple(method for method in found if method.decided)
+    rows = tuple(tuple(agreement(method, other) for other in own[:place]) for place, method in enumerate(own))
+    if not any(one.items >= SEVERAL for row in rows for one in row):
+        return None
+    return Matrix(llm, own, rows)
+
+
+def agreement(one: Method, other: Method) -> Agreeing:
+    """How far two methods agree on the LLMs and tables that both decided."""
+    both = [(found, other.decided[setting]) for setting, found in one.decided.items() if setting in other.decided]
+    return agreeing(both)
+
+
+def context(view: RunResults, titles: Titles) -> dict[str, Any]:
+    """What the page's template is given."""
+    shown = papers(view)
+    return {
+        "papers": shown,
+        "paper_mark": mark,
+        "paper_matrices": matrices(view, titles) if shown else [],
+        "agreed": agreed,
+        "kappa": kappa,
+        "agreement_level": level,
+    }
+
+
+def agreed(one: Agreeing) -> str:
+    """The agreement in words: on how many of how many."""
+    return f"{one.agree} of {one.items}"
+
+
+def kappa(one: Agreeing) -> str:
+    """Cohen's kappa with two decimals; a dash where one word alone was said, so that there is none."""
+    return NO_VERDICT if one.kappa is None else f"{one.kappa:.2f}".replace("-", "\N{MINUS SIGN}")
+
+
+def level(one: Agreeing) -> int:
+    """From 0 to 4 by the share on which they agree: below a half, from a half on, from 3/4, from 9/10, all."""
+    share = one.share or 0.0
+    return sum(share >= least for least in (0.5, 0.75, 0.9, 1.0))
+
+
+def papers_text(view: RunResults) -> Iterator[str]:
+    """The same for a terminal: each method, how often it finds something, and its agreement with what is calibrated."""
+    found = methods(view, Titles(view)) if papers(view) else ()
+    calibrated = [method for method in found if not method.test]
+    if len(found) - len(calibrated) < 1:
+        return
+    yield "found by the published rules, of the tables that each decided; and how often the calibrated verdict agrees"
+    for paper, own in grouped((method for method in found if method.test), lambda method: method.paper).items():
+        yield f"  {paper}"
+        for method in own:
+            beside = [agreement(method, other) for other in calibrated]
+            said = [f"; {agreed(one)} as calibrated, kappa {kappa(one)}" for one in beside if one.items]
+            yield f"    {method.title}: {method.found} of {len(method.decided)}{''.join(said)}"
