@@ -157,6 +157,8 @@ def run(
     encoding: str | None = None,
     header: bool | None = None,
     known: "Dataset | Sequence[Dataset]" = (),
+    split: str | Sequence[str] = (),
+    split_column: str | None = None,
     key: str | Path | Sequence[str | Path] = (),
     withheld: str | Path | Sequence[str | Path] = (),
     reference: str | None = None,
@@ -189,7 +191,8 @@ def run(
     `dataset` takes whatever `--dataset` does, paths, `Table`s and data frames of pandas or polars, which count as
     FILEs; a frame needs a `name`. Without `llm` and `dataset` it is the controls on iris and wine. `delimiter`,
     `encoding` and `header` (does the first line name the columns?) say how a FILE of text is read, where that is not to
-    be found out. `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
+    be found out. `split` names splits to ask about, or "all", `split_column` the column of a FILE that tells them.
+    `llm` may give LLMs names of their own: `{"mine": "openai:NAME@…"}` is `"mine=openai:NAME@…"`.
     `key` names the key files of planted tables, `withheld` files of rows that were never published. `queries` is a
     number or "paper", `samples` how often an LLM without log-probabilities is asked the same in their place, `alpha`
     and `min_power` are in (0, 1), `max_cost` is in US dollars. With `until_decided` a table is asked until its verdict
@@ -211,6 +214,7 @@ def run(
         "llm": written(llm) if isinstance(llm, Mapping) else _several(llm),
         "dataset": _datasets(dataset),
         "known": _known(known),
+        "split": _several(split),
         "key": tuple(map(Path, [key] if isinstance(key, str | Path) else key)),
         "withheld": tuple(map(str, [withheld] if isinstance(withheld, str | Path) else withheld)),
         "header": _header(header),

@@ -96,7 +96,8 @@ class Sheet:
     def named(self, llm: str) -> CellName:
         """What tells the cell of an LLM from the others of the run."""
         table = self.table
-        return CellName(llm, table.name, table.edition, self.serializer.name, self.test.id, self.prompts.name)
+        written, worded = self.serializer.name, self.prompts.name
+        return CellName(llm, table.name, table.edition, written, self.test.id, worded, table.split)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -348,7 +349,7 @@ def rows_shown(cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
     rows: dict[tuple[str, str], set[int | str]] = {}
     for cell in cells:
         if not cell.subject.model.local:
-            shown = rows.setdefault((cell.name.llm, cell.name.dataset), set())
+            shown = rows.setdefault((cell.name.llm, cell.table.named), set())
             queries = (*cell.queries, *(cell.otherwise.queries if cell.otherwise else ()))
             shown.update(query.id for query in queries if query.withheld)
             if cell.table.private:

@@ -300,7 +300,7 @@ class Session(Account):
         if (decided := turns.decided) is not None:
             own = (cell for cell in self.cells if cell.name.of_table == first.name.of_table)
             spared = decided.planned - decided.asked + sum(map(self._spared, own))
-            self.progress.decided(asker.llm, first.table.name, decided.asked, spared)
+            self.progress.decided(asker.llm, first.table.named, decided.asked, spared)
             if decided.found and self.options.stop_at_first:
                 self.found_by.setdefault(asker.llm, first.name)
 
@@ -310,14 +310,14 @@ class Session(Account):
         queries = [query for cell in own for query in cell.queries]
         try:
             if subject.model.control:  # takes seconds; the others are asked meanwhile
-                with self.progress.doing(f"building {subject.model.spec} for {table.name}"):
+                with self.progress.doing(f"building {subject.model.spec} for {table.named}"):
                     return await asyncio.to_thread(subject.model.prepare, table, queries)
             return subject.model.prepare(table, queries)
         except Skip as skip:
             self.skips.update({cell.name: str(skip) for cell in own})
             return subject.model
         finally:
-            self.progress.at(subject.model.spec, table.name)  # the time left is reckoned from answers alone
+            self.progress.at(subject.model.spec, table.named)  # the time left is reckoned from answers alone
 
     def _over(self, cell: PlannedCell) -> bool:
         """Whether nothing more is to be asked for this cell."""

@@ -33,6 +33,7 @@ from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.rounding import Rounded
 from tabcontam.paths import cut_off
 from tabcontam.subjects.base import Form
+from tabcontam.tables.cards import first_split
 from tabcontam.verdicts.cells import PROMPTS, CellName
 
 TRIALS = "trials.jsonl"
@@ -86,6 +87,7 @@ class Journal:
                     continue  # cut off by a crash, or none of ours
                 if isinstance(line, dict):
                     line.setdefault("prompts", PROMPTS)  # older runs had one wording and did not name it
+                    line.setdefault("split", first_split(str(line.get("dataset")), line.get("edition")))
                 if is_trial(line):
                     yield number, line
 
@@ -136,7 +138,8 @@ class Journal:
 
 
 FIELDS: dict[str, tuple[type, ...]] = {
-    "llm": (str,), "dataset": (str,), "edition": (str,), "serializer": (str,), "prompts": (str,), "test": (str,),
+    "llm": (str,), "dataset": (str,), "edition": (str,), "split": (str,), "serializer": (str,), "prompts": (str,),
+    "test": (str,),
     "query": (str,), "paper": (bool,), "prompt": (str, list), "asked": (list,), "expected": (list, dict),
     "reply": (str,), "state": (str,),
 }  # fmt: skip

@@ -35,7 +35,8 @@ from tabcontam.subjects.known.simulated import SimulatedModel
 from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
-from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.splits import load_tables
+from tabcontam.tables.table import Table
 from tabcontam.verdicts.cells import CellName, Result, TableVerdict
 from tabcontam.verdicts.judge import conclude, result, siblings, tables, unjudged
 from tabcontam.verdicts.rules import ALPHA, CALIBRATED
@@ -169,8 +170,8 @@ class Study:
 
     def tables(self) -> list[Table]:
         """The tables by name or file, with the rows that may be known. Raises `UsageError`."""
-        tables = [load_table(spec, target=self.target, name=self.name, form=self.text)
-                  for spec in dict.fromkeys(self.datasets)]  # fmt: skip
+        named = dict.fromkeys(self.datasets)
+        tables, _ = load_tables(named, target=self.target, name=self.name, form=self.text)
         return list(with_known(tables, load_known(self.known, self.text)))
 
     def tests(self) -> list[Test]:
@@ -325,6 +326,7 @@ def _dataset(table: Table, tests: Sequence[Test], runs: Sequence[ByAnswerer]) ->
     return {
         "dataset": table.name,
         "edition": table.edition,
+        "split": table.split or None,
         "rows": len(table.rows),
         "columns": len(table.columns),
         "tests": [_measured(test.id, test.row_test, runs) for test in tests],

@@ -1,6 +1,6 @@
 """What the help of the command line says where several commands say it, and its longer texts."""
 
-DATASET = "NAME|NAME@EDITION|FILE[#TABLE]|URL"
+DATASET = "NAME[@EDITION][#SPLIT]|FILE[#TABLE][#SPLIT]|URL"
 DATASET_HELP = (
     "a name of list datasets, a table (CSV, JSON, Excel, Parquet, SQLite, …; also packed), its address (https://…), "
     "openml:ID, hf:datasets/OWNER/NAME, sklearn:NAME, or a dataset card of your own (TOML)"
@@ -13,6 +13,11 @@ MARKS_HELP = (
     "paper, the source (ronval2024), what is needed (text, logprobs, corpus); list tests -v shows them"
 )
 KNOWN_HELP = "a table whose rows the LLM may know, as a training split: they are not asked, and teach who guesses"
+SPLIT_HELP = (
+    "ask about this split alone, as train or test, or about all (default: all that are named behind a # or by "
+    "--split-column, else the first of a card's); rows that stand in several splits are never asked"
+)
+SPLIT_COLUMN_HELP = "the column of a FILE whose values say which split a row is of"
 WITHHELD_HELP = (
     "rows of a dataset's source that were never published, with its columns: adds the test that compares "
     "them with the dataset's rows; they are sent to other machines with --send-rows alone"

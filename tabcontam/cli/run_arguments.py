@@ -20,6 +20,8 @@ from tabcontam.cli.helps import (
     REFERENCE_HELP,
     SAMPLES_HELP,
     SERIALIZER_HELP,
+    SPLIT_COLUMN_HELP,
+    SPLIT_HELP,
     UNTIL_DECIDED_HELP,
     WITHHELD_HELP,
 )
@@ -98,6 +100,8 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("-k", dest="tests", metavar="EXPR", help=EXPRESSION_HELP)
     what.add_argument("-m", dest="marks", metavar="EXPR", help=MARKS_HELP)
     add_files(what)
+    what.add_argument("--split", action="append", default=[], metavar="NAME", help=SPLIT_HELP)
+    what.add_argument("--split-column", metavar="COLUMN", help=SPLIT_COLUMN_HELP)
     what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
     what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
     what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)

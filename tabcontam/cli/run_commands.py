@@ -76,6 +76,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
     from tabcontam.asking.plan import Options
     from tabcontam.runs.run import RunOrder
     from tabcontam.tables.readers.base import text_format
+    from tabcontam.tables.splits import Splits
 
     return RunOrder(
         llms=tuple(words["llm"]),
@@ -106,6 +107,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         target=words["target"],
         name=words["name"],
         text=text_format(words["delimiter"], words["encoding"], words["header"]),
+        splits=Splits(tuple(words["split"]), words["split_column"]),
         known=tuple(words["known"]),
         keys=tuple(words["key"]),
         withheld=tuple(words["withheld"]),

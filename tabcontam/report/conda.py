@@ -33,7 +33,7 @@ def reported(view: RunResults) -> list[TableVerdict]:
         for table in view.tables_in_order
         if table.verdict is Verdict.CONTAMINATED and table.llm in facts and not own(facts[table.llm])
     ]
-    return list({(table.llm, table.dataset, table.edition): table for table in found}.values())
+    return list({(table.llm, table.dataset, table.edition, table.split): table for table in found}.values())
 
 
 def render_conda(view: RunResults) -> str:

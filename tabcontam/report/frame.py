@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 TEXT, COUNT, NUMBER, TRUTH, VERDICT = "string", "Int64", "Float64", "boolean", "verdict"
 Columns = Mapping[str, str]  # the kind of each
 
-OF_CELL = dict.fromkeys(("llm", "dataset", "edition", "serializer", "prompts", "source"), TEXT)
+OF_CELL = dict.fromkeys(("llm", "dataset", "edition", "split", "serializer", "prompts", "source"), TEXT)
 CELLS: Columns = {
     **OF_CELL,
     **dict.fromkeys(("test", "kind"), TEXT),

@@ -43,7 +43,7 @@ def render_dataset_card(view: RunResults) -> str:
     """A section for the card of each table: which LLMs were found to have seen it."""
     facts = llm_facts(view)
     sections = []
-    for verdicts in grouped(_judged(view), lambda one: (one.dataset, one.edition)).values():
+    for verdicts in grouped(_judged(view), lambda one: (one.dataset, one.edition, one.split)).values():
         _, edition, digest = _dataset(view, verdicts[0])
         stated = ", ".join(filter(None, (edition and f"edition {edition}", digest and f"SHA-256 {digest}")))
         asked = f"This table ({stated}) was asked about with" if stated else "This table was asked about with"
@@ -88,8 +88,8 @@ def _comment(name: str) -> str:
 
 def _dataset(view: RunResults, of: TableVerdict) -> tuple[str, str, str]:
     """The table's name, its edition and the hash of its file."""
-    digests = {(one.name, one.edition): one.sha256 for one in view.run.datasets}
-    digest = digests.get((of.dataset, of.edition or ""), "")
+    digests = {one.key: one.sha256 for one in view.run.datasets}
+    digest = digests.get((of.dataset, of.edition or "", of.split or ""), "")
     return code(of.dataset), code(of.edition or ""), code(digest)
 
 

@@ -88,8 +88,8 @@ def _time(seconds: float | None) -> str:
 def _facts(view: RunResults, first: Result) -> dict[str, str]:
     """What holds for all cells of a suite: the run's facts, the LLM's and the table's, and the table's verdict."""
     llm = next((llm for llm in view.run.llms if llm.spec == first.llm), LlmFacts(spec=first.llm))
-    named = (first.dataset, first.edition)
-    known = [dataset.sha256 for dataset in view.run.datasets if (dataset.name, dataset.edition) == named]
+    named = (first.dataset, first.edition or "", first.split or "")
+    known = [dataset.sha256 for dataset in view.run.datasets if dataset.key == named]
     tables = [one for one in view.tables if (one.llm, one.table) == (first.llm, first.table)]
     facts = {
         **{fact: text(getattr(view.run, fact)) for fact in FACTS},
@@ -98,6 +98,7 @@ def _facts(view: RunResults, first: Result) -> dict[str, str]:
         "llm_version": text(llm.version),
         "dataset": first.dataset,
         "edition": text(first.edition),
+        "split": text(first.split),
         "sha256": known[0] if known else "",
         "serializer": text(first.serializer),
         "prompts": text(first.prompts),

@@ -210,7 +210,7 @@ def _changes(view: RunResults, compared: Sequence[Comparison]) -> Iterator[str]:
 
 
 def _change(one: Comparison, recorded: bool) -> tuple[str, ...]:
-    table = one.dataset + (f"@{one.edition}" if one.edition else "")
+    table = one.dataset + (f"@{one.edition}" if one.edition else "") + one.of_split
     words = one.prompts if one.prompts != PROMPTS else ""  # most runs have the one set that need not be named
     outcome, other = outcome_of(one.first_verdict), outcome_of(one.second_verdict)
     return (

@@ -114,8 +114,8 @@ def _when(view: RunResults) -> str:
 
 
 def _tables(view: RunResults) -> Iterator[Piece]:
-    used = {(cell.dataset, cell.edition) for cell in view.subjects}
-    tables = [table for table in view.run.datasets if (table.name, table.edition) in used]
+    used = {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.subjects}
+    tables = [table for table in view.run.datasets if table.key in used]
     if tables:
         yield f"{'The table was' if len(tables) == 1 else 'The tables were'} "
         yield from _listed([list(_table(table)) for table in tables])
@@ -127,6 +127,8 @@ def _table(table: DatasetFacts) -> Iterator[Piece]:
     yield " ("
     if table.edition:
         yield from ("edition ", Name(table.edition), ", ")
+    if table.split:
+        yield from ("split ", Name(table.split), ", ")
     yield f"{_count(table.rows or 0, 'row')}, {_count(table.columns or 0, 'column')}"
     if table.sha256:
         yield from (", SHA-256 ", Name(table.sha256))

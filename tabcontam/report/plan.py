@@ -66,7 +66,8 @@ def _cell(cell: PlannedCell) -> str:
     elif cell.uninformative:
         what = f"uninformative: {cell.uninformative}"
     what += " (the reference)" if cell.subject.reference else ""
-    return f"{name.llm}  {name.dataset}@{name.edition}  {name.serializer}  {name.prompts}  {name.test}  {what}"
+    table = f"{name.dataset}@{name.edition}{name.split and f'#{name.split}'}"
+    return f"{name.llm}  {table}  {name.serializer}  {name.prompts}  {name.test}  {what}"
 
 
 def _llm(estimate: Estimate) -> list[str]:

@@ -28,7 +28,8 @@ def print_power(console: "Console", document: Document) -> None:
     """The measured rates of each dataset, 80 characters wide."""
     paper = Paper(console)
     for dataset in document["datasets"]:
-        paper.line(f"power of the tests on {dataset['dataset']}@{dataset['edition']}", "bold")
+        part = dataset["split"] or ""
+        paper.line(f"power of the tests on {dataset['dataset']}@{dataset['edition']}{part and f'#{part}'}", "bold")
         asked = f"serializer {document['serializer']}, prompts {document['prompts']}"
         paper.line(f"{dataset['rows']:,} rows, {dataset['columns']} columns, {asked}")
         runs = f"{document['runs']:,} {'run' if document['runs'] == 1 else 'runs'} of each answerer"

@@ -16,8 +16,8 @@ from tabcontam.verdicts.results import RunResults
 from tabcontam.verdicts.wording import text
 
 COLUMNS = (
-    "llm", "dataset", "edition", "serializer", "prompts", "test", "query", "row", "row_bits", "column", "answer",
-    "expected", "right", "chance", "bits",
+    "llm", "dataset", "edition", "split", "serializer", "prompts", "test", "query", "row", "row_bits", "column",
+    "answer", "expected", "right", "chance", "bits",
 )  # fmt: skip
 
 
@@ -42,7 +42,16 @@ def _lines(cell: Result, trial: Trial) -> Iterator[list[object]]:
     if not trial.get("chance") or not isinstance(trial.get("expected"), Mapping):
         return
     told = row_of(trial)
-    named = (cell.llm, cell.dataset, cell.edition, cell.serializer, cell.prompts, cell.test, trial.get("query"))
+    named = (
+        cell.llm,
+        cell.dataset,
+        cell.edition,
+        cell.split,
+        cell.serializer,
+        cell.prompts,
+        cell.test,
+        trial.get("query"),
+    )
     asked = [guarded(text(name)) for name in named]
     row, row_bits = trial.get("row"), sum(one.bits for one in told)
     number = row + 1 if isinstance(row, int) and not isinstance(row, bool) else ""

@@ -47,8 +47,7 @@ def restricted(run: RunFacts, everything: bool = False) -> frozenset[TableId]:
 
 def _open(sha256: str, cards: Iterable[Card]) -> bool:
     return any(
-        card.public and card.licence in OPEN and sha256 in {edition.sha256 for edition in card.editions}
-        for card in cards
+        card.public and card.licence in OPEN and sha256 in {file.sha256 for file in card.files} for card in cards
     )
 
 
@@ -77,7 +76,7 @@ class Redaction:
     @cached_property
     def editions(self) -> Mapping[TableId, str]:
         """The edition of each table; that of a private one is no piece of its hash."""
-        shipped = {(card.name, one.sha256) for card in all_cards().values() if not card.source for one in card.editions}
+        shipped = {(card.name, one.sha256) for card in all_cards().values() if not card.source for one in card.files}
         private = [one for one in self.run.datasets if (one.name, one.sha256) not in shipped]
         number = {(one.name, one.edition): place for place, one in enumerate(private)}
         first = {one.name: number[one.name, one.edition] for one in reversed(private)}

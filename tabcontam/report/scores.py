@@ -97,9 +97,9 @@ def _known(view: RunResults, cell: Result) -> tuple[float, str]:
 
 def _released(view: RunResults, cell: Result) -> str:
     """When a table's card says that it was released: a year, a month or a day; "" where no card does."""
-    digests = {one.sha256 for one in view.run.datasets if (one.name, one.edition) == (cell.dataset, cell.edition)}
+    digests = {one.sha256 for one in view.run.datasets if one.key == (cell.dataset, cell.edition, cell.split or "")}
     for card in all_cards().values():
-        if card.name == cell.dataset and digests & {edition.sha256 for edition in card.editions}:
+        if card.name == cell.dataset and digests & {file.sha256 for file in card.files}:
             return str(card.released or "")
     return ""
 

@@ -53,7 +53,7 @@ def scope(view: RunResults) -> str:
     """What was tested, in one line: LLMs, tables, tests, queries, the day, the rules."""
     subjects = view.subjects
     llms, tests = {cell.llm for cell in subjects}, {cell.test for cell in subjects}
-    tables = {(cell.dataset, cell.edition) for cell in subjects}
+    tables = {(cell.dataset, cell.edition, cell.split) for cell in subjects}
     serializers, prompts = ({getattr(cell, way) for cell in subjects} for way in ("serializer", "prompts"))
     queries = sum(cell.queries for cell in subjects)
     counts = [_count(len(llms), "LLM"), _count(len(tables), "table"), _count(len(tests), "test")]
@@ -89,7 +89,7 @@ def _sentence(titles: Titles, block: Block) -> Sentence:
 
 def _together(found: Iterable[Standing]) -> Iterator[Standing]:
     """Each table once, by the strongest that is said of it, where it was asked about in many ways or many records."""
-    for own in grouped(found, lambda one: (one.table, one.edition)).values():
+    for own in grouped(found, lambda one: (one.table, one.edition, one.split)).values():
         # A score says nothing of a table of which something was judged.
         ways = [one for one in own if one.rows] or [one for one in own if one.knowledge] or own
         if len(ways) <= WAYS_NAMED and not any(one.source for one in own):

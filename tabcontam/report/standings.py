@@ -18,7 +18,7 @@ LONGEST_NAME, LONGEST_REASON = 80, 120
 class Standing:
     """What is known of one LLM and one table, whose title is `table` and whose edition is `edition`.
 
-    `apart` says what tells it from other tables of the dataset here, and begins with `at`, which names the edition.
+    `apart` says what tells it from other tables of the dataset here, and begins with `at`: edition and split.
     `rows` is the verdict on its rows and `knowledge` that of the other tests; None where no such test was judged.
     `share`, in [0, 1]: an LLM that remembers this share of the rows would have been found. `why` is the reason why
     nothing was decided on the rows; `rests_on` the column, or columns of one entity, on which alone a finding rests,
@@ -40,6 +40,7 @@ class Standing:
     unsure: bool
     cut: bool
     edition: str | None
+    split: str | None
     source: str | None
 
     @property
@@ -76,7 +77,7 @@ class Titles:
         return shorten(title if alone else f"{title} [{name}]", LONGEST_NAME)
 
     def apart(self, of: Result | TableVerdict) -> str:
-        """What tells the table from another one of the dataset: edition, serializer, prompt set, source."""
+        """What tells the table from another one of the dataset: edition, split, serializer, prompt set, source."""
         return shorten(self.view.label(of).removeprefix(of.dataset).strip(), LONGEST_NAME)
 
     @cached_property
@@ -128,6 +129,7 @@ def _standing(titles: Titles, cells: Sequence[Result], table: TableVerdict | Non
         unsure=unsure,
         cut=view.run.ended_early and any(cut_short(cell) for cell in judged),
         edition=cells[0].edition,
+        split=cells[0].split,
         source=cells[0].source,
     )
 

@@ -57,9 +57,8 @@ def print_header(console: "Console", view: RunResults, verbosity: int = 0) -> No
         stated = ", ".join(filter(None, ("control" if llm.control else "", llm.named_otherwise, llm.version)))
         paper.line(f"llm: {llm.spec}" + (f" ({stated})" if stated else "") + (f": {llm.took}" if llm.took else ""))
     for dataset in run.datasets:
-        edition = f"@{dataset.edition}" if dataset.edition else ""
         digest = f", sha256 {dataset.sha256[:8]}" if dataset.sha256 else ""
-        paper.line(f"dataset: {dataset.name}{edition} ({dataset.shape}{digest})")
+        paper.line(f"dataset: {dataset.named} ({dataset.shape}{digest})")
         if dataset.features:
             features = listed(dataset.features).replace("\n", ", ")
             paper.line(f"  features: {shorten(features, LONGEST['features'])}", "dim")

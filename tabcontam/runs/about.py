@@ -61,6 +61,8 @@ def describe(run: "Run", started: datetime, used: Mapping[str, LlmFacts]) -> Run
                 name=table.name,
                 title=table.title,
                 edition=table.edition,
+                split=table.split or None,
+                elsewhere=table.elsewhere,
                 sha256=table.sha256,
                 rows=len(table.rows),
                 columns=len(table.columns),

@@ -60,21 +60,26 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     if held.run.samples != run.order.options.samples:
         given = option("samples", held.run.samples) if held.run.samples else f"without {option('samples')}"
         raise UsageError(f"{folder} holds a run {given}; choose another folder with {option('out')}")
-    read = {(table.name, table.edition): table.reading for table in run.tables}
+    read = {table.key: table.reading for table in run.tables}
     for each in held.run.datasets:
-        if read.get((each.name, each.edition), each.reading) != each.reading:
+        if read.get(each.key, each.reading) != each.reading:
             how = each.reading or "as it shows itself"
             raise UsageError(
                 f"{folder} holds a run on {each.name} read {how}; choose another folder with {option('out')}"
             )
-    beside = {(table.name, table.edition): digest_of(table.withheld) for table in run.tables}
+    beside = {table.key: digest_of(table.withheld) for table in run.tables}
     for each in held.run.datasets:
-        if beside.get((each.name, each.edition), each.withheld_sha256) != each.withheld_sha256:
+        if beside.get(each.key, each.withheld_sha256) != each.withheld_sha256:
             how = (
                 f"with {each.withheld} withheld rows of {each.name}"
                 if each.withheld
                 else f"without {option('withheld')}"
             )
+            raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
+    shared = {table.key: table.elsewhere for table in run.tables}
+    for each in held.run.datasets:
+        if shared.get(each.key, each.elsewhere) != each.elsewhere:
+            how = f"that left out {each.elsewhere} rows of {each.named} which stand in another split, too"
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     share = run.order.options.min_power if run.order.options.until_decided else None
     if held.run.until_decided != share:

@@ -248,7 +248,7 @@ def _merged_facts(runs: Sequence[RunFacts], names: Sequence[str]) -> RunFacts:
     return replace(
         runs[-1],
         llms=tuple(replace(llm, control=llm.control and llm.spec not in named) for llm in llms),
-        datasets=_last((one for run in runs for one in run.datasets), lambda one: (one.name, one.edition)),
+        datasets=_last((one for run in runs for one in run.datasets), lambda one: one.key),
         references=_last((llm for run in runs for llm in run.references), lambda llm: llm.spec),
         known=_last((file for run in runs for file in run.known), lambda file: file),
         serializers=_last((one for run in runs for one in run.serializers), lambda one: one.name),

@@ -91,14 +91,16 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
             raise UsageError(f"{folder / RESULTS}: cell {number} is of an unknown test {cell.test!r}")
     serializers = serializers_of(folder, past.run)
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
-    rows = {(dataset.name, dataset.edition): dataset.rows for dataset in past.run.datasets}
+    rows = {dataset.key: dataset.rows for dataset in past.run.datasets}
     read: dict[CellName, list[tuple[Line, Trial]]] = {}
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         with _readable(folder, cell):
             serializer = serializers[cell.serializer or ""]
             found = [trial_of(line) for line in own]
-            if test.too_small(rows.get((cell.dataset, cell.edition or "")) or LARGE):  # older runs had a null
+            if test.too_small(
+                rows.get((cell.dataset, cell.edition or "", cell.split or "")) or LARGE
+            ):  # older runs had a null
                 found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
             read[cell.key] = list(zip(own, trials, strict=True))

@@ -46,7 +46,8 @@ from tabcontam.tables.known import load_known, with_known
 from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
 from tabcontam.tables.serializers import DEFAULT, Serializer, load_serializer
 from tabcontam.tables.sources import without_queries
-from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.splits import EVERY, Splits, load_tables
+from tabcontam.tables.table import Table
 from tabcontam.tables.withheld import with_withheld
 from tabcontam.verdicts.document import as_json
 from tabcontam.verdicts.judge import results
@@ -74,6 +75,7 @@ class RunOrder:
     target: str | None = None
     name: str | None = None
     text: TextFormat = FOUND_OUT
+    splits: Splits = EVERY
     known: tuple[str | Table, ...] = ()
     keys: tuple[Path, ...] = ()
     withheld: tuple[str, ...] = ()
@@ -201,19 +203,25 @@ def _tables(
         for table in named.values():
             if isinstance(table, Table):
                 raise UsageError(f"target and name apply to files alone; give them to the table {table.name!r} itself")
-    tables = []
-    for each in named.values():
-        if isinstance(each, str):
-            with progress.doing(f"reading {without_queries(each)}"):
-                each = load_table(each, target=order.target, name=order.name, form=order.text)
-        elif not isinstance(each, Table):
-            each = Table.from_frame(each, name=_name_of_frame(order), target=order.target)
-        tables.append(each)
+    given = [
+        each
+        if isinstance(each, str | Table)
+        else Table.from_frame(each, name=_name_of_frame(order), target=order.target)
+        for each in named.values()
+    ]
+    tables, shared = load_tables(
+        given,
+        order.splits,
+        target=order.target,
+        name=order.name,
+        form=order.text,
+        doing=lambda spec: progress.doing(f"reading {without_queries(spec)}"),
+    )
     with progress.doing("reading further rows") if order.known or order.withheld else contextlib.nullcontext():
         known = load_known(order.known, order.text)
         read = with_keys(with_known(tables, known), order.keys)
         found, lines = with_withheld(read, order.withheld, order.text)
-    return found, known, (*notices, *lines)
+    return found, known, (*notices, *shared, *lines)
 
 
 def _name_of_frame(order: RunOrder) -> str:
@@ -265,7 +273,7 @@ def _reference(
 
 def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prompts: Sequence[PromptSet]) -> None:
     for kind, names in (
-        ("datasets", [f"{table.name}@{table.edition}" for table in tables]),
+        ("datasets", ["{}@{}#{}".format(*table.key).removesuffix("#") for table in tables]),
         ("serializers", [serializer.name for serializer in serializers]),
         ("prompt sets", [words.name for words in prompts]),
     ):

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,9 @@ KIND = "datasets"
 SHORT = 12  # digits of a SHA-256 that tell one file of the user's own from another
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # the name of a folder in the cache, too
+SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
+SPLIT_WORDS = "a-z, 0-9, ., - and _"
+OF_A_FILE = ("file", "sha256", "bytes", "rows", "addresses", "loader", "skip_rows", "split")  # of no other split
 SHA256 = re.compile(r"[0-9a-f]{64}")
 LOADER = re.compile(r"(load|fetch)_[a-z0-9_]+")
 
@@ -48,6 +52,8 @@ class Question:
 class Edition:
     """One published copy of a dataset: the bytes it has, where they are, and how they are read.
 
+    `split` is what its rows are called where they are a part of the dataset, as `train`; `splits` are the other parts,
+    each a file of its own, which is read as this one but for what it says itself. Its first split is this file.
     `title` stands in prompts in place of the card's where copies differ in what their features are called (`Titanic in
     seaborn`): so who names the features of another copy is not asked for these.
     `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
@@ -75,6 +81,23 @@ class Edition:
     strip: bool = False
     skip_rows: int = 0
     drop: tuple[str, ...] = ()
+    split: str = ""
+    splits: tuple["Edition", ...] = ()
+
+    @property
+    def parts(self) -> tuple["Edition", ...]:
+        """Its splits, each as an edition of one file; itself alone where it has none."""
+        return (self, *self.splits)
+
+    def part(self, split: str) -> "Edition":
+        """The file of a split. Raises `UsageError` for one that is not there, and names those that are."""
+        for part in self.parts:
+            if part.split and part.split.casefold() == split.casefold():
+                return part
+        names = [part.split for part in self.parts if part.split]
+        if not names:
+            raise UsageError(f"edition {self.name} has no splits; leave {split!r} out")
+        raise UsageError(f"unknown split {split!r} of edition {self.name}; there are {', '.join(names)}")
 
 
 @dataclass(frozen=True)
@@ -98,6 +121,11 @@ class Card:
     source: str = ""
 
     @property
+    def files(self) -> tuple[Edition, ...]:
+        """Every file of the card: each edition, and each of its further splits."""
+        return tuple(part for edition in self.editions for part in edition.parts)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Every name of the data, long ones first."""
         return tuple(sorted(dict.fromkeys((self.title, *self.aliases)), key=len, reverse=True))
@@ -116,8 +144,13 @@ class Card:
         raise unknown(f"edition of {self.name}", name, [edition.name for edition in self.editions])
 
     def stated(self, edition: Edition) -> str:
-        """What results call an edition: of a user's own card with its file, since the name may come to mean another."""
-        return f"{edition.name}-{edition.sha256[:SHORT]}" if self.source else edition.name
+        """What results call an edition: of a user's own card with its file, since the name may come to mean another.
+
+        All of its splits are called alike, and a digest of all files stands for them.
+        """
+        digests = [part.sha256 for part in self.edition(edition.name).parts]
+        digest = digests[0] if len(digests) == 1 else sha256("".join(digests).encode()).hexdigest()
+        return f"{edition.name}-{digest[:SHORT]}" if self.source else edition.name
 
     def named(self, stated: str) -> str:
         """The name of the edition that results call so, even if it has come to mean another file."""
@@ -133,6 +166,20 @@ def load_cards() -> Mapping[str, Card]:
 def all_cards() -> dict[str, Card]:
     """The shipped cards and the user's own that TABCONTAM_PATH offers. Raises `UsageError` as `load_card` does."""
     return with_own(KIND, load_cards(), load_card)
+
+
+def first_split(name: str, edition: str | None) -> str:
+    """What the rows of a shipped card's edition are called where no split is named; empty where it has no splits."""
+    card = load_cards().get(name)
+    return next((each.split for each in card.editions if each.name == edition), "") if card is not None else ""
+
+
+def split_named(spec: str) -> tuple[str, str | None]:
+    """What is typed for a dataset with a card in two parts, DATASET#SPLIT; None where it names no split, or a file."""
+    base, sign, split = spec.rpartition("#")
+    if not sign or Path(spec).expanduser().exists() or find_card(split_edition(base)[0]) is None:
+        return spec, None
+    return base, split
 
 
 def split_edition(spec: str) -> tuple[str, str | None]:
@@ -210,14 +257,39 @@ def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
     missing = texts(f"{where} missing", raw.pop("missing", shared.get("missing", [])), blank=True)
     if "target" in shared:
         raw.setdefault("target", shared["target"])
+    splits = _splits(raw, {**raw, **tables, "missing": list(missing)}, where)
     edition = Edition(
-        **checked(Edition, raw, where, (*tables, "missing"), blank=True),
+        **checked(Edition, raw, where, (*tables, "missing", "splits"), blank=True),
+        splits=splits,
         question=_question(tables["question"], f"the question of {where}"),
         hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in tables["hints"].items()},
         missing=frozenset(missing),
     )
     _check_edition(edition, where)
     return edition
+
+
+def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[Edition, ...]:
+    """The further splits of an edition: each says which file it is, and what it says besides holds for it alone."""
+    listed = raw.pop("splits", [])
+    if not isinstance(listed, list) or not all(isinstance(split, dict) for split in listed):
+        raise ValueError(f"{where} splits are no tables")
+    kept = {key: value for key, value in whole.items() if key not in (*OF_A_FILE, "splits")}
+    found = []
+    for split in map(dict, listed):
+        name = split.pop("name", None)
+        if wrong := {"split", "splits", "title"} & split.keys():
+            raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
+        joined = {key: {**kept.get(key, {}), **split.pop(key, {})} for key in ("question", "hints")}
+        part = _edition({**kept, **split, "split": name, "question": {}, "hints": {}}, joined)
+        found.append(part)
+    names = [raw.get("split", ""), *(part.split for part in found)]
+    if found and (not all(names) or len(set(names)) < len(names)):
+        raise ValueError(f"{where} has splits named {', '.join(map(repr, names))}; each needs a name of its own")
+    files = [Path(str(raw.get("file"))).name, *(Path(part.file).name for part in found)]
+    if len(set(files)) < len(files):
+        raise ValueError(f"{where} has two splits in files of one name")
+    return tuple(found)
 
 
 def _joined(where: str, shared: Mapping[str, Any], raw: dict[str, Any], key: str) -> dict[str, Any]:
@@ -250,6 +322,7 @@ def _check_edition(edition: Edition, where: str) -> None:
     _check(f"{where} bytes", edition.bytes, edition.bytes > 0, "a whole number above 0")
     _check(f"{where} rows", edition.rows, edition.rows > 1, "a whole number above 1")
     _check(f"{where} delimiter", edition.delimiter, len(edition.delimiter) == 1, "one character")
+    _check(f"{where} split", edition.split, edition.split == "" or SPLIT_NAME.fullmatch(edition.split), SPLIT_WORDS)
     _check(f"{where} skip_rows", edition.skip_rows, edition.skip_rows >= 0, "a whole number")
     loader = edition.loader
     _check(f"{where} loader", loader, loader is None or LOADER.fullmatch(loader), "a load_ or fetch_ function")

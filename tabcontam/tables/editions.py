@@ -157,7 +157,7 @@ def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list
     what = f"{card.name}@{edition.name}"
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
     files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
-    known = {other.sha256 for each in (card, *load_cards().values()) for other in each.editions}
+    known = {other.sha256 for each in (card, *load_cards().values()) for other in each.files}
     for path in [*files, *_beside(card, edition)]:
         with suppress(OSError), path.open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

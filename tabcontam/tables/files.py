@@ -27,6 +27,12 @@ class Named:
         """What results call the table."""
         return self.path.name if self.part is None else f"{self.path.name}#{self.part}"
 
+    def without(self, split: str) -> "Named":
+        """The same without the split that stands last in it, if one does."""
+        if not split or self.part is None:
+            return self
+        return Named(self.path, self.part[: -len(split)].removesuffix("#") or None)
+
     @property
     def title(self) -> str:
         """What prompts call it, unless the user says: the file without its endings, or the part."""

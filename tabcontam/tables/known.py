@@ -75,7 +75,7 @@ def with_known(tables: Sequence[Table], files: Sequence[Table]) -> tuple[Table, 
 def _with(table: Table, files: Sequence[Table]) -> Table:
     if not files:
         return table
-    found = replace(table, known=tuple(in_columns(file, table) for file in files))
+    found = replace(table, known=(*table.known, *(in_columns(file, table) for file in files)))
     if len(known_rows(found)) == len(found.rows):
         raise UsageError(
             f"{option_name('known')}: every row of {table.name} may be known, so that there is none left to ask about"

@@ -15,7 +15,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
-from tabcontam.tables.cards import SHORT, Card, Edition, Question, all_cards, find_card, mistaken_card, split_edition
+from tabcontam.tables.cards import (
+    SHORT,
+    Card,
+    Edition,
+    Question,
+    all_cards,
+    find_card,
+    mistaken_card,
+    split_edition,
+    split_named,
+)
 from tabcontam.tables.cells import Rows, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
@@ -48,7 +58,8 @@ class Table:
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
     (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
     `withheld` rows of its source that were never published (`tables/withheld.py`). `split` names the part of the
-    dataset that these rows are (`train`), if it has parts; `text` says which columns are texts to read, if any are.
+    dataset that these rows are (`train`), if it has parts, and `elsewhere` is how many of them are known to stand in
+    another part, too; `text` says which columns are texts to read, if any are.
     `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
     table.
     """
@@ -71,6 +82,7 @@ class Table:
     drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
     withheld: Rows = field(default=(), repr=False)
     split: str = ""
+    elsewhere: int = 0
     text: TextTask | None = None
     reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -96,6 +108,16 @@ class Table:
             raise UsageError(f"the target is {target!r}; write the name of a column as a text")
         columns, rows, content = read_frame(frame, title)
         return _own_table(title, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
+
+    @property
+    def named(self) -> str:
+        """Its name, and its split, if it is one: `adult#test`."""
+        return f"{self.name}#{self.split}" if self.split else self.name
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from the other tables of a run: name, edition and split."""
+        return self.name, self.edition, self.split
 
     def column(self, name: str) -> tuple[Cell, ...]:
         """The cells of one column, in row order."""
@@ -160,7 +182,8 @@ class Table:
 
 def load_table(spec: str, *, target: str | None = None, name: str | None = None, form: TextFormat = FOUND_OUT) -> Table:
     """The table of `NAME`, `NAME@EDITION`, a user's own card (`CARD.toml`, `CARD.toml@EDITION`), or a FILE's path:
-    what is in it behind a `#` where it holds several tables; or a source: an address, `openml:ID`,
+    what is in it behind a `#` where it holds several tables, and behind another what split of a dataset its rows are
+    (`my.csv#test`, `my.db#table#test`); `NAME#SPLIT` is a split of a card; or a source: an address, `openml:ID`,
     `hf:datasets/OWNER/NAME`, `sklearn:NAME`.
 
     `target`, `name` and `form` (how a text is read) are for a FILE or a source alone. Raises `UsageError` for an
@@ -170,13 +193,15 @@ def load_table(spec: str, *, target: str | None = None, name: str | None = None,
     if is_source(spec):
         return _source_table(spec, target, name, form)
     path = Path(os.path.expanduser(spec))
-    card_name, edition_name = split_edition(spec)
+    named, split = split_named(spec)
+    card_name, edition_name = split_edition(named)
     file = named_file(spec)
     card = None if edition_name is not None and file is not None else find_card(card_name)
     if card is not None:
         if given := _given(target, name, form):
             raise UsageError(f"{given} applies to files alone; leave it out for the dataset {card.name!r}")
-        return _card_table(card, card.edition(edition_name))
+        edition = card.edition(edition_name)
+        return _card_table(card, edition if split is None else edition.part(split))
     if not spec or (file is None and not path.exists() and not path.suffix and len(path.parts) <= 1):
         if other := mistaken_card(card_name):
             raise UsageError(f"unknown dataset {card_name!r}; it is not {other.name} ({other.title}): give its file")
@@ -196,7 +221,7 @@ def _given(target: str | None, name: str | None, form: TextFormat) -> str | None
 
 def _is_known(spec: str) -> bool:
     """Whether this is a card, with an edition or without, or a file."""
-    there, card_name = is_source(spec) or named_file(spec) is not None, split_edition(spec)[0]
+    there, card_name = is_source(spec) or named_file(spec) is not None, split_edition(split_named(spec)[0])[0]
     return there or (not card_name.endswith(SUFFIX) and find_card(card_name) is not None)
 
 
@@ -222,6 +247,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
         question=edition.question,
         missing=edition.missing,
         order=edition.order,
+        split=edition.split,
         hints=edition.hints or None,
         private=not card.public,
     )
@@ -268,13 +294,14 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
 
 
 def _file_table(named: Named, target: str | None, name: str | None, form: TextFormat) -> Table:
-    from tabcontam.tables.readers.kinds import read_file
+    from tabcontam.tables.readers.kinds import read_split
 
     content = check_file(named.path)
-    columns, rows = read_file(File(content, named.path.name, named.part, form, named.path))
+    (columns, rows), split = read_split(File(content, named.path.name, named.part, form, named.path))
+    named = named.without(split)
     title = (name or "").strip() or named.title
     table = _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
-    return replace(table, reading=str(form))
+    return replace(table, reading=str(form), split=split)
 
 
 def _source_table(spec: str, target: str | None, name: str | None, form: TextFormat) -> Table:

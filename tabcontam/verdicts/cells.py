@@ -23,7 +23,16 @@ OUTCOMES = (*(verdict.value for verdict in Verdict), SCORE)  # worst first
 SCORE_LETTER = "%"
 LONGEST_SENTENCE = 600
 
-PLACE = ("llm", "dataset", "edition", "serializer", "prompts", "source", "test")  # of a cell, and of its trials
+PLACE = (
+    "llm",
+    "dataset",
+    "edition",
+    "split",
+    "serializer",
+    "prompts",
+    "source",
+    "test",
+)  # of a cell, and of its trials
 NUMBERS = (
     "score", "hits", "expected_hits", "answered", "queries", "p_value", "q_value", "e_value", "bound", "recalled_bits",
     "detectable_share", "exposure",
@@ -60,12 +69,13 @@ class Statistic:
 
 
 class TableName(NamedTuple):
-    """A table as it was asked about: an edition of a dataset, written in a serializer, in the words of a prompt set."""
+    """A table as it was asked about: an edition of a dataset, or a split of it, in a serializer and a prompt set."""
 
     dataset: str
     edition: str | None
     serializer: str | None
     prompts: str | None = PROMPTS
+    split: str | None = None
 
 
 class CellName(NamedTuple):
@@ -77,6 +87,7 @@ class CellName(NamedTuple):
     serializer: str
     test: str
     prompts: str = PROMPTS
+    split: str = ""
 
     @property
     def of_table(self) -> "CellName":
@@ -94,6 +105,8 @@ class InTable:
     """The card's short name, or the file's name; in recorded answers the record's own name."""
     edition: str | None = None
     """The edition of the dataset; null in recorded answers."""
+    split: str | None = None
+    """The split of the dataset that was asked about, as train or test; null where it has none."""
     serializer: str | None = None
     """How rows are written as text. In recorded answers the template of a serializer study, null for main runs."""
     prompts: str | None = PROMPTS
@@ -102,7 +115,12 @@ class InTable:
     @property
     def table(self) -> TableName:
         """The table, whichever LLM was asked."""
-        return TableName(self.dataset, self.edition, self.serializer, self.prompts)
+        return TableName(self.dataset, self.edition, self.serializer, self.prompts, self.split)
+
+    @property
+    def of_split(self) -> str:
+        """`#SPLIT` where it is of a split; else empty."""
+        return f"#{self.split}" if self.split else ""
 
     @cached_property
     def numbers(self) -> Mapping[str, float]:
@@ -120,8 +138,9 @@ class InCell(InTable):
     @property
     def key(self) -> CellName:
         """The name of the cell."""
-        edition, serializer, prompts = (one or "" for one in (self.edition, self.serializer, self.prompts))
-        return CellName(self.llm, self.dataset, edition, serializer, self.test, prompts)
+        names = (self.edition, self.serializer, self.prompts, self.split)
+        edition, serializer, prompts, split = (one or "" for one in names)
+        return CellName(self.llm, self.dataset, edition, serializer, self.test, prompts, split)
 
 
 @dataclass(frozen=True, kw_only=True)

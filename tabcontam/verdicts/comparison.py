@@ -175,7 +175,7 @@ def _counts(cell: Result) -> tuple[int, int] | None:
 
 def _sides(cells: Iterable[Result], lines: Iterable[Line]) -> dict[CellName, Side]:
     """The cells that count, with their trials. Of one that was recorded twice, that which found something."""
-    own = grouped(lines, lambda line: CellName(*(str(line[name]) for name in CellName._fields)))
+    own = grouped(lines, lambda line: CellName(*(str(line[name] or "") for name in CellName._fields)))
     sides: dict[CellName, Side] = {}
     for cell in cells:
         if not cell.control and (cell.key not in sides or cell.verdict is Verdict.CONTAMINATED):
@@ -230,6 +230,7 @@ def _compared(pair: Pair) -> Comparison:
         llm="" if pair.kind == VERSIONS else first.llm,
         dataset=first.dataset,
         edition=first.edition,
+        split=first.split,
         serializer="" if pair.kind == SERIALIZERS else first.serializer,
         prompts="" if pair.kind == PROMPTS else first.prompts,
         test=first.test,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from tabcontam.errors import UsageError, option
 from tabcontam.verdicts.results import SCHEMA, RunResults
-from tabcontam.verdicts.schema_1 import lifted, with_controls
+from tabcontam.verdicts.schema_1 import lifted, with_controls, with_splits
 from tabcontam.verdicts.wording import shorten, visible
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def typed(document: object) -> RunResults:
         wanted = f"schema {document['schema']!r} is neither 1 nor {SCHEMA}"
         raise UsageError(f"{wanted}; read it with the tabcontam that wrote it")
     try:
-        document = with_controls(lifted(document) if document["schema"] == 1 else document)
+        document = with_splits(with_controls(lifted(document) if document["schema"] == 1 else document))
         results = _adapter().validate_python(document)
     except ValidationError as error:
         raise UsageError(_fault(error)) from None

@@ -128,6 +128,10 @@ class DatasetFacts:
     """What it is called in prompts."""
     edition: str = ""
     """The edition."""
+    split: str | None = None
+    """The split of the dataset that these rows are; null where it has none."""
+    elsewhere: Count = 0
+    """How many of its rows stand in another split of the dataset, too: no query asked about one of them."""
     sha256: str = ""
     """The SHA-256 of its file, in hexadecimal digits."""
     rows: Count | None = None
@@ -144,6 +148,16 @@ class DatasetFacts:
     """The SHA-256 of their cells, in hexadecimal digits; empty without such rows."""
     reading: str = ""
     """How the user said that its text is to be read, as `delimiter ';'`; empty where that is found out."""
+
+    @property
+    def named(self) -> str:
+        """Its name, with its edition and its split, if it has them: `adult@uci#test`."""
+        return f"{self.name}{self.edition and f'@{self.edition}'}{f'#{self.split}' if self.split else ''}"
+
+    @property
+    def key(self) -> tuple[str, str, str]:
+        """What tells it from the other tables of a run."""
+        return self.name, self.edition, self.split or ""
 
     @property
     def is_file(self) -> bool:

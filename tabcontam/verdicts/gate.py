@@ -295,8 +295,8 @@ class _Gate:
 
     def _knowing(self, llm: str, place: TableName) -> list[Result]:
         """What tests of knowledge found; those that show no rows are asked in one serializer alone, and go for all."""
-        here, facts = (llm, place.dataset, place.edition), self.view.facts
-        known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition) == here]
+        here, facts = (llm, place.dataset, place.edition, place.split), self.view.facts
+        known = [cell for cell in self.view.cells if (cell.llm, cell.dataset, cell.edition, cell.split) == here]
         return [cell for cell in known if facts[cell.test].family is Family.KNOWLEDGE]
 
     def _checking(self, place: TableName, exposed: bool) -> dict[str, list[Result]]:

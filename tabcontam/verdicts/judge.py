@@ -130,7 +130,7 @@ def siblings(name: CellName, test: Test, parts: Mapping[CellName, Iterable[Part]
     pool = {other for other, known in by_id().items() if test.pool and known.pool == test.pool} - {test.id}
     found: dict[str, CellName] = {}
     for other in parts if pool else ():
-        place, here = (other.llm, other.dataset, other.edition), (name.llm, name.dataset, name.edition)
+        place, here = ((one.llm, one.dataset, one.edition, one.split) for one in (other, name))
         same = (other.serializer, other.prompts) == (name.serializer, name.prompts)
         if place == here and other.test in pool and (same or other.test not in found):
             found[other.test] = other
@@ -369,6 +369,7 @@ def _table(cells: Sequence[Result], families: tuple[FamilyEvidence, ...], alpha:
         llm=cells[0].llm,
         dataset=cells[0].dataset,
         edition=cells[0].edition,
+        split=cells[0].split,
         serializer=cells[0].serializer,
         prompts=cells[0].prompts,
         verdict=verdict,

@@ -7,7 +7,7 @@ from pathlib import Path
 from tabcontam.errors import UsageError, unknown
 from tabcontam.subjects.catalogue import find_entry
 from tabcontam.subjects.labels import split_label
-from tabcontam.tables.cards import SHORT, find_card, split_edition
+from tabcontam.tables.cards import SHORT, find_card, split_edition, split_named
 from tabcontam.tables.files import check_file, named_file
 from tabcontam.tables.sources import card_of, is_source, stated_name
 from tabcontam.verdicts.cells import TableName
@@ -48,6 +48,8 @@ def _means(spec: str) -> set[str]:
 def places_named(view: RunResults, name: str) -> list[TableName]:
     """The tables of a run that a name means: a label of the report, NAME, NAME@EDITION, an alias, a FILE or a source.
 
+    Behind each may stand `#SPLIT`; without it all splits are meant.
+
     Raises `UsageError` for a name that no table of the run has, and for a FILE or a user's own card that has changed
     since.
     """
@@ -55,16 +57,19 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     if fetched:
         name = card_of(name) or stated_name(name)
     labels = {cell.table: view.label(cell) for cell in view.cells}
-    base, edition = split_edition(name)
+    named, split = split_named(name)
+    base, edition = split_edition(named)
     card, file = find_card(base), None if fetched else named_file(name)
-    found = [
-        place for place, label in labels.items() if name in (label, place.dataset, f"{place.dataset}@{place.edition}")
-    ]
+    found = [place for place, label in labels.items() if name in (label, *_names(place))]
     if not found and card is not None:
         places = [place for place in labels if place.dataset == card.name]
-        found = [place for place in places if edition in (None, card.named(place.edition or ""))]
+        found = [
+            place
+            for place in places
+            if edition in (None, card.named(place.edition or "")) and split in (None, place.split)
+        ]
     if not found:
-        found = [place for place in labels if place.dataset == (file.name if file else Path(name).name)]
+        found = [place for place in labels if (file.name if file else Path(name).name) in _names(place)]
     if not found:
         raise unknown("dataset of these results", name, dict.fromkeys(labels.values()))
     if card is not None and card.source:
@@ -77,3 +82,9 @@ def places_named(view: RunResults, name: str) -> list[TableName]:
     if not found:
         raise UsageError(f"{name} is not {changed} has changed since; run the tests again")
     return found
+
+
+def _names(place: TableName) -> list[str]:
+    """The names of a table: its dataset's, with the edition or without, and both with the split that it is."""
+    names = [place.dataset, f"{place.dataset}@{place.edition}"]
+    return names + [f"{name}#{place.split}" for name in names if place.split]

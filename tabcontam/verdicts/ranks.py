@@ -214,11 +214,11 @@ def _majority(scored: Sequence[Scored]) -> float | None:
 
 def _mean_interval(scored: Sequence[Scored]) -> Limits | None:
     """The interval of the mean of the cells' scores; those of one table ask the same rows, so none makes it surer."""
-    by_table: dict[tuple[str, str | None], list[tuple[float, float, float]]] = {}
+    by_table: dict[tuple[str, str | None, str | None], list[tuple[float, float, float]]] = {}
     for cell, score in scored:
         if (interval := _score_interval(cell, score)) is None:
             return None
-        by_table.setdefault((cell.dataset, cell.edition), []).append((score, *interval))
+        by_table.setdefault((cell.dataset, cell.edition, cell.split), []).append((score, *interval))
     if not by_table:
         return None
     means = [[fmean(numbers) for numbers in zip(*own, strict=True)] for own in by_table.values()]

@@ -8,6 +8,7 @@ from typing import Literal
 from tabcontam.evidence.base import Facts, Family, Kind, Verdict
 from tabcontam.evidence.registry import all_tests
 from tabcontam.groups import grouped
+from tabcontam.tables.cards import first_split
 from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
@@ -231,13 +232,25 @@ class RunResults:
         )
 
     def label(self, of: Result | TableVerdict) -> str:
-        """The dataset, and what tells it from another column: edition, serializer, prompt set, source."""
+        """The dataset, and what tells it from another column: edition, split, serializer, prompt set, source."""
         told_apart = [getattr(of, name) for name in DIMENSIONS if len(self._differing[name]) > 1]
         return " ".join([of.dataset + self.edition(of), *filter(None, told_apart)])
 
     def edition(self, of: Result | TableVerdict) -> str:
-        """`@EDITION` where the dataset has several here; else empty."""
-        return f"@{of.edition}" if of.edition and len(self._editions.get(of.dataset, ())) > 1 else ""
+        """`@EDITION` where the dataset has several here, and `#SPLIT` unless it is the one that a card has first."""
+        edition = f"@{of.edition}" if of.edition and len(self._editions.get(of.dataset, ())) > 1 else ""
+        return edition + (f"#{of.split}" if self._names_split(of) else "")
+
+    def _names_split(self, of: Result | TableVerdict) -> bool:
+        if not of.split or of.dataset.endswith(f"#{of.split}"):
+            return False
+        alone = len(self._splits[of.dataset, of.edition]) == 1
+        return not (alone and of.split == first_split(of.dataset, of.edition))
+
+    @cached_property
+    def _splits(self) -> dict[tuple[str, str | None], set[str | None]]:
+        by_dataset = grouped(self.cells, lambda cell: (cell.dataset, cell.edition))
+        return {dataset: {cell.split for cell in cells} for dataset, cells in by_dataset.items()}
 
     @cached_property
     def _editions(self) -> dict[str, set[str | None]]:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from tabcontam.evidence.base import Facts, Family, Kind, Verdict
+from tabcontam.tables.cards import first_split
 from tabcontam.verdicts.facts import in_order, known_tests
 from tabcontam.verdicts.notes import Note, NoteKind
 
@@ -57,6 +58,25 @@ def _each(parts: Any, lift: Callable[[Mapping[str, Any]], dict[str, Any]]) -> An
     if not isinstance(parts, list | tuple):
         return parts
     return [lift(part) if isinstance(part, Mapping) else part for part in parts]
+
+
+def with_splits(document: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The document of a version that knew no splits: of a card that has some it asked about the first."""
+
+    def named(part: Any, name: str) -> Any:
+        if not isinstance(part, Mapping) or "split" in part or not isinstance(part.get(name), str):
+            return part
+        return {**part, "split": first_split(part[name], part.get("edition")) or None}
+
+    def each(parts: object, name: str) -> Any:
+        return [named(part, name) for part in parts] if isinstance(parts, list | tuple) else parts
+
+    run = document.get("run")
+    lists = {name: each(document[name], "dataset") for name in ("cells", "tables", "comparisons") if name in document}
+    if isinstance(run, Mapping):
+        of_run = {"datasets": "name", "durations": "dataset"}
+        lists["run"] = {**run, **{part: each(run[part], name) for part, name in of_run.items() if part in run}}
+    return {**document, **lists}
 
 
 def _known(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,11 +24,13 @@ def _faults(view: RunResults, alpha: float) -> Iterator[str]:
     """What no run writes, and the gate would otherwise not notice."""
     stated = [llm.spec for llm in view.run.llms if not llm.control]
     subjects = {(cell.llm, cell.table) for cell in view.cells if cell.test in view.row_tests}
-    llms, asked = {cell.llm for cell in view.cells}, {(cell.dataset, cell.edition) for cell in view.cells}
-    editions = [(dataset.name, dataset.edition) for dataset in view.run.datasets]
+    llms, asked = (
+        {cell.llm for cell in view.cells},
+        {(cell.dataset, cell.edition or "", cell.split or "") for cell in view.cells},
+    )
     yield from (f"none of the cells of {llm} is there" for llm in stated if llm not in llms)
     yield from (
-        f"none of the cells of {name}@{edition} is there" for name, edition in editions if (name, edition) not in asked
+        f"none of the cells of {dataset.named} is there" for dataset in view.run.datasets if dataset.key not in asked
     )
     for llm in view.joined:
         alike = all(cell.control for cell in view.cells if cell.llm == llm)

@@ -180,7 +180,7 @@ def shorter(arguments: Sequence[str], as_it_stands: bool) -> list[str]:
 
 
 def _check_there(name: str) -> None:
-    if name.partition("@")[0] in load_cards():
+    if re.split("[@#]", name)[0] in load_cards():
         try:
             load_table(name)
         except UsageError as error:

@@ -261,8 +261,11 @@ def test_a_part_is_named_behind_a_number_sign_wherever_such_signs_stand(put: Put
     assert load_table(f"{alone}#ships").rows == ROWS
 
 
-def test_a_part_of_what_holds_one_table_is_refused(put: Put) -> None:
-    assert "my.csv holds one table; leave #ships out" in failure(put("my.csv", CSV) + "#ships")
+def test_what_is_named_of_a_file_of_one_table_is_its_split(put: Put) -> None:
+    for path in (put("my.csv", CSV), put("my.json", OBJECTS)):
+        table = load_table(f"{path}#ships")
+        assert (table.name, table.split, table.rows) == (Path(path).name, "ships", ROWS)
+    assert "a split cannot be called 'a#b'" in failure(put("my.csv", CSV) + "#a#b")
     assert "no such file" in failure("nowhere.db#ships")
 
 

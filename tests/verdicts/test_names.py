@@ -55,12 +55,14 @@ def test_tables() -> None:
     places = [("adult", "uci", "is"), ("adult", "openml", "is"), ("iris", "uci", "is"), ("iris", "uci", "equals")]
     run = view(*(("m", dict(zip(("dataset", "edition", "serializer"), place, strict=True))) for place in places))
     adult, other, iris, equals = (TableName(*place) for place in places)
+    adult = adult._replace(split="train")  # a run that knew no splits asked about the first
     assert places_named(run, "adult") == [adult, other]
     assert places_named(run, "Census Income") == [adult, other]
     assert places_named(run, "adult@openml") == [other]
+    assert places_named(run, "adult#train") == places_named(run, "census income@uci#train") == [adult]
     assert places_named(run, "iris") == places_named(run, "iris@uci") == [iris, equals]
     assert places_named(run, "iris equals") == [equals]
-    for name in ("adult@kaggle", "wine", "", "a\0b", "x" * 5000):
+    for name in ("adult@kaggle", "adult#test", "wine", "", "a\0b", "x" * 5000):
         with pytest.raises(UsageError, match="unknown dataset of these results"):
             places_named(run, name)
 

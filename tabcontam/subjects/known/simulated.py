@@ -58,21 +58,26 @@ class Turn:
 Answerer = Callable[[Turn], Reply]
 
 
-def read_kind(kind: str) -> tuple[Answerer, float]:
-    """How a kind answers, and the share that it knows of the rows, or of the page. Raises `UsageError`."""
+def read_kind(kind: str) -> tuple[Answerer, float, str]:
+    """How a kind answers, the share that it knows of the rows, or of the page, and the split that it knows alone.
+
+    The split is empty where it knows all. Raises `UsageError`.
+    """
     name, _, number = kind.partition(":")
+    number, sign, split = number.partition("#")
     try:
         share = float(number) if name in SHARING else 0.0
     except ValueError:
         share = 0.0
-    if 0 < share <= 1:
-        return SHARING[name], share
+    if 0 < share <= 1 and bool(sign) == bool(split):
+        return SHARING[name], share, split
     if kind in ANSWERERS:
-        return ANSWERERS[kind], 0.0
+        return ANSWERERS[kind], 0.0, ""
     forms = {**{known: known for known in ANSWERERS}, **{known: f"{known}:0.5" for known in SHARING}}
     meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
     raise UsageError(
-        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5)"
+        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5), "
+        "and of one split alone with #SPLIT behind it (simulated:memoriser:0.5#train)"
     )
 
 
@@ -93,7 +98,7 @@ class SimulatedModel(Model):
         self.kind = kind
         self.spec = f"simulated:{kind}"
         self.seed = seed
-        self._answerer, self._share = read_kind(kind)
+        self._answerer, self._share, self._split = read_kind(kind)
         self._table = table
         self._by_id = {query.id: query for query in queries}
         self._unread = iter(queries)
@@ -109,7 +114,11 @@ class SimulatedModel(Model):
         """One copy of the rows that it has: all or none of them, or a memoriser's share."""
         if self._answerer is not _memoriser:
             return float(self._answerer in KNOWING)
-        return float(_has(self.seed, self._share, _cells(table, row)))
+        return float(_has(self.seed, self._share_of(table), _cells(table, row)))
+
+    def _share_of(self, table: Table) -> float:
+        """The share that it knows of a table: nothing of another split than its own."""
+        return self._share if self._split in ("", table.split) else 0.0
 
     async def generate(self, request: Request) -> Reply:
         """The reply to a query it was prepared for."""
@@ -119,7 +128,8 @@ class SimulatedModel(Model):
         beside = self._by_id.get(query.decoy_of)
         if beside is not None and not query.chance:  # who guesses knows no decoy from what it stands beside
             query = replace(query, chance=beside.chance)
-        return self._answerer(Turn(query, self._table, request.prompt, self.seed, self._share))
+        share = self._share_of(self._table)
+        return self._answerer(Turn(query, self._table, request.prompt, self.seed, share))
 
     def _query(self, prompt: Prompt) -> Query | None:
         """The query of this prompt. Prompts are written as far as needed: most are asked in the order of the plan."""

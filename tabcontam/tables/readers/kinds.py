@@ -1,5 +1,7 @@
 """Which reader a file gets: by its first bytes, then by the ending of its name; what says nothing is delimited text."""
 
+from dataclasses import replace
+
 from tabcontam.errors import UsageError
 from tabcontam.tables.cells import Contents
 from tabcontam.tables.readers import arff_files, arrow_files, duckdb_files, excel, json_files, sqlite_files
@@ -52,6 +54,44 @@ ENDINGS = (".csv", ".tsv", ".tab", ".txt", ".data", ".db",
 
 def read_file(file: File) -> Contents:
     """The names of the columns and the rows; raises `UsageError`, in one line, for what is no table."""
+    file, kind = _opened(file)
+    if file.part is not None and not kind.holds:
+        raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
+    return kind.read(file)
+
+
+def read_split(file: File) -> tuple[Contents, str]:
+    """The same, and what split of a dataset its rows are, where that is named behind the last `#`; else "".
+
+    Behind the `#` of a file that holds several tables stands the table, and its split behind another.
+    """
+    file, kind = _opened(file)
+    if file.part is None:
+        return kind.read(file), ""
+    if not kind.holds:
+        return kind.read(replace(file, part=None)), _split_name(file.part)
+    part, sign, split = file.part.rpartition("#")
+    try:
+        return kind.read(file), ""
+    except UsageError:
+        if not sign and kind is not JSON:
+            raise
+        try:
+            return kind.read(replace(file, part=part or None)), _split_name(split)
+        except UsageError:
+            if sign:
+                raise
+    return kind.read(file), ""  # raises again what was wrong with it as it was named
+
+
+def _split_name(name: str) -> str:
+    if name != name.strip() or not name.isprintable() or "#" in name:
+        raise UsageError(f"a split cannot be called {name!r}; write a name such as train or test behind one #")
+    return name
+
+
+def _opened(file: File) -> tuple[File, Kind]:
+    """The file without its packing, and which kind it is."""
     for _ in range(LAYERS):
         if file.name.lower().endswith(WORKBOOK.endings) or (inner := unpacked(file)) is None:
             break
@@ -61,9 +101,7 @@ def read_file(file: File) -> Contents:
     for field, option in file.form.given.items():
         if field not in kind.takes:
             raise UsageError(f"{file.name} is {kind.title}, for which {option} means nothing; leave it out")
-    if file.part is not None and not kind.holds:
-        raise UsageError(f"{file.name} holds one table; leave #{file.part} out")
-    return kind.read(file)
+    return file, kind
 
 
 def stem(name: str) -> str:

@@ -204,6 +204,17 @@ def test_a_memoriser_remembers_its_share_of_rows(share: str) -> None:
     assert abs(known / 1000 - float(share)) < 0.05
 
 
+def test_a_memoriser_of_a_split_guesses_those_of_another() -> None:
+    table = replace(ships(1000), split="old")
+    asked = query("membership", ("Yes", "No"), ("No",), rows=(3,))
+    member = [reply_of(f"memoriser:1#{split}", asked, table).text for split in ("old", "new")]
+    assert member[0] == "No"
+    for split, copies in (("old", 1.0), ("new", 0.0)):
+        assert SimulatedModel(f"memoriser:1#{split}").exposure(table, 3) == copies
+    with pytest.raises(UsageError, match="unknown simulated model"):
+        SimulatedModel("memoriser:1#")
+
+
 def test_a_memoriser_remembers_the_same_rows_in_every_test_and_in_whatever_order_of_columns() -> None:
     table = ships(40)
     columns = table.columns[::-1]

@@ -1,0 +1,226 @@
+"""Splits: the parts of a dataset, as train and test, each a table of its own, and the rows that stand in several.
+
+A split of a card is a file of its own, one of FILEs is named behind `#`, or is told by the values of a column. Verdicts
+are per split, so that a row that stands in two of them could show neither: it is found first and never asked, in the
+way in which rows of known files are not (`tables/known.py`).
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass, replace
+
+from tabcontam.errors import UsageError, option_name, unknown
+from tabcontam.groups import grouped
+from tabcontam.tables.cards import find_card, split_edition, split_named
+from tabcontam.tables.files import named_file
+from tabcontam.tables.known import in_columns, keys_of
+from tabcontam.tables.readers.base import FOUND_OUT, TextFormat
+from tabcontam.tables.sources import is_source
+from tabcontam.tables.table import Table, load_table
+
+ALL = "all"  # every split of a dataset
+MOST = 30  # splits that a column tells apart
+NAMED = 3  # columns that an error names
+
+
+@dataclass(frozen=True)
+class Splits:
+    """Which splits are asked about: those of these `names`, or all; and the `column` of FILEs that tells them."""
+
+    names: tuple[str, ...] = ()
+    column: str | None = None
+
+    def chooses(self, split: str) -> bool:
+        """Whether a split is asked about."""
+        return not self.names or ALL in self.names or split.casefold() in map(str.casefold, self.names)
+
+
+EVERY = Splits()
+Doing = Callable[[str], AbstractContextManager[object]]
+
+
+@dataclass(frozen=True)
+class _Part:
+    """A table, whether it is asked about, and whether it came from a column of a FILE."""
+
+    table: Table
+    asked: bool = True
+    of_column: bool = False
+
+
+def load_tables(
+    specs: Iterable[str | Table],
+    splits: Splits = EVERY,
+    *,
+    target: str | None = None,
+    name: str | None = None,
+    form: TextFormat = FOUND_OUT,
+    doing: Doing = nullcontext,
+) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """The tables of these datasets, each once, and a line on each split that has rows of another one.
+
+    A dataset with a card whose edition has splits is asked about its first one, unless splits are named, by
+    `DATASET#SPLIT` or in `splits`: then all of its splits are read, so that rows of several are never asked. Raises
+    `UsageError` as `load_table` does, for a split that is not there, and for splits whose columns differ.
+    """
+    parts: list[_Part] = []
+    for spec in specs:
+        with doing(spec if isinstance(spec, str) else spec.named):
+            parts += _parts(spec, splits, target, name, form)
+    joined: dict[tuple[str, str, str, str], _Part] = {}
+    for part in parts:
+        key = (*part.table.key, part.table.sha256)
+        before = joined.get(key)
+        joined[key] = part if before is None else replace(before, asked=before.asked or part.asked)
+    return _told_apart(list(joined.values()), splits)
+
+
+def _parts(
+    spec: str | Table, splits: Splits, target: str | None, name: str | None, form: TextFormat
+) -> Sequence[_Part]:
+    if isinstance(spec, Table):
+        return (
+            _of_column(spec, splits.column) if splits.column and _is_own(spec) else [_Part(spec, _asked(spec, splits))]
+        )
+    named, split = split_named(spec)
+    base, edition_name = split_edition(named)
+    own = is_source(spec) or (edition_name is not None and named_file(spec) is not None)
+    card = None if own else find_card(base)
+    if card is None or (split is None and not splits.names):
+        table = load_table(spec, target=target, name=name, form=form)
+        if splits.column and _is_own(table):
+            return [replace(part, asked=splits.chooses(part.table.split)) for part in _of_column(table, splits.column)]
+        return [_Part(table, _asked(table, splits))]
+    edition = card.edition(edition_name)
+    if not edition.split:
+        if split is None and ALL in splits.names:
+            return [_Part(load_table(spec, target=target, name=name, form=form))]
+        wrong = split or splits.names[0]
+        raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
+    meant = None if split is None else edition.part(split).split
+    tables = [load_table(f"{base}@{edition.name}#{part.split}", target=target, name=name, form=form)
+              for part in edition.parts]  # fmt: skip
+    return [_Part(table, meant in (None, table.split) and splits.chooses(table.split)) for table in tables]
+
+
+def _asked(table: Table, splits: Splits) -> bool:
+    return not table.split or splits.chooses(table.split)
+
+
+def _is_own(table: Table) -> bool:
+    """Whether it is a FILE, a source or a frame, and has no card."""
+    return bool(table.edition) and table.sha256.startswith(table.edition)
+
+
+def _of_column(table: Table, column: str) -> list[_Part]:
+    """The rows of each value of a column, as tables without it."""
+    said = f"{option_name('split_column')}: {column!r} of {table.name}"
+    if table.split:
+        raise UsageError(f"{option_name('split_column')}: {table.named} names its split already; leave one of them out")
+    if column not in table.columns:
+        raise unknown(f"column of {table.name}", column, table.columns)
+    if column == table.target:
+        raise UsageError(f"{said} is its target, too; name another column")
+    if len(table.columns) < 3:
+        raise UsageError(f"{said} leaves one column; give a table with two or more besides")
+    at, cells = table.columns.index(column), table.column(column)
+    if lacking := next((row for row, cell in enumerate(cells, 1) if cell is None or table.is_missing(cell)), None):
+        raise UsageError(f"{said} has no value in row {lacking}; say of each row which split it is of")
+    names = list(dict.fromkeys(str(cell).strip() for cell in cells))
+    if len(names) > MOST:
+        raise UsageError(f"{said} has {len(names):,} values, and a split has many rows; name a column with few")
+    if len(names) < 2:
+        raise UsageError(f"{said} has one value; leave it out, or name a column that tells splits apart")
+    if odd := [each for each in names if not each.isprintable() or "#" in each]:
+        raise UsageError(f"{said} has the value {odd[0]!r}, which cannot be the name of a split; rename it")
+    rows = {each: [] for each in names}  # type: dict[str, list[tuple[str | None, ...]]]
+    for cells_of_row in table.rows:
+        rows[str(cells_of_row[at]).strip()].append((*cells_of_row[:at], *cells_of_row[at + 1 :]))
+    columns = (*table.columns[:at], *table.columns[at + 1 :])
+    return [
+        _Part(replace(table, columns=columns, rows=tuple(own), split=each), of_column=True)
+        for each, own in rows.items()
+    ]
+
+
+def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ...], tuple[str, ...]]:
+    """The tables that are asked about, those of one dataset without the rows that stand in several of its splits."""
+    _check_names(parts, splits)
+    found: list[Table] = []
+    lines: list[str] = []
+    groups = _datasets([part for part in parts if part.table.split])
+    siblings = {id(part): group for group in groups for part in group}
+    for part in parts:
+        if part.asked:
+            others = [other.table for other in siblings.get(id(part), ()) if other is not part]
+            table, line = _without_shared(part.table, others)
+            found.append(table)
+            lines += [line] * bool(line)
+    return tuple(found), tuple(lines)
+
+
+def _check_names(parts: Sequence[_Part], splits: Splits) -> None:
+    """Raises `UsageError` for a split that no dataset has, and where none of a dataset's splits is chosen."""
+    there = list(dict.fromkeys(part.table.split for part in parts if part.table.split))
+    for name in splits.names:
+        if name != ALL and name.casefold() not in map(str.casefold, there):
+            if not there:
+                names = ", ".join(dict.fromkeys(part.table.name for part in parts))
+                raise UsageError(f"{option_name('split')} {name}: {names} has no splits; name them as in FILE#{name}")
+            raise UsageError(f"unknown split {name!r}; there are {', '.join(there)}")
+    for own in _datasets([part for part in parts if part.table.split]):
+        if not any(part.asked for part in own):
+            had = ", ".join(part.table.split for part in own)
+            raise UsageError(f"{own[0].table.name} has the splits {had}, and none of them is chosen; name one of them")
+    for table in (part.table for part in parts if part.asked and part.table.split):
+        if len(table.rows) < 2:
+            count = "one row" if table.rows else "no row"
+            raise UsageError(f"{table.named} has {count}; give a split of two or more, or leave it out")
+
+
+def _datasets(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """The splits of each dataset. Raises `UsageError` where their columns differ.
+
+    FILEs that name splits are those of one dataset. Where two name a split alike there are several datasets: their
+    columns tell which.
+    """
+    files = [part for part in parts if _is_own(part.table) and not part.of_column]
+    rest = [part for part in parts if part not in files]
+    groups = list(grouped(rest, lambda part: part.table.key[:2]).values())
+    names = [part.table.split.casefold() for part in files]
+    if files and len(set(names)) == len(names):
+        groups.append(files)
+    else:
+        groups += grouped(files, lambda part: frozenset(part.table.columns)).values()
+    for group in groups:
+        _check_columns([part.table for part in group])
+    return groups
+
+
+def _check_columns(tables: Sequence[Table]) -> None:
+    first, *others = tables
+    for other in others:
+        for one, two in ((first, other), (other, first)):
+            if lacking := [name for name in one.columns if name not in two.columns]:
+                more = f" and {len(lacking) - NAMED} more" if len(lacking) > NAMED else ""
+                raise UsageError(
+                    f"splits of one dataset have the same columns, and {two.named} lacks "
+                    f"{', '.join(map(repr, lacking[:NAMED]))}{more} of {one.named}; give files with the same columns, "
+                    "or each in a run of its own"
+                )
+
+
+def _without_shared(table: Table, others: Sequence[Table]) -> tuple[Table, str]:
+    """The table, of which no row is asked that stands in another split, too; and a line that says how many do."""
+    keys = keys_of(table, table.rows)
+    elsewhere = {key for other in others for key in keys_of(table, in_columns(other, table))}
+    shared = [row for row, key in zip(table.rows, keys, strict=True) if key in elsewhere] if elsewhere else []
+    if not shared:
+        return table, ""
+    if len(shared) == len(table.rows):
+        raise UsageError(
+            f"every row of {table.named} stands in another split, too, so that there is none left to ask about; "
+            "give splits that differ"
+        )
+    line = f"{table.named}: {len(shared):,} of {len(table.rows):,} rows stand in another split, too: never asked"
+    return replace(table, known=(*table.known, tuple(dict.fromkeys(shared))), elsewhere=len(shared)), line
