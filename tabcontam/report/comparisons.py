@@ -129,12 +129,16 @@ def _name(view: RunResults, kind: str, name: str) -> str:
 def _labels(found: Sequence[Comparison]) -> list[str]:
     """Each one's dataset, and what tells it from another one of the group: edition, split, serializer, prompt set."""
     editions = Counter(dataset for dataset, _ in {(one.dataset, one.edition) for one in found})
+    splits = Counter(
+        (dataset, edition) for dataset, edition, _ in {(one.dataset, one.edition, one.split) for one in found}
+    )
     several = [way for way in WAYS.values() if len({getattr(one, way) for one in found}) > 1]
-    return [_label(one, editions[one.dataset] > 1, several) for one in found]
+    return [_label(one, editions[one.dataset] > 1, splits[one.dataset, one.edition] > 1, several) for one in found]
 
 
-def _label(one: Comparison, with_edition: bool, ways: Sequence[str]) -> str:
-    table = one.dataset + (f"@{one.edition}" if with_edition and one.edition else "") + one.of_split
+def _label(one: Comparison, with_edition: bool, with_split: bool, ways: Sequence[str]) -> str:
+    table = one.dataset + (f"@{one.edition}" if with_edition and one.edition else "")
+    table += one.of_split if with_split else ""
     return " ".join([table, *filter(None, (getattr(one, way) for way in ways))])
 
 

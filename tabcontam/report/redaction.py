@@ -24,6 +24,7 @@ from tabcontam.verdicts.wording import phrase, rounded
 # than its name, one that binds whoever publishes an extract, and one with a remark are not here.
 OPEN = frozenset({"CC0", "CC0 1.0", "CC BY 4.0", "CC BY 3.0", "PDDL", "PDDL 1.0", "Public domain", "MIT"})
 SAID = {"expected_hits": "{} by guessing", "recalled_bits": "{} bits recalled", "p_value": "p = {}"}  # in a sentence
+USUAL_SPLITS = ("train", "training", "validation", "valid", "val", "dev", "development", "test", "testing")
 LEFT_OUT = "left out"  # in place of a word that somebody else chose
 Part = TypeVar("Part", bound=InTable)
 TableId = tuple[str, str]  # the name and the edition of a dataset
@@ -133,9 +134,18 @@ class Redaction:
         """What the edition of a table is called."""
         return self.editions.get((dataset, edition or ""), edition)
 
+    def split(self, dataset: str, edition: str | None, split: str) -> str:
+        """What the split of a table is called: a word of a private table that is not usual is none of the report."""
+        if not self.hides(dataset, edition) or split.casefold() in ("", *USUAL_SPLITS):
+            return split
+        own = [one.split for one in self.run.datasets if (one.name, one.edition) == (dataset, edition or "")]
+        return f"split {own.index(split) + 1}" if split in own else LEFT_OUT
+
     def _named(self, part: Part) -> Part:
         """A part of the results by the names of the published ones."""
-        return replace(part, llm=self.llm(part.llm), edition=self.edition(part.dataset, part.edition))
+        edition, split = self.edition(part.dataset, part.edition), part.split
+        named = self.split(part.dataset, part.edition, split) if split else None
+        return replace(part, llm=self.llm(part.llm), edition=edition, split=named)
 
     def _side(self, name: str) -> str:
         """One side of a comparison: a merged run by its number, an LLM by its name."""
@@ -211,7 +221,8 @@ class Redaction:
         edition = self.edition(one.name, one.edition) or ""
         features = tuple(f"column {place}" for place in range(1, len(one.features) + 1))
         sha256 = "" if (one.name, one.edition) in self.editions else one.sha256  # a card states it for all to see
-        kept = replace(one, edition=edition, sha256=sha256, features=features, order=None, reading="")
+        split = self.split(one.name, one.edition, one.split) if one.split else None
+        kept = replace(one, edition=edition, split=split, sha256=sha256, features=features, order=None, reading="")
         return replace(kept, withheld_sha256="")
 
     def _note(self, note: Note) -> Note:

@@ -94,7 +94,8 @@ def _line(line: Line, done: Redaction, key: bytes) -> Line:
 def _renamed(line: Line, done: Redaction) -> Line:
     """A trial by the published names; what a server said of a fault may name hosts and accounts."""
     edition = done.edition(line["dataset"], line["edition"]) or ""
-    return line | {"llm": done.llm(line["llm"]), "edition": edition, "detail": ""}
+    split = done.split(line["dataset"], line["edition"], line["split"])
+    return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""}
 
 
 def _owners(key: bytes, done: Redaction) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tabcontam.report.redaction import OPEN, redacted, restricted
+from tabcontam.report.redaction import OPEN, Redaction, redacted, restricted
 from tabcontam.tables.cards import load_cards
 from tabcontam.verdicts.cells import FamilyEvidence, Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
@@ -23,17 +23,18 @@ LOOKED_AT = {
         level levels dictionary recorded llms catalogue references known datasets tests serializers prompts runs
         redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks requests retries dollars ended",
-    DatasetFacts: "name title edition sha256 rows columns features order reading withheld withheld_sha256",
+    DatasetFacts: """name title edition split elsewhere sha256 rows columns features order reading withheld
+        withheld_sha256""",
     KnownFacts: "name sha256 rows datasets",
     MergedRun: "folder version seed queries command started",
-    Result: """llm dataset edition serializer prompts test source kind control verdict otherwise paper_verdict reference
-        lacks exposure cut_short score hits expected_hits answered queries statistic null p_value q_value interval
-        interval_of recalled_bits columns without q_without rests_on sequential decided_after e_value bets
+    Result: """llm dataset edition split serializer prompts test source kind control verdict otherwise paper_verdict
+        reference lacks exposure cut_short score hits expected_hits answered queries statistic null p_value q_value
+        interval interval_of recalled_bits columns without q_without rests_on sequential decided_after e_value bets
         detectable_share reason sentence not_averaged""",
-    TableVerdict: """llm dataset edition serializer prompts verdict p_value q_value e_value decided_after in_turns
+    TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after in_turns
         families rests_on bound recalled_bits detectable_share reason""",
     FamilyEvidence: "family p_value e_value q_value p_without q_without without",
-    Comparison: """llm dataset edition serializer prompts test kind first second first_verdict second_verdict
+    Comparison: """llm dataset edition split serializer prompts test kind first second first_verdict second_verdict
         first_share second_share queries p_value q_value beyond_chance change""",
 }
 
@@ -159,3 +160,13 @@ def test_llms_of_one_name_stay_apart() -> None:
 @pytest.mark.parametrize("part", list(LOOKED_AT), ids=lambda part: part.__name__)
 def test_every_field_of_results_was_looked_at(part: type) -> None:
     assert [one.name for one in fields(part) if one.name not in LOOKED_AT[part].split()] == []
+
+
+def test_a_split_of_a_private_table_is_named_only_as_splits_usually_are() -> None:
+    hidden = [
+        replace(facts("adult"), name="own", edition="1", sha256="1" * 64, split=split) for split in ("train", SECRET)
+    ]
+    shown = [facts("adult", split="train"), facts("adult", split=SECRET)]
+    done = Redaction(about := run(*hidden, *shown), restricted(about))
+    assert [done.split("own", "1", split) for split in ("train", SECRET, "other")] == ["train", "split 2", "left out"]
+    assert done.split("adult", shown[0].edition, SECRET) == SECRET

@@ -116,7 +116,7 @@ def test_a_run_of_splits_goes_on_with_the_same_rows_alone(made: Path, order: Run
     assert verdicts(again.folder)["train"] is Verdict.CONTAMINATED
     assert all(line["cached"] is False for line in Journal(made).lines())
     alone = replace(order, datasets=order.datasets[:1])
-    with pytest.raises(UsageError, match="5 rows of train.csv@.*#train which stand in another split"):
+    with pytest.raises(UsageError, match=r"5 rows of train\.csv@.*#train which stand in another split"):
         execute(prepare(alone), Progress())
 
 

@@ -76,8 +76,8 @@ def read_kind(kind: str) -> tuple[Answerer, float, str]:
     forms = {**{known: known for known in ANSWERERS}, **{known: f"{known}:0.5" for known in SHARING}}
     meant = "".join(f"did you mean simulated:{forms[found]}? " for found in near(name, forms, limit=1))
     raise UsageError(
-        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 (simulated:memoriser:0.5), "
-        "and of one split alone with #SPLIT behind it (simulated:memoriser:0.5#train)"
+        f"unknown simulated model {kind!r}; {meant}known: {', '.join(KINDS)}, with 0 < P <= 1 "
+        "(simulated:memoriser:0.5), and of one split alone with #SPLIT behind it (simulated:memoriser:0.5#train)"
     )
 
 
