@@ -52,6 +52,10 @@ class Answering:
         """The answer of one who knows everything about the dataset but its rows."""
         return self.guessed(query, table, rng)
 
+    def places(self, query: "Query") -> Sequence[int]:
+        """The table's row in which each asked value stands; empty where all stand in the one row that is asked."""
+        return ()
+
     def text(self, query: "Query", values: "Sequence[Cell]", prompt: "Prompt | None" = None) -> str:
         """Values in the shape that the query asks for; rows as the prompt writes them, else in the default form."""
         return ", ".join(map(shown_value, values))

@@ -6,7 +6,7 @@ from functools import partial
 from math import sqrt
 from typing import NamedTuple
 
-from tabcontam.guesser.chance import LISTED, Guess
+from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.table import column_of
 from tabcontam.reading.reading import value_key
 from tabcontam.tables.facts import cached_fact
@@ -30,6 +30,17 @@ def after_earlier(table: Table, name: str, row: int, guess: Guess, lags: Iterabl
     column, and what is a step from it as likely as the most frequent step is; each share is raised by its standard
     error. The other values keep their chance, so that the chances may add up to more than 1: all are upper bounds.
     """
+    more = {value: chance for value, chance in likely_after(table, name, row, lags).items() if chance > guess.of(value)}
+    if not more:
+        return guess
+    keys = {value_key(value): chance for value, chance in more.items()}
+    values = {value: max(chance, keys.pop(value_key(value), 0.0)) for value, chance in guess.values.items()}
+    values |= {value: chance for value, chance in more.items() if value_key(value) in keys}
+    return replace(guess, values=values)
+
+
+def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict[str, float]:
+    """How likely the cells of rows so many places before, and the steps from them, are in a column's cell of a row."""
     one = column_of(table, name)
     raised: dict[str, float] = {}
     for lag in lags:
@@ -42,15 +53,9 @@ def after_earlier(table: Table, name: str, row: int, guess: Guess, lags: Iterabl
             raised[cell] = max(found.same, raised.get(cell, 0.0))
         numbers = one.numbers
         if found.step and numbers is not None and numbers[before] == numbers[before]:
-            value = str(round(float(numbers[before]) + found.step, PLACES))
+            value = str(round(float(numbers[before]) + found.step, PLACES)).removesuffix(".0")
             raised[value] = max(found.stepping, raised.get(value, 0.0))
-    more = {value: min(1.0, chance) for value, chance in raised.items() if chance > guess.of(value)}
-    if not more:
-        return guess
-    keys = {value_key(value): chance for value, chance in more.items()}
-    values = {value: max(chance, keys.pop(value_key(value), 0.0)) for value, chance in guess.values.items()}
-    values |= {value: chance for value, chance in more.items() if value_key(value) in keys}
-    return replace(guess, values=values) if len(values) <= 2 * LISTED else guess
+    return raised
 
 
 def _earlier(table: Table, name: str, lag: int) -> Earlier:

@@ -124,7 +124,8 @@ def _facts(test: Test) -> Mapping[str, str]:
     queries = test.queries(as_needed(test, table), load_serializer(DEFAULT), Random(0))
     asked = [query for query in queries if not query.decoy_of]
     own, decoys = sum(query.paper for query in asked), len(queries) - len(asked)
-    others = [other.id for other in all_tests() if test.id in other.id and other is not test]
+    alike = [other for other in all_tests() if test.id in other.id and other is not test]
+    others = [other.id for other in alike if test.on_request or not other.on_request]
     expression = " and not ".join([test.id, *others])
     papers = f", {own or 'none'} of them the paper's own" if own < len(asked) else ""
     return {

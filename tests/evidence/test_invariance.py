@@ -28,6 +28,8 @@ from tabcontam.asking.trials import Journal
 from tabcontam.calibration.power import Planned, ask, judge, planned
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial
 from tabcontam.evidence.registry import all_tests, by_id
+from tabcontam.evidence.rows.memcheck.first_token import FirstToken
+from tabcontam.evidence.rows.memcheck.header import Header
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.reading.numbers import is_number
 from tabcontam.reading.words import english
@@ -44,6 +46,8 @@ SERIALIZERS = load_serializers()
 IS = SERIALIZERS["is"]
 ROW_TESTS = ("incomplete_completion", "full_completion", "feature_completion")
 LEVEL = 0.001
+# tests which ask about the order itself
+IN_ORDER = {"full_completion", "row_order", RowCompletion.id, FirstToken.id, Header.id}
 QUERIES = 8  # of a row test that are read in every shape
 SHIPS = ships(180)
 
@@ -81,7 +85,10 @@ def in_other_columns(table: Table) -> Table:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("turned", "but"),
-    [(in_other_rows, {"full_completion", RowCompletion.id}), (in_other_columns, {"incomplete_completion"})],
+    [
+        (in_other_rows, IN_ORDER),
+        (in_other_columns, {"incomplete_completion", FirstToken.id, Header.id}),
+    ],
     ids=["rows", "columns"],
 )
 def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Table], but: set[str]) -> None:
@@ -91,7 +98,6 @@ def test_the_order_of_a_table_changes_no_decision(turned: Callable[[Table], Tabl
         assert {test: second[test] for test in tests - but} == {test: first[test] for test in tests - but}
 
 
-IN_ORDER = {"full_completion", "row_order", RowCompletion.id}  # which ask about the order itself
 ANY_ORDER = [test.id for test in all_tests() if test.id not in IN_ORDER and not test.only_with]
 
 

@@ -13,6 +13,8 @@ from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.evidence.rows.memcheck.first_token import FirstToken
+from tabcontam.evidence.rows.memcheck.header import Header
 from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.tables.serializers import Serializer, load_serializers
@@ -99,6 +101,7 @@ def test_a_row_test_follows_from_family_and_verdict() -> None:
         "guided_completion",
         "dataset_inference",
         "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
+        Header.id, FirstToken.id,
     }  # fmt: skip
 
 

@@ -148,6 +148,14 @@ def remembered(turn: Turn) -> bool:
     return bool(cells) and _has(turn.seed, turn.share, cells)
 
 
+def recalled(turn: Turn, places: Sequence[int]) -> Sequence[Cell]:
+    """What a memoriser says of cells that stand in these rows: the truth where it has the row, else a guess."""
+    guesses = turn.query.answering.guessed(turn.query, turn.table, turn.random())
+    has = {row: _has(turn.seed, turn.share, _cells(turn.table, row)) for row in set(places)}
+    of_cells = zip(places, turn.truth(), guesses, strict=True)
+    return [truth if has[row] else guess for row, truth, guess in of_cells]
+
+
 def _has(seed: int, share: float, cells: Mapping[str, str]) -> bool:
     """Whether a row of these cells is among the share of rows that the seed chooses."""
     digest = sha256(repr((seed, sorted(cells.items()))).encode("utf-8", "backslashreplace")).digest()
@@ -228,6 +236,8 @@ def _formatter(turn: Turn) -> Reply:
 
 def _memoriser(turn: Turn) -> Reply:
     of_row = turn.query.answering.of_row and not turn.query.decoy_of
+    if of_row and (places := turn.query.answering.places(turn.query)):
+        return turn.said(recalled(turn, places))
     return turn.said(turn.truth()) if of_row and remembered(turn) else _guesser(turn)
 
 

@@ -74,6 +74,12 @@ def agrees(cell: Cell, expected: Cell) -> bool:
     return is_mark(cell) if expected is None else same_value(cell, expected)
 
 
+def last_shown(query: Query) -> str:
+    """The last line of a query's prompt, in the rendering that is there: a prompt that is read back has one alone."""
+    prompt = query.prompt
+    return (prompt.completion or prompt.chat[-1].content).rstrip("\n").rpartition("\n")[2]
+
+
 def lines_of(table: Table, rows: Sequence[int]) -> list[str]:
     """These rows of a table as lines of a CSV file, without its header."""
     return [raw().row(table.columns, table.rows[row]) for row in rows]

@@ -122,6 +122,7 @@ def places_of(table: Table) -> Places:
 def next_row(table: Table, shown: Sequence[int]) -> Prompt:
     """The prompt that shows these rows as CSV and asks for the next."""
     rows = "\n".join(lines_of(table, shown))
-    context = f"Rows of a CSV file, one after the other:\n{rows}"
-    question = "Write the row that follows in the file, on one line and as these rows are written."
-    return ask(context, question, f"{rows}\n")
+    what = (
+        "Below are rows of a CSV file, one after the other. Write the row that follows in the file, on one line and as"
+    )
+    return ask(f"{what} these are written.", rows, f"{rows}\n")

@@ -19,6 +19,7 @@ from tests.made_tables import made_table, ships
 TEST = CsvFeatureCompletion()
 IS = load_serializers()["is"]
 LEVEL = 0.05
+SHIPS = ships(120)
 
 
 def queries(table: Table, seed: int = 0) -> Sequence[Query]:
@@ -30,7 +31,7 @@ def read(query: Query, text: str) -> Reading:
 
 
 def test_twenty_five_rows_are_asked_without_the_feature_of_most_values() -> None:
-    table = ships()
+    table = SHIPS
     asked = queries(table)
     assert len(asked) == 25 == len({query.row for query in asked})
     assert {query.asked for query in asked} == {("master",)}, "hullNo is the first column, which no base model can name"
@@ -56,7 +57,7 @@ def test_numbers_are_compared_as_numbers() -> None:
 
 def test_answers_of_which_none_can_be_read_are_no_error() -> None:
     """The authors' package raises KeyError where no answer has the feature's name in it."""
-    asked = queries(ships())
+    asked = queries(SHIPS)
     texts = ["I cannot recall the rows of this file, sorry."] * len(asked)
     trials = [Trial(query, Reply(text, State.OK), read(query, text)) for query, text in zip(asked, texts, strict=True)]
     evidence = TEST.weigh(trials, LEVEL)
@@ -71,7 +72,7 @@ def test_a_table_without_a_feature_of_many_values_is_skipped() -> None:
 
 
 def test_who_remembers_half_is_found_and_who_guesses_is_not() -> None:
-    table = ships()
+    table = SHIPS
     asked = queries(table)
     for kind, found in {"memoriser:0.5": True, "guesser": False, "decliner": False}.items():
         replies = [reply_of(kind, query, table) for query in asked]

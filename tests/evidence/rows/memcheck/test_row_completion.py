@@ -22,6 +22,7 @@ TEST = RowCompletion()
 IS = load_serializers()["is"]
 CSV = load_serializers()["csv"]
 LEVEL = 0.05
+SHIPS = ships(120)
 
 
 def queries(table: Table, seed: int = 0) -> Sequence[Query]:
@@ -43,7 +44,7 @@ def line(query: Query) -> str:
 
 
 def test_twenty_five_places_are_asked_with_the_ten_rows_before_them_as_lines_of_the_file() -> None:
-    table = ships()
+    table = SHIPS
     asked = queries(table)
     assert len(asked) == 25 == len({query.row for query in asked})
     for query in asked:
@@ -56,9 +57,9 @@ def test_twenty_five_places_are_asked_with_the_ten_rows_before_them_as_lines_of_
 
 
 def test_the_dataset_is_not_named() -> None:
-    for query in queries(ships()):
+    for query in queries(SHIPS):
         said = rendered(query.prompt)
-        assert not any(name in said for name in (*ships().names, *ships().columns))
+        assert not any(name in said for name in (*SHIPS.names, *SHIPS.columns))
 
 
 def test_no_place_is_asked_whose_row_is_one_of_the_ten_before() -> None:
@@ -84,18 +85,19 @@ def test_of_a_large_table_no_prompt_shows_a_row_of_another(monkeypatch: pytest.M
 
 def test_a_row_that_stands_in_another_line_is_not_exact() -> None:
     """The authors' package counts an answer that holds the row's text somewhere in it."""
-    query = queries(ships())[0]
+    query = queries(SHIPS)[0]
     assert read(query, line(query)).paper_hit
     assert line(query).strip() in f"7{line(query)}9"
     assert not read(query, f"7{line(query)}9").paper_hit
-    other = next(other for other in queries(ships()) if other.row != query.row)
+    other = next(other for other in queries(SHIPS) if other.row != query.row)
     assert not read(query, f"{line(other)}\n{line(query)}").paper_hit, "the first row is the answer"
     assert read(query, f"Here is the next row:\n```\n{line(query)}\n```").paper_hit
 
 
+@pytest.mark.slow
 def test_values_are_compared_as_values() -> None:
     """The authors' package holds `.28` for another text than `0.28`, and `22` for another than `22.0`."""
-    rows = [(f"{place}.0", f".{place % 90 + 10}", f"name {place * 37 % 101}") for place in range(120)]
+    rows = [(f"{place}.0", f".{place % 90 + 10}", f"name {place * 37 % 101}") for place in range(50)]
     query = next(query for query in queries(made_table(("a", "b", "c"), rows)) if query.row == query.row)
     a, b, c = (cell or "" for cell in query.expected)
     assert read(query, f"{a.removesuffix('.0')},0{b},{c}").paper_hit
@@ -103,7 +105,7 @@ def test_values_are_compared_as_values() -> None:
 
 
 def test_a_missing_value_has_to_be_missing_for_the_paper_and_counts_for_nothing_else() -> None:
-    table = ships()
+    table = SHIPS
     query = next(query for query in queries(table, 1) if None in query.expected)
     assert read(query, line(query)).paper_hit
     cells = ["Ostrimouth" if cell is None else cell for cell in query.expected]
@@ -122,13 +124,14 @@ def test_a_missing_value_has_to_be_missing_for_the_paper_and_counts_for_nothing_
 )
 def test_a_refusal_is_no_answer_and_no_miss(text: str, state: State) -> None:
     """The authors' package divides by all queries, so that whoever refuses remembers little."""
-    query = queries(ships())[0]
+    query = queries(SHIPS)[0]
     reading = read(query, text, state)
     assert not reading.readable
     assert not reading.paper_hit
     assert TEST.weigh([Trial(query, Reply(text, state), reading)], LEVEL).answered == 0
 
 
+@pytest.mark.slow
 def test_cells_with_commas_quotes_and_line_breaks_stay_cells() -> None:
     rng = Random(0)
     rows = [
@@ -141,7 +144,7 @@ def test_cells_with_commas_quotes_and_line_breaks_stay_cells() -> None:
 
 
 def test_who_remembers_half_is_found_and_who_guesses_is_not() -> None:
-    table = ships()
+    table = SHIPS
     asked = queries(table)
     for kind, found in {"memoriser:0.5": True, "oracle": True, "guesser": False, "mode": False}.items():
         evidence = weighed(asked, [reply_of(kind, query, table).text for query in asked])
@@ -159,7 +162,8 @@ def repeating(period: int, count: int = 330) -> Table:
     return made_table(("no", "word", "number"), rows)
 
 
-@pytest.mark.parametrize("period", [7, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("period", [7, 10])
 def test_who_copies_from_the_rows_that_are_shown_is_not_found(period: int) -> None:
     table = repeating(period)
     asked = queries(table)

@@ -1,0 +1,177 @@
+"""The first token test of Bordt et al.: how does the row begin that follows ten others?"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, State
+from tabcontam.evidence.rows.hidden_cells import raised
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.memcheck.raw import BORDT, RawAnswers, RawTest, first_row, last_shown, raw
+from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, RowCompletion, next_row, places_of
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.earlier import likely_after
+from tabcontam.guesser.table import guessed
+from tabcontam.reading.reading import declines, plain
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+LONGEST = 6  # characters
+FEWEST = 3  # different beginnings that rows have to have
+MOST = 0.5  # of the rows that the most frequent beginning may have
+
+
+@dataclass(frozen=True)
+class FirstCharacters(RawAnswers):
+    """The beginning of a row, which goes on in some way."""
+
+    def usual(self, query: Query, table: Table) -> list[Cell]:
+        """The most frequent beginning."""
+        length = length_of(table)
+        return [Counter(text[:length] for text in texts_of(table)).most_common(1)[0][0] if length else ""]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """The beginning, with as many fields behind it as the row has."""
+        begun = values[0] or ""
+        closed = begun + '"' if begun.count('"') % 2 else begun
+        return closed + "," * (_width(query) - len(next(raw().cuts(closed), [])))
+
+
+@dataclass(frozen=True)
+class FirstToken(RawTest):
+    """Given ten rows of the file as CSV, the first characters of the row that the LLM writes next must be the file's.
+
+    Measures: whether it is known which row follows, by its beginning alone. A row test: it can show that rows were
+    seen.
+
+    Queries: 25 places of the file, those of `row_completion` in the same words, so that an answer to the one is an
+    answer to the other and is asked once. So many characters are compared that rows have three different beginnings or
+    more, and that no half of them begins alike: six at most.
+
+    Null: the answers stay, and the beginning of the hidden row is drawn anew from what the guesser makes of the rows
+    before: their own beginnings, the row before it, how often each beginning occurs, a classifier fitted to them, and
+    what repeats or counts on from each of the ten rows shown. Contaminated: the beginnings that are right are worth
+    more bits than that explains.
+
+    Published rule: none that decides. The package prints how many beginnings are right beside a baseline; but that
+    counts how often the LLM says the most frequent beginning, not how often that is right, and says 30 of 30 of an LLM
+    that says nothing else. Where it can predict the beginnings from the rows before it does not ask; this asks, and the
+    chance says what is left.
+
+    Needs: eleven rows or more of which the last differs from those before and that begin differently, and an LLM that
+    generates text, in chat or completion form.
+
+    Cannot show: more than `row_completion` does, of whose answers it reads the beginnings. Where rows are numbered, or
+    sorted by their first feature, the beginning follows from the row before and tells nothing.
+
+    Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
+
+    Example: ten lines of iris go on with a line that begins with `5.4`.
+    """
+
+    id: ClassVar[str] = "first_token"
+    published = PublishedRule("first characters of the next rows are the file's", share=None, source=BORDT)
+    draws_as: ClassVar[str] = RowCompletion.id
+    answering: ClassVar[RawAnswers] = FirstCharacters()
+    bet_on: ClassVar[bool] = False  # the answers are those of row_completion, which are bet on
+    whole: ClassVar[str] = "next rows begin as in the file"
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Twenty-five places. Raises `Skip` where half of the rows begin alike."""
+        places, length = places_of(table), length_of(table)
+        if not length:
+            raise Skip(f"half of the rows begin with the same {LONGEST} characters, or with one of two")
+        room = answer_tokens(table, raw(), table.columns, RowCompletion.max_tokens)
+        begun = f"first {length} characters" if length > 1 else "first character"
+        guesses = self._guesses(table, begun, length, places.rows)
+
+        def query(number: int, place: int) -> Query:
+            shown = tuple(range(place - SHOWN, place))
+            guess = after(table, place, length, raised(guesses[place], places.left))
+            first = texts_of(table)[place][:length]
+            write = partial(next_row, table, shown)
+            return Query(
+                f"{self.id}-{number}", write, (begun,), (first,), room, True, shown, chance={begun: guess}, row=place
+            )
+
+        return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
+
+    def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
+        """Whether the row has as many fields as those of the prompt, or its beginning was over before the cut."""
+        return self._begun(query, text) is not None
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The first characters of the first row that the answer holds."""
+        begun = self._begun(query, reply.text) if reply.state in READ else None
+        if begun is None or reply.state is State.TRUNCATED or declines(reply.text):
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        right = begun == query.expected[0]
+        return Reading({query.asked[0]: begun}, right, query.paper and right, True, query.asked if right else ())
+
+    def _begun(self, query: Query, text: str) -> str | None:
+        width, length = _width(query), len(query.expected[0] or "")
+        rows = (line.strip() for line in plain(text).splitlines())
+        row = next((row for row in rows if first_row(row, width) is not None), None)
+        return None if row is None else row[:length]
+
+    def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, Guess]:
+        """What the guesser makes of the beginning of each row, as a column of its own, by the rows before."""
+
+        def find() -> dict[int, Guess]:
+            columns = (begun, *table.columns)
+            cells = tuple((text[:length], *row) for text, row in zip(texts_of(table), table.rows, strict=True))
+            known = tuple(tuple((_text(table, row)[:length], *row) for row in file) for file in table.known)
+            own = replace(table, columns=columns, rows=cells, known=known)
+            found = guessed(own, [begun], (), list(rows), before=True)
+            return {row: replace(one.cells[begun], coarser=(), silent=None) for row, one in found.items()}
+
+        return cached_fact(table, ("first characters", length), find)
+
+
+def after(table: Table, row: int, length: int, guess: Guess) -> Guess:
+    """The guess of a row's first characters, in which what repeats or counts on from the ten rows before has its share.
+
+    Where a first cell is shorter than the characters that are compared, all beginnings of which it is one have it.
+    """
+    column = table.columns[0]
+    values = dict(guess.values)
+    shorter = guess.rest
+    for value, chance in likely_after(table, column, row, range(1, SHOWN + 1)).items():
+        begun = f"{raw().value(value)}," if len(table.columns) > 1 else raw().value(value)
+        if len(begun) < length:
+            shorter = max(shorter, chance)
+        else:
+            values[begun[:length]] = max(chance, values.get(begun[:length], guess.rest))
+    values = {value: max(chance, shorter) for value, chance in values.items()}
+    return replace(guess, values=values, rest=shorter)
+
+
+def length_of(table: Table) -> int:
+    """How many first characters of rows are compared; 0 where rows begin too much alike."""
+
+    def fits(length: int) -> bool:
+        counts = Counter(text[:length] for text in texts_of(table))
+        return len(counts) >= FEWEST and max(counts.values()) < MOST * len(table.rows)
+
+    lengths: Iterator[int] = filter(fits, range(1, LONGEST + 1))
+    return cached_fact(table, "compared characters", lambda: next(lengths, 0))
+
+
+def texts_of(table: Table) -> list[str]:
+    """The beginning of every row of a table as a line of a CSV file, long enough to be compared."""
+    return cached_fact(table, "beginnings", lambda: [_text(table, row) for row in table.rows])
+
+
+def _text(table: Table, row: Sequence[Cell]) -> str:
+    return raw().row(table.columns[:LONGEST], row[:LONGEST])[:LONGEST]
+
+
+def _width(query: Query) -> int:
+    """How many fields the rows of a prompt have."""
+    return len(next(raw().cuts(last_shown(query)), []))

@@ -1,0 +1,231 @@
+"""The header test of Bordt et al.: how does the file go on, of which the beginning is shown?"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import MISSING, Answering
+from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, State
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.by_column import lying_in
+from tabcontam.evidence.rows.cells import sorts_of, values_bare
+from tabcontam.evidence.rows.hidden_cells import without_missing
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.memcheck.raw import BORDT, RawAnswers, RawTest, agrees, last_shown, lines_of, raw
+from tabcontam.evidence.rows.rows import RowTest
+from tabcontam.groups import grouped
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.columns import LAGS
+from tabcontam.guesser.earlier import after_earlier
+from tabcontam.guesser.table import guessed, least_sure
+from tabcontam.reading.answers import meant
+from tabcontam.reading.reading import declines, plain, same_value
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.known import known_rows
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+CUTS = (1, 3, 5, 7)  # the rows, from 0, in which the text stops
+CHARACTERS = 500  # of the continuation behind the last cut, about
+MOST_ROWS = 6  # of it
+COUNTED = 8  # features of a row whose cells count
+IN = ", row "  # between a feature and the number of its row
+
+
+@dataclass(frozen=True)
+class RawContinuation(RawAnswers):
+    """How the text of a file goes on: the rest of the row in which it stops, and the rows behind it."""
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """The most frequent value of each cell's column."""
+        return [next(iter(table.distinct(name.rpartition(IN)[0])), MISSING) for name in query.asked]
+
+    def places(self, query: Query) -> Sequence[int]:
+        """The row of each asked cell."""
+        return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """The text from where it stops."""
+        cells = iter(values)
+        return "\n".join(raw().row(names, [next(cells) for _ in names]) for names in _by_row(query.asked))
+
+
+@dataclass(frozen=True)
+class Header(RawTest):
+    """Given the beginning of the file as CSV up to the middle of a row, the LLM must go on with the file's text.
+
+    Measures: whether the first rows of the file are known, in their order. A row test: it can show that rows were seen.
+
+    Queries: four. The text stops in the second, fourth, sixth and eighth row, before the cell that lies in the middle
+    of a row of usual length: the package stops within a cell, where no tokenizer of an LLM has a boundary. What is
+    asked are the rest of that row and the rows up to the one in which the next query stops; behind the last one about
+    500 characters, six rows at most. So no cell is asked twice.
+
+    Null: the answers stay, and the hidden cells are drawn anew from what the guesser makes of the rows before and, in
+    the row in which the text stops, of its first cells. Of each row the eight features count of which the guesser is
+    least sure; of the first four rows none counts, since what rows follow from cannot be told where so few stand before
+    them. Contaminated: the cells that are right are worth more bits than that explains, over all queries together.
+
+    Published rule: none that decides. The package shows the best of four continuations in colours, and the best of
+    several always looks good; all count here. The score is the share of rows that are completed exactly.
+
+    Needs: five rows or more in the order of the file, in a table that does not list every combination of its values,
+    and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that more than the first rows were seen. The first rows of a known table stand on many pages, where
+    somebody prints them, so that an LLM may know them and nothing else of the file.
+
+    Source: the header test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `header_test`.
+
+    Example: `sepal_length,...`, `5.1,3.5,1.4,0.2,Iris-setosa` and `4.9,3.0,` go on with `1.4,0.2,Iris-setosa`.
+    """
+
+    id: ClassVar[str] = "header"
+    title: ClassVar[str] = "Beginning of the file"
+    published = PublishedRule("rows at the beginning of the file are completed exactly", share=None, source=BORDT)
+    answering: ClassVar[Answering] = RawContinuation()
+    bet_on: ClassVar[bool] = False  # one answer tells of several rows
+    whole: ClassVar[str] = "continuations of the file's beginning are right in all that counts"
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries; each says which column a cell lies in."""
+        queries = super(RowTest, self).planned(table, serializer, rng)
+        if self.too_small(len(table.row_set)):
+            return [replace(query, chance={}) for query in queries]
+        entities = lying_in(table, table.columns)
+
+        def lies_in(query: Query) -> dict[str, str]:
+            return {name: entities.get(column, column) for name in query.asked for column in [name.rpartition(IN)[0]]}
+
+        return [replace(query, lies_in=lies_in(query)) for query in queries]
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """Four queries, the same for every seed. Raises `Skip` where the next row follows, or rows are too few."""
+        if table.enumerates_domain:
+            raise Skip("the table lists every combination of its values in order: the next row follows from the rows")
+        cuts = [row for row in CUTS if row + 1 < len(table.rows)]
+        if len(table.rows) <= LAGS:
+            raise Skip(f"too few rows: {LAGS + 1} are needed")
+        place, behind = _middle(table), _behind(table, cuts)
+        chance = _chances(table, place, cuts, behind)
+        room = answer_tokens(table, raw(), table.columns, 64)
+
+        def query(number: int, row: int) -> Query:
+            asked = [(name, row) for name in table.columns[place:]]
+            asked += [(name, other) for other in behind[row] for name in table.columns]
+            names = tuple(_named(*one) for one in asked)
+            cells = tuple(table.rows[other][table.columns.index(name)] for name, other in asked)
+            write = partial(beginning, table, row, place, len(behind[row]))
+            tokens, rows = room * (1 + len(behind[row])), tuple(range(row + 1))
+            own = {name: chance[name] for name in names if name in chance}
+            return Query(f"{self.id}-{number}", write, names, cells, tokens, True, rows, chance=own, row=row)
+
+        return [without_missing(query(number, row), table) for number, row in enumerate(cuts)]
+
+    def cells(self, query: Query, text: str, serializer: Serializer) -> dict[str, Cell]:
+        """The asked cells that an answer gives: first the rest of the row, whether or not it begins the row anew."""
+        own, *following = _by_row(query.asked)
+        lines, begun = [line for line in plain(text).splitlines() if line], _begun(query)
+        width = begun + len(own)
+        rows = ((place, _completed(last_shown(query), line, width)) for place, line in enumerate(lines))
+        place, row = next(((place, row) for place, row in rows if row), (0, None))
+        if row is None:
+            return {}
+        found = dict(zip(own, row[begun:], strict=True))
+        for names, line in zip(following, lines[place + 1 :], strict=False):
+            cut = next((cells for cells in raw().cuts(line) if len(cells) == width), None)
+            if cut is None:
+                break
+            found |= dict(zip(names, cut, strict=True))
+        sorts = sorts_of(query)
+        return meant(values_bare(found, sorts), sorts, lambda cell: False)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The cells of the continuation; an answer has at least the rest of the row in which the text stops."""
+        unread = Reading(None, hit=False, paper_hit=False, readable=False)
+        if reply.state not in READ or declines(reply.text):
+            return unread
+        cells = (self._uncut if reply.state is State.TRUNCATED else self.cells)(query, reply.text, raw())
+        truth, own = dict(zip(query.asked, query.expected, strict=True)), _by_row(query.asked)[0]
+        if not all(name in cells for name in own):
+            return unread
+        right = tuple(name for name, value in truth.items() if value is not None and same_value(cells.get(name), value))
+        counted = [name for name in query.chance or query.asked if truth[name] is not None]
+        exact = all(name in cells and agrees(cells[name], truth[name]) for name in own)
+        hit = bool(counted) and set(counted) <= set(right)
+        return Reading(cells, hit, query.paper and exact, True, right)
+
+
+def beginning(table: Table, row: int, place: int, more: int) -> Prompt:
+    """The prompt that shows the file up to a cell of a row, and asks for what follows, with so many more rows."""
+    stops = raw().prefix(table.columns, table.rows[row], place)
+    text = "\n".join([*raw().header(table.columns), *lines_of(table, range(row)), stops])
+    rows = "one more row" if more == 1 else f"{more} more rows"
+    what = "Below is how a CSV file begins. It stops within a row. Go on exactly where it stops, to the end of that row"
+    return ask(f"{what} and for {rows}, as they stand in the file. Write that text alone.", text, text, stop=())
+
+
+def _middle(table: Table) -> int:
+    """The column, behind the first, in which the middle of a row of usual length lies."""
+
+    def length(name: str) -> float:
+        return 1 + sum(len(cell or "") for cell in table.column(name)) / len(table.rows)
+
+    lengths = list(map(length, table.columns))
+    place, before = 0, lengths[0]
+    while before < sum(lengths) / 2:
+        place += 1
+        before += lengths[place]
+    return max(1, place)
+
+
+def _behind(table: Table, cuts: Sequence[int]) -> dict[int, list[int]]:
+    """For each row in which the text stops the rows behind it that are asked with it."""
+    usual = sum(len(line) + 1 for line in lines_of(table, range(min(200, len(table.rows))))) / min(200, len(table.rows))
+    last = min(len(table.rows), cuts[-1] + 1 + max(1, min(MOST_ROWS, round(CHARACTERS / usual))))
+    return {row: list(range(row + 1, after)) for row, after in pairwise([*cuts, last])}
+
+
+def _chances(table: Table, place: int, cuts: Sequence[int], behind: Mapping[int, Sequence[int]]) -> dict[str, Guess]:
+    """The guess of every cell that counts, by its name; none of a row that may be known."""
+    later, known = table.columns[place:], known_rows(table)
+    counted = later if len(later) <= COUNTED else least_sure(table, later, COUNTED, before=True)
+
+    def counts(row: int) -> bool:
+        return row >= LAGS and not known & {row, row + 1}
+
+    rows = list(filter(counts, cuts))
+    found = {**guessed(table, counted, table.columns[:place], rows, before=True)}
+    whole = [row for own in behind.values() for row in own if counts(row)]
+    every = least_sure(table, table.columns, COUNTED, before=True)
+    found |= guessed(table, every, (), whole, before=True)
+    return {
+        _named(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
+        for row, one in found.items()
+        for name, guess in one.cells.items()
+    }
+
+
+def _completed(shown: str, line: str, width: int) -> list[Cell] | None:
+    """The cells of the row whose beginning is shown, by a line that goes on with it or that writes the row anew."""
+    anew = [line] if shown.strip() and line.startswith(shown.strip()) else []
+    cuts = (cells for text in (*anew, shown + line) for cells in raw().cuts(text))
+    return next((cells for cells in cuts if len(cells) == width), None)
+
+
+def _begun(query: Query) -> int:
+    """How many cells of the row in which the text stops are shown."""
+    return len(next(raw().cuts(last_shown(query)), [])) - 1  # nothing stands behind the last comma
+
+
+def _by_row(names: Sequence[str]) -> list[list[str]]:
+    """The asked cells, put together by their rows."""
+    return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
+
+
+def _named(column: str, row: int) -> str:
+    return f"{column}{IN}{row + 1}"

@@ -1,0 +1,108 @@
+"""The first token test of Bordt et al.: how many characters are compared, and with what chance they are right."""
+
+from collections import Counter
+from collections.abc import Sequence
+from functools import cache
+from random import Random
+
+import pytest
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
+from tabcontam.evidence.rows.memcheck.first_token import FirstToken
+from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
+from tabcontam.reading.words import english
+from tabcontam.tables import draws
+from tabcontam.tables.serializers import load_serializers
+from tabcontam.tables.table import Table
+from tests.answerers import reply_of
+from tests.made_tables import made_table
+
+TEST = FirstToken()
+IS = load_serializers()["is"]
+CSV = load_serializers()["csv"]
+LEVEL = 0.05
+
+
+def queries(table: Table, seed: int = 0) -> Sequence[Query]:
+    return TEST.planned(table, IS, draws.seeded(table, seed, TEST.draws_as))
+
+
+def read(query: Query, text: str, state: State = State.OK) -> Reading:
+    return TEST.read(query, Reply(text, state), IS, english())
+
+
+def weighed(asked: Sequence[Query], texts: Sequence[str]) -> float:
+    trials = [Trial(one, Reply(text, State.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
+    value = TEST.weigh(trials, LEVEL).p_value
+    assert value is not None
+    return value
+
+
+@cache
+def catches(rows: int = 160) -> Table:
+    """Catches of fish in no order: of 40 % the same kind, the others of many."""
+    rng = Random(3)
+    kinds = ["Bleak", *(f"{letter}lond" for letter in "ACDEFGHIKLMNOPRSTUVWZ")]
+    weights = [14, *[1] * (len(kinds) - 1)]
+    cells = [(rng.choices(kinds, weights)[0], str(rng.randrange(5, 90)), str(rng.randrange(400))) for _ in range(rows)]
+    return made_table(("fish", "length", "weight"), cells)
+
+
+def test_it_reads_the_answers_of_row_completion() -> None:
+    table = catches()
+    whole = RowCompletion()
+    same = whole.planned(table, IS, draws.seeded(table, 0, whole.id))
+    asked = queries(table)
+    assert [(one.prompt, one.max_tokens) for one in asked] == [(one.prompt, one.max_tokens) for one in same]
+    for one, other in zip(asked, same, strict=True):
+        assert read(one, CSV.row(other.asked, other.expected)).hit
+
+
+@pytest.mark.slow
+def test_so_many_characters_are_compared_that_no_half_of_the_rows_begins_alike() -> None:
+    assert {query.expected[0] for query in queries(catches())} > {"B"}
+    rows = [(f"no. {place * 7 % 100:02}", str(place % 9)) for place in range(60)]
+    lengths = {len(query.expected[0] or "") for query in queries(made_table(("name", "grade"), rows))}
+    assert lengths == {5}
+    with pytest.raises(Skip, match="begin with the same"):
+        queries(made_table(("kind", "weight"), [("ab"[place % 2] * 9, str(place * 7 % 101)) for place in range(200)]))
+
+
+def test_the_baseline_is_how_often_the_file_begins_so_and_not_how_often_the_model_says_so() -> None:
+    """The authors' package counts how often the LLM says the most frequent beginning: 30 of 30 if it says no other."""
+    table = catches()
+    asked = queries(table)
+    most = Counter(row[0] for row in table.rows).most_common(1)[0][0]
+    texts = [f"{most},1,1"] * len(asked)
+    hits = sum(read(one, text).hit or False for one, text in zip(asked, texts, strict=True))
+    trials = [Trial(one, Reply(text, State.OK), read(one, text)) for one, text in zip(asked, texts, strict=True)]
+    evidence = TEST.weigh(trials, LEVEL)
+    assert evidence.expected_hits is not None
+    assert 0.3 * len(asked) < evidence.expected_hits < 0.65 * len(asked), "about what the file has, raised by its error"
+    assert hits < len(asked)
+    assert weighed(asked, texts) > LEVEL
+    assert weighed(asked, ["zzz,1,1"] * len(asked)) > LEVEL
+
+
+def test_who_knows_the_rows_is_found_and_who_guesses_is_not() -> None:
+    table = catches()
+    asked = queries(table)
+    assert weighed(asked, [reply_of("oracle", query, table).text for query in asked]) <= LEVEL
+    assert weighed(asked, [reply_of("guesser", query, table).text for query in asked]) > LEVEL
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", [1, 7])
+def test_who_counts_on_is_not_found(step: int) -> None:
+    rng = Random(0)
+    rows = [(str(1000 + step * place), str(rng.randrange(90))) for place in range(300)]
+    table = made_table(("no", "weight"), rows)
+    asked = queries(table)
+    assert weighed(asked, [",".join(map(str, rows[query.row or 0])) for query in asked]) > LEVEL
+
+
+def test_a_refusal_is_no_answer() -> None:
+    query = queries(catches())[0]
+    for text, state in (("I'm sorry, but I cannot recall it.", State.OK), ("", State.EMPTY), ("Al", State.TRUNCATED)):
+        assert not read(query, text, state).readable
