@@ -4,19 +4,22 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 from random import Random
 from typing import ClassVar
 
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import READ, Prompt, PublishedRule, Query, Reading, Reply, State
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.by_column import lying_in
 from tabcontam.evidence.rows.hidden_cells import raised
 from tabcontam.evidence.rows.length import answer_tokens
-from tabcontam.evidence.rows.memcheck.raw import BORDT, RawAnswers, RawTest, first_row, last_shown, raw
-from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, RowCompletion, next_row, places_of
+from tabcontam.evidence.rows.memcheck.raw import BORDT, RawAnswers, RawTest, lines_of, raw
+from tabcontam.evidence.rows.memcheck.row_completion import SHOWN, places_of
 from tabcontam.guesser.chance import Guess
 from tabcontam.guesser.earlier import likely_after
 from tabcontam.guesser.table import guessed
-from tabcontam.reading.reading import declines, plain
+from tabcontam.reading.reading import answer_line, declines
 from tabcontam.reading.words import Dictionary
 from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.serializers import Serializer
@@ -29,30 +32,28 @@ MOST = 0.5  # of the rows that the most frequent beginning may have
 
 @dataclass(frozen=True)
 class FirstCharacters(RawAnswers):
-    """The beginning of a row, which goes on in some way."""
+    """The beginning of a row."""
 
-    def usual(self, query: Query, table: Table) -> list[Cell]:
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
         """The most frequent beginning."""
         length = length_of(table)
         return [Counter(text[:length] for text in texts_of(table)).most_common(1)[0][0] if length else ""]
 
     def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
-        """The beginning, with as many fields behind it as the row has."""
-        begun = values[0] or ""
-        closed = begun + '"' if begun.count('"') % 2 else begun
-        return closed + "," * (_width(query) - len(next(raw().cuts(closed), [])))
+        """The beginning as it is."""
+        return values[0] or ""
 
 
 @dataclass(frozen=True)
 class FirstToken(RawTest):
-    """Given ten rows of the file as CSV, the first characters of the row that the LLM writes next must be the file's.
+    """Given ten rows of the file as CSV, one after the other, the LLM must write how the row that follows begins.
 
     Measures: whether it is known which row follows, by its beginning alone. A row test: it can show that rows were
     seen.
 
-    Queries: 25 places of the file, those of `row_completion` in the same words, so that an answer to the one is an
-    answer to the other and is asked once. So many characters are compared that rows have three different beginnings or
-    more, and that no half of them begins alike: six at most.
+    Queries: 25 places of the file, drawn at random. So many characters are compared that rows have three different
+    beginnings or more, and that no half of them begins alike: six at most. The first field is asked, or as many as
+    every row needs for these characters.
 
     Null: the answers stay, and the beginning of the hidden row is drawn anew from what the guesser makes of the rows
     before: their own beginnings, the row before it, how often each beginning occurs, a classifier fitted to them, and
@@ -67,8 +68,10 @@ class FirstToken(RawTest):
     Needs: eleven rows or more of which the last differs from those before and that begin differently, and an LLM that
     generates text, in chat or completion form.
 
-    Cannot show: more than `row_completion` does, of whose answers it reads the beginnings. Where rows are numbered, or
-    sorted by their first feature, the beginning follows from the row before and tells nothing.
+    Cannot show: memory of rows that were seen in another order. Where rows are numbered, or
+    sorted by their first feature, the beginning follows from the row before and tells nothing. What it finds lies in
+    one column, and facts about that, such as a list of names in its usual order, would do the same: alone it makes no
+    table contaminated.
 
     Source: the first token test of Bordt et al. 2024, section 3; tabmemcheck 0.1.6, `first_token_test`.
 
@@ -77,17 +80,26 @@ class FirstToken(RawTest):
 
     id: ClassVar[str] = "first_token"
     published = PublishedRule("first characters of the next rows are the file's", share=None, source=BORDT)
-    draws_as: ClassVar[str] = RowCompletion.id
     answering: ClassVar[RawAnswers] = FirstCharacters()
-    bet_on: ClassVar[bool] = False  # the answers are those of row_completion, which are bet on
+    max_tokens: ClassVar[int] = 16
     whole: ClassVar[str] = "next rows begin as in the file"
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The queries; what is right in them tells of the first column."""
+        first = table.columns[0]
+        known = lying_in(table, [first]).get(first, first)
+        return [
+            replace(query, lies_in=dict.fromkeys(query.asked, known))
+            for query in super().planned(table, serializer, rng)
+        ]
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """Twenty-five places. Raises `Skip` where half of the rows begin alike."""
         places, length = places_of(table), length_of(table)
         if not length:
             raise Skip(f"half of the rows begin with the same {LONGEST} characters, or with one of two")
-        room = answer_tokens(table, raw(), table.columns, RowCompletion.max_tokens)
+        count = _fields(table, length)
+        room = answer_tokens(table, raw(), table.columns[:count], self.max_tokens)
         begun = f"first {length} characters" if length > 1 else "first character"
         guesses = self._guesses(table, begun, length, places.rows)
 
@@ -95,7 +107,7 @@ class FirstToken(RawTest):
             shown = tuple(range(place - SHOWN, place))
             guess = after(table, place, length, raised(guesses[place], places.left))
             first = texts_of(table)[place][:length]
-            write = partial(next_row, table, shown)
+            write = partial(row_begins, table, shown, count)
             return Query(
                 f"{self.id}-{number}", write, (begun,), (first,), room, True, shown, chance={begun: guess}, row=place
             )
@@ -103,22 +115,21 @@ class FirstToken(RawTest):
         return [query(number, place) for number, place in enumerate(places.drawn(table, rng))]
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
-        """Whether the row has as many fields as those of the prompt, or its beginning was over before the cut."""
-        return self._begun(query, text) is not None
+        """Whether the characters that are compared were over before the cut."""
+        return len(self._line(text)) > len(query.expected[0] or "")
 
     def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
-        """The first characters of the first row that the answer holds."""
-        begun = self._begun(query, reply.text) if reply.state in READ else None
-        if begun is None or reply.state is State.TRUNCATED or declines(reply.text):
+        """The first characters of the line that answers."""
+        line = self._line(reply.text) if reply.state in READ else ""
+        begun = line[: len(query.expected[0] or "")]
+        cut = reply.state is State.TRUNCATED and not self.complete(query, reply.text, serializer)
+        if not begun or cut or declines(reply.text):
             return Reading(None, hit=False, paper_hit=False, readable=False)
         right = begun == query.expected[0]
         return Reading({query.asked[0]: begun}, right, query.paper and right, True, query.asked if right else ())
 
-    def _begun(self, query: Query, text: str) -> str | None:
-        width, length = _width(query), len(query.expected[0] or "")
-        rows = (line.strip() for line in plain(text).splitlines())
-        row = next((row for row in rows if first_row(row, width) is not None), None)
-        return None if row is None else row[:length]
+    def _line(self, text: str) -> str:
+        return answer_line(text).strip()
 
     def _guesses(self, table: Table, begun: str, length: int, rows: Sequence[int]) -> dict[int, Guess]:
         """What the guesser makes of the beginning of each row, as a column of its own, by the rows before."""
@@ -172,6 +183,16 @@ def _text(table: Table, row: Sequence[Cell]) -> str:
     return raw().row(table.columns[:LONGEST], row[:LONGEST])[:LONGEST]
 
 
-def _width(query: Query) -> int:
-    """How many fields the rows of a prompt have."""
-    return len(next(raw().cuts(last_shown(query)), []))
+def _fields(table: Table, length: int) -> int:
+    """How many fields every row needs for so many characters, of six at most."""
+    shortest = [min(len(raw().value(cell)) for cell in table.column(name)) for name in table.columns[:LONGEST]]
+    ends = accumulate(field + 1 for field in shortest)
+    return next((count for count, end in enumerate(ends, 1) if end > length), len(shortest))
+
+
+def row_begins(table: Table, shown: Sequence[int], count: int) -> Prompt:
+    """The prompt that shows these rows as CSV and asks for so many fields of the next."""
+    rows = "\n".join(lines_of(table, shown))
+    fields = "the first field" if count == 1 else f"the first {count} fields"
+    what = f"Below are rows of a CSV file, one after the other. Write {fields} of the row that follows in the file"
+    return ask(f"{what}, as they are written in such a row, and nothing else.", rows, f"{rows}\n")

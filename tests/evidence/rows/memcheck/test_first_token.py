@@ -10,7 +10,6 @@ import pytest
 from tabcontam.errors import Skip
 from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
-from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
 from tabcontam.reading.words import english
 from tabcontam.tables import draws
 from tabcontam.tables.serializers import load_serializers
@@ -20,12 +19,11 @@ from tests.made_tables import made_table
 
 TEST = FirstToken()
 IS = load_serializers()["is"]
-CSV = load_serializers()["csv"]
 LEVEL = 0.05
 
 
 def queries(table: Table, seed: int = 0) -> Sequence[Query]:
-    return TEST.planned(table, IS, draws.seeded(table, seed, TEST.draws_as))
+    return TEST.planned(table, IS, draws.seeded(table, seed, TEST.id))
 
 
 def read(query: Query, text: str, state: State = State.OK) -> Reading:
@@ -49,14 +47,13 @@ def catches(rows: int = 160) -> Table:
     return made_table(("fish", "length", "weight"), cells)
 
 
-def test_it_reads_the_answers_of_row_completion() -> None:
-    table = catches()
-    whole = RowCompletion()
-    same = whole.planned(table, IS, draws.seeded(table, 0, whole.id))
-    asked = queries(table)
-    assert [(one.prompt, one.max_tokens) for one in asked] == [(one.prompt, one.max_tokens) for one in same]
-    for one, other in zip(asked, same, strict=True):
-        assert read(one, CSV.row(other.asked, other.expected)).hit
+def test_the_beginning_of_a_row_is_read_from_a_field_a_row_and_behind_an_announcement() -> None:
+    query = queries(catches())[0]
+    begun = query.expected[0]
+    for text in (f"{begun}lond", f"{begun}lond,12,3", f"The next row begins:\n{begun}lond", f"```\n{begun}lond\n```"):
+        assert read(query, text).hit, text
+    assert "Write the first field of the row" in query.prompt.chat[-1].content
+    assert not read(query, "zlond").hit
 
 
 @pytest.mark.slow
@@ -102,7 +99,11 @@ def test_who_counts_on_is_not_found(step: int) -> None:
     assert weighed(asked, [",".join(map(str, rows[query.row or 0])) for query in asked]) > LEVEL
 
 
+def test_what_is_found_lies_in_the_first_column() -> None:
+    assert {tuple(query.lies_in.values()) for query in queries(catches())} == {("fish",)}
+
+
 def test_a_refusal_is_no_answer() -> None:
     query = queries(catches())[0]
-    for text, state in (("I'm sorry, but I cannot recall it.", State.OK), ("", State.EMPTY), ("Al", State.TRUNCATED)):
+    for text, state in (("I'm sorry, but I cannot recall it.", State.OK), ("", State.EMPTY), ("A", State.TRUNCATED)):
         assert not read(query, text, state).readable
