@@ -16,12 +16,13 @@ from tabcontam.evidence.rows.guided.guided import (
     of_text,
     run_of,
 )
-from tabcontam.evidence.rows.guided.verbatim import Run, longest
+from tabcontam.evidence.rows.guided.verbatim import PHRASE, Run, longest
 from tabcontam.evidence.rows.rows import answered
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.statistics.permuted import sign_flipped
 
 SEVERAL = 2  # texts that have to be recited: of a single one it may be the text that is known, and not the dataset
+RECITED = 0.01  # the chance of a run from which a sentence calls it recited
 NULL = (
     "a fluent writer who has not seen the texts: who has a word right has the next one right in at most half of the "
     "cases; or the longest runs are as long with another name, or with none"
@@ -46,9 +47,10 @@ class GuidedCompletion(Guided):
     them: the decoys are counted and decide nothing, so that one who recites rows under any name is found, and one who
     writes better under a name is not. Of texts, the longest run of words that an answer has in common with the second
     piece. Words in phrases that other texts or the prompt have, too, do not count; each other word is given a chance of
-    one half, and a run may begin anywhere. Contaminated: at least two texts are recited beyond that (the second
-    smallest p-value on, after Benjamini and Heller 2008), or the runs are worth more under the right name than under
-    none and under a wrong one, by the exact paired permutation of signs. An overlap alone decides nothing.
+    one half, and a run may begin at one in four of the places. Contaminated: two texts or more are recited beyond that,
+    the one that is recited best left out (Benjamini and Heller 2008); or runs are longer under the right name than
+    under none and under a wrong one, by the exact paired permutation of signs, of which the words beyond four count. An
+    overlap alone decides nothing.
 
     Published rule: Algorithm 1. Over the ten instances ROUGE-L is larger with the guided than with the general
     instruction, at p <= 0.05 in 10,000 resamples. The published p-values are those of a paired bootstrap; that of the
@@ -98,11 +100,11 @@ class GuidedCompletion(Guided):
         p_value = min(1.0, 2 * min(p_values))
         recalled = sum(run.bits for run in runs)
         hits = sum(trial.reading is not None and trial.reading.hit is True for trial in guided)
-        recited = sum(run.bits > 0 for run in runs)
+        recited = sum(run.chance <= RECITED for run in runs)
         longest_run = max((len(run.text) for run in runs), default=0)
         gained = (
-            f"{hits} of {len(guided)} second pieces word for word; {recited} with runs longer than fluent guessing "
-            f"explains, the longest of {longest_run} words: {recalled:.0f} bits recalled"
+            f"{hits} of {len(guided)} second pieces word for word; {recited} with a run of words that fluent guessing "
+            f"gives in 1 of 100 at most, the longest of {longest_run} words: {recalled:.0f} bits recalled"
         )
         return Evidence(
             statistic="recalled bits",
@@ -117,26 +119,22 @@ class GuidedCompletion(Guided):
         )
 
     def _gained(self, trials: Sequence[Trial], arm: str) -> tuple[list[tuple[float, float]], float]:
-        """For each instance that is asked in an arm, too, the bits of both answers; and the p-value of the difference.
+        """For each instance that is asked in an arm, too, what both answers hold; and the p-value of the difference.
 
         It is that of the paired permutation, P(the sum of differences is as large if each may have either sign).
         """
-        pairs = [(self._bits(guided), self._bits(other)) for guided, other in pairs_of(trials, arm)]
+        pairs = [(_held(guided), _held(other)) for guided, other in pairs_of(trials, arm)]
         return pairs, sign_flipped([guided - other for guided, other in pairs])
-
-    def _bits(self, trial: Trial) -> float:
-        if of_text(trial.query):
-            return run_of(trial).bits
-        return sum(cell.bits for cell in answered(trial).given)
 
     def _arms(self, trials: Sequence[Trial]) -> str:
         """What the right name gains, in words."""
         said = []
+        unit = "words beyond four in a run" if any(of_text(trial.query) for trial in trials) else "bits an instance"
         for arm, words in ((GENERAL, "no name"), (WRONG_NAME, "another name")):
             pairs, p_value = self._gained(trials, arm)
             if pairs:
                 own, other = (fmean(side) for side in zip(*pairs, strict=True))
-                said.append(f"{few(own)} bits an instance and with {words} {few(other)} ({stated(p_value)})")
+                said.append(f"{few(own)} {unit} and with {words} {few(other)} ({stated(p_value)})")
         return " and ".join(said)
 
     def _labels(self, trials: Sequence[Trial]) -> str:
@@ -163,10 +161,27 @@ def pairs_of(trials: Iterable[Trial], arm: str) -> list[tuple[Trial, Trial]]:
 def several(runs: Sequence[Run]) -> float:
     """P(two runs or more are worth as much) if at most one text is known: the partial conjunction of two of n.
 
-    It is Simes' over all runs but the one that is worth most (Benjamini and Heller 2008, section 3).
+    Of all runs but the one that is worth most (Benjamini and Heller 2008, section 3) it takes the smaller of Simes'
+    p-value, for few long runs, and of the binomial tail of how many of them are recited, for many; it is doubled.
     """
+    from tabcontam.statistics.exact import poisson_binomial_tail
+
     chances = sorted(run.chance for run in runs)[SEVERAL - 1 :]
-    return min((len(chances) * chance / place for place, chance in enumerate(chances, 1)), default=1.0)
+    if not chances:
+        return 1.0
+    simes = min(len(chances) * chance / place for place, chance in enumerate(chances, 1))
+    recited = sum(chance <= RECITED for chance in chances)
+    return min(1.0, 2 * min(simes, poisson_binomial_tail([RECITED] * len(chances), recited)))
+
+
+def _held(trial: Trial) -> float:
+    """What an answer holds of the instance: the bits of its cells or, of a text, the words of its run beyond four.
+
+    So long runs alone count, and not the better guesses of a writer who knows the style that goes with a name.
+    """
+    if of_text(trial.query):
+        return float(max(0, run_of(trial).own - PHRASE))
+    return sum(cell.bits for cell in answered(trial).given)
 
 
 def _right(trial: Trial) -> bool:

@@ -16,6 +16,7 @@ WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)*")
 PHRASE = 4  # words in a row that stand elsewhere, too: a formula, a dateline, the same piece of news
 SHOWN = 2  # words in a row that the prompt shows
 FLOOR = 0.5  # the chance that a fluent writer, who was right up to here, has the next word
+BEGUN = 0.25  # of the places of a text, or of the answer, at which such a run begins; measured were a third of this
 
 
 def words(text: str) -> list[str]:
@@ -54,7 +55,7 @@ class Run:
     """What a completion has of a text without a gap.
 
     `text` are the words of the run, `own` how many of them are no common part, `length` how many words the longer of
-    the two, text and completion, has: so many places there are for a run to begin.
+    the two, text and completion, has: at one in four of so many places a run may begin.
     """
 
     text: tuple[str, ...]
@@ -64,7 +65,7 @@ class Run:
     @cached_property
     def bits(self) -> float:
         """What it is worth: a bit for each word of its own, less what the choice of the place is worth; not below 0."""
-        return max(0.0, -self.own * log2(FLOOR) - log2(max(1, self.length)))
+        return max(0.0, -self.own * log2(FLOOR) - log2(max(1.0, BEGUN * self.length)))
 
     @property
     def chance(self) -> float:

@@ -24,9 +24,9 @@ def test_a_run_is_the_longest_without_a_gap() -> None:
 def test_each_word_is_worth_a_bit_less_what_the_choice_of_the_place_is_worth() -> None:
     whole = longest(TEXT, TEXT)
     assert (whole.own, whole.length) == (17, 17)
-    assert whole.bits == pytest.approx(17 - 4.0875, abs=1e-3)
-    assert whole.chance == pytest.approx(17 / 2**17)
-    assert longest(TEXT, "before the ninth").bits == 0  # as short as a writer may have it by luck
+    assert whole.bits == pytest.approx(17 - 2.0875, abs=1e-3)
+    assert whole.chance == pytest.approx(17 / 4 / 2**17)
+    assert longest(TEXT, "the ninth").bits == 0  # as short as a writer may have it by luck
     assert longest(TEXT, f"{TEXT} {'and so on ' * 100}").bits < whole.bits  # who writes much has more places
 
 
@@ -46,6 +46,7 @@ def test_of_runs_with_as_many_words_of_their_own_the_longer_is_taken() -> None:
 def test_a_single_text_is_not_enough_and_two_are() -> None:
     none, recited = Run((), 0, 20), Run(("w",) * 30, 30, 30)
     assert several([recited, *[none] * 39]) == 1.0
-    assert several([recited, recited, *[none] * 38]) == pytest.approx(39 * recited.chance)
-    assert several([recited] * 40) == pytest.approx(recited.chance)
+    assert several([recited, recited, *[none] * 38]) == pytest.approx(2 * 39 * recited.chance)
+    ten = [Run(("w",) * 12, 12, 20)] * 10  # each of which has a chance of 1 in 819: nine of 39 beyond 1 in 100
+    assert several([*ten, *[none] * 30]) == pytest.approx(2 * 2.119e8 * 1e-18 * 0.99**30, rel=0.05)
     assert several([]) == several([recited]) == 1.0
