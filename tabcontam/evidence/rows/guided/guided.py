@@ -109,10 +109,10 @@ class Guided(OneCellTest):
         return Test.planned(self, table, serializer, rng)
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
-        """The guided queries, each followed by its arms. Raises `Skip` where nothing can be cut in two."""
-        if table.text is None:
-            return list(self._of_rows(table, serializer, rng))
-        return list(self._of_texts(table, table.text, rng))
+        """The guided queries, and behind all of them the arms. Raises `Skip` where nothing can be cut in two."""
+        text = table.text
+        written = self._of_rows(table, serializer, rng) if text is None else self._of_texts(table, text, rng)
+        return sorted(written, key=lambda query: bool(query.decoy_of))
 
     def complete(self, query: Query, text: str, serializer: Serializer) -> bool:
         """A cut answer is complete if it has all cells or, about a text, as many words as the second piece."""
