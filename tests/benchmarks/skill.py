@@ -4,7 +4,8 @@ Made and real tables of many kinds, whose cells follow from others by a rule, fr
 are answered by who knows the rule and no row (in all queries, and in one of twenty), by the strongest predictors
 trained on all rows but the asked one, and by one who remembers a quarter of the rows. All go through the real prompts,
 the real reading and the real decision of the row tests, in four languages. Prints Markdown; with --docs it also takes
-the place of the table in docs/method.md. `--kind NAME` measures only these kinds, `--why` says what accused.
+the place of the table in docs/method.md. `--kind NAME` measures only these kinds, `--test NAME` these tests, `--why`
+says what accused.
 """
 
 import argparse
@@ -23,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 from tabcontam.calibration.power import TOGETHER, Judged, Planned, Trials, judge, planned
 from tabcontam.evidence.base import Trial, Verdict
-from tabcontam.evidence.registry import by_id
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.evidence.turns import in_turn
 from tabcontam.guesser.chance import bits
 from tabcontam.statistics.eprocess import joined, placed, standing
@@ -46,7 +47,6 @@ KINDS = {
 }
 RUNS, TABLES = 300, 6  # a kind
 ASKED = ("incomplete_completion", "full_completion", "feature_completion", "matched_membership")
-ROWS = [by_id()[test] for test in ASKED]
 SOLVER, SELDOM, MEMORISER = "solver", "one in twenty", "memoriser"
 SILENT = (FOREST, NEAREST)
 ALONE, APART = "without the reference", 500_000  # the solver of facts, and the seed of one that knows the same
@@ -110,7 +110,9 @@ def _worth(trial: Trial) -> list[tuple[str, float]]:
     ]
 
 
-def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGUAGES) -> Counts:
+def measured(
+    name: str, number: int, runs: int, languages: Sequence[str] = LANGUAGES, asked_in: Sequence[str] = ASKED
+) -> Counts:
     """All runs of every answerer on one table of a kind."""
     began = time.process_time()
     rng = Random(f"{name} {number}")
@@ -122,7 +124,7 @@ def measured(name: str, number: int, runs: int, languages: Sequence[str] = LANGU
     for run_number in range(runs):
         seed = 1000 * number + run_number
         with shares_unstated():
-            run = planned(table, ROWS, serializer, seed, ALPHA)
+            run = planned(table, [by_id()[test] for test in asked_in], serializer, seed, ALPHA)
             knowing = asked(run, Solver(made, 1.0, seed + APART), None) if KINDS[name].facts else {}
             for answerer, answers in answerers(made, predictors, seed).items():
                 if answerer in (*SILENT, MEMORISER) and run_number % ONE_OF:
@@ -169,11 +171,11 @@ def worded(language: str) -> Form | None:
     return None if language == LANGUAGES[0] else lambda query, values: wording(query.asked, values)
 
 
-def measure(jobs: Jobs, processes: int, languages: Sequence[str]) -> list[Counts]:
+def measure(jobs: Jobs, processes: int, languages: Sequence[str], tests: Sequence[str] = ASKED) -> list[Counts]:
     """The runs on every table, side by side, with a line of progress for each."""
     done: dict[tuple[str, int], Counts] = {}
     with ProcessPoolExecutor(processes, get_context("spawn")) as pool:
-        futures = {pool.submit(measured, *job, runs, languages): job for job, runs in jobs.items()}
+        futures = {pool.submit(measured, *job, runs, languages, tests): job for job, runs in jobs.items()}
         try:
             for future in as_completed(futures):
                 job = futures[future]
@@ -279,6 +281,7 @@ def main() -> None:
     parser.add_argument(
         "--language", nargs="+", default=LANGUAGES, choices=FORMS, help="the wording of answers, by run"
     )
+    parser.add_argument("--test", nargs="+", default=ASKED, choices=[one.id for one in all_tests() if one.row_test])
     parser.add_argument("--why", action="store_true", help="say where the bits lay of who was accused")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/method.md")
     options = parser.parse_args()
@@ -286,7 +289,9 @@ def main() -> None:
     tables, runs = (3, 12) if options.quick else (options.tables, options.runs)
     with TemporaryDirectory() as folder:  # nothing is read from another time
         os.environ["XDG_CACHE_HOME"] = folder
-        results = measure(jobs_of(options.kind or list(KINDS), tables, runs), options.processes, options.language)
+        results = measure(
+            jobs_of(options.kind or list(KINDS), tables, runs), options.processes, options.language, options.test
+        )
     table = skill_table(results)
     sections = [("", table), ("Not decided", undecided(results)), ("Found in fewer than 95 %", missed(results))]
     for title, lines in [*sections, *([("Where the bits lay", why(results))] if options.why else [])]:

@@ -28,6 +28,7 @@ from tabcontam.evidence.base import (
 from tabcontam.evidence.likelihood.hidden_cell import TOKENS, read_cell, without_cell
 from tabcontam.evidence.likelihood.replaced import replaced
 from tabcontam.evidence.rows.by_column import bits_by, left_out, lying_in
+from tabcontam.evidence.rows.drawable import alone, can_be_drawn
 from tabcontam.evidence.samples import by_query, sampled_query, samples_of
 from tabcontam.evidence.sentences import few, stated
 from tabcontam.guesser.chance import Guess
@@ -47,7 +48,6 @@ MOST = 900  # rows that are asked
 FOLLOWING = 3  # cells behind the hidden one that are scored with it
 FEATURES = 4  # of the table, one of which is hidden in each row
 SAME = 0.9  # of a row's own cell and its draws may be one value, for the cell to be hidden
-REPEATED = 0.5  # of a feature's cells whose value other rows hold too, for a feature of texts to be hidden
 LEAST_ROWS = 20  # of a table, and of those that are asked
 LIKELIEST = 10  # per cent of the values, among which the own one counts as a hit
 SHORT = 12  # characters of the longest cell of a feature that is asked in words
@@ -244,14 +244,14 @@ def _open(table: Table, row: int, feature: str, drawn_for: Drawn) -> bool:
 def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
     """For each row that is asked the hidden feature and its draws: every feature is hidden in about as many rows."""
     table, known = reduced(table).table, known_rows(table)
-    fit = [name for name in table.columns if _can_be_drawn(table, name)]
+    fit = [name for name in table.columns if can_be_drawn(table, name)]
     if not fit or len(table.columns) < 2:
         return {}
     features = least_sure(table, fit, min(FEATURES, len(fit)))
     rows = pool(table, [row for row in range(len(table.rows)) if row not in known], MOST)
     draws: dict[str, dict[int, Drawn]] = {}
     for feature in features:
-        draws[feature] = drawn(table, feature, _alone(table, feature, rows), SURROGATES)
+        draws[feature] = drawn(table, feature, alone(table, feature, rows), SURROGATES)
     asked: dict[int, tuple[str, Drawn]] = {}
     for number, row in enumerate(rows):
         turned = [*features[number % len(features) :], *features[: number % len(features)]]
@@ -261,24 +261,6 @@ def _surrogates(table: Table) -> dict[int, tuple[str, Drawn]]:
         if hidden is not None:
             asked[row] = hidden, draws[hidden][row]
     return asked
-
-
-def _can_be_drawn(table: Table, feature: str) -> bool:
-    """Whether a feature has values that can stand in several rows: numbers, or texts that mostly do. No key has."""
-    counts = Counter(table.column(feature))
-    if len(counts) <= 2:
-        return False
-    if table.is_numeric(feature):
-        return len(counts) < len(table.rows)
-    return sum(times for times in counts.values() if times > 1) >= REPEATED * len(table.rows)
-
-
-def _alone(table: Table, feature: str, rows: Sequence[int]) -> list[int]:
-    """Those of the rows that no other row of the table is like in all other features."""
-    place = table.columns.index(feature)
-    others = [(*row[:place], *row[place + 1 :]) for row in table.rows]
-    counts = Counter(others)
-    return [row for row in rows if counts[others[row]] == 1]
 
 
 def _query(

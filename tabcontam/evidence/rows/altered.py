@@ -96,7 +96,7 @@ def _found(table: Table) -> Blind | str:
     if len(rows) < LEAST:
         return f"a classifier needs {LEAST} different rows to learn from; there are {len(rows)}"
     rows += pool(table, [index for index in alone if index not in shown], REFERENCE - len(rows))
-    codes = _codes(table, rows)
+    codes = coded(table, rows)
     further = iter(_diffuse(table)[:TRIED])
     candidates: list[_Candidate] = []  # nobody looked for laws yet
     lawless: list[Blind] = []
@@ -181,7 +181,7 @@ def _diffuse(table: Table) -> list[int]:
     return sorted(same, key=lambda column: (same[column], table.columns[column]))
 
 
-def _codes(table: Table, rows: Sequence[int]) -> Floats:
+def coded(table: Table, rows: Sequence[int]) -> Floats:
     """Each cell as its rank among the column's values, from 0 to 1; NaN where it is missing."""
     codes = np.full((len(rows), len(table.columns)), np.nan)
     for place, name in enumerate(table.columns):
@@ -221,8 +221,8 @@ def _altered(
     bases, given_to = np.array([*donors]), np.array([*donors.values()])
     copies = Copies(table, name, [at[place] for place in donors], [cells[at[donor]] for donor in donors.values()])
     frequency = np.array([counts[cells[row]] for row in at], dtype=np.float64)
-    laws = _laws(table, at, column)
-    true, false = _described(context, values, frequency, laws, bases, [bases, given_to])
+    laws = least_squares_laws(table, at, column)
+    true, false = described(context, values, frequency, laws, bases, [bases, given_to])
     swaps = tuple(Swap(at[base], column, at[donor]) for base, donor in donors.items())
     return _Candidate(_blind(column, swaps, true, false), copies, at, true, false)
 
@@ -256,7 +256,7 @@ def _donors(table: Table, rows: Sequence[int], column: int, values: Floats, leav
     return donors
 
 
-def _laws(table: Table, rows: Sequence[int], column: int) -> list[tuple[Floats, Floats]]:
+def least_squares_laws(table: Table, rows: Sequence[int], column: int) -> list[tuple[Floats, Floats]]:
     """A number and what sums and products of the row's other numbers make of it, by least squares: `z = depth * x`."""
     name = table.columns[column]
     if not table.is_numeric(name):
@@ -294,7 +294,7 @@ def _logarithm(numbers: Floats) -> Floats:
     return np.asarray(np.log(np.maximum(magnitudes, 1e-3 * max(float(magnitudes.mean()), 1e-300))))
 
 
-def _described(
+def described(
     context: Floats,
     values: Floats,
     frequency: Floats,
@@ -312,7 +312,7 @@ def _described(
     apart[np.arange(len(bases)), bases] = np.inf
     near = np.argpartition(apart, NEIGHBOURS, axis=1)[:, :NEIGHBOURS]
     nearest = values[apart.argmin(axis=1)]
-    described = []
+    looks = []
     for places in shown:
         value = values[places][:, None]
         beside, off = value[:, 0] - values[near].mean(axis=1), np.abs(values[near] - value)
@@ -320,8 +320,8 @@ def _described(
         hints += [(off == 0).mean(axis=1), (apart + (values - value) ** 2).min(axis=1)]
         # rounded, so that another machine's last digits are nothing to it
         off_law = [np.abs(target[places] - made[bases]).round(6) for target, made in laws]
-        described.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints, *off_law]))
-    return described
+        looks.append(np.column_stack([context[bases], value, np.log1p(frequency[places]), *hints, *off_law]))
+    return looks
 
 
 def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
@@ -331,10 +331,10 @@ def _told_apart(true: Floats, false: Floats) -> tuple[float, Floats]:
     from sklearn.metrics import roc_auc_score
     from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
-    described, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
+    looks, labels = np.concatenate([true, false]), np.repeat([1, 0], [len(true), len(false)])
     model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
     folds = PredefinedSplit(np.tile(np.arange(len(true)) % FOLDS, 2))  # both copies of a row are in the same
-    odds = np.clip(cross_val_predict(model, described, labels, cv=folds, method="decision_function"), -SURE, SURE)
+    odds = np.clip(cross_val_predict(model, looks, labels, cv=folds, method="decision_function"), -SURE, SURE)
     # scaled by logistic regression, so that the probabilities are as sure as they were right
     slope = float(LogisticRegression(fit_intercept=False, C=1e6).fit(odds[:, None], labels).coef_[0, 0])
     chances = 1 / (1 + np.exp(-max(slope, 0.0) * odds))

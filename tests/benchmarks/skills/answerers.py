@@ -1,5 +1,6 @@
 """Who answers in the skill benchmark: one who knows the rules, and the strongest predictors; none saw the asked row."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
@@ -7,6 +8,8 @@ from random import Random
 from tabcontam.asking.plan import PlannedCell
 from tabcontam.calibration.power import Planned, Trials
 from tabcontam.evidence.base import Query, Reply, State, Trial
+from tabcontam.evidence.rows.quiz.letters import LETTERS, options_of
+from tabcontam.evidence.rows.quiz.levels import NONE
 from tabcontam.subjects.known.simulated import Turn, remembered
 from tabcontam.tables.serializers import Template
 from tabcontam.tables.table import Cell, Table
@@ -32,6 +35,13 @@ class Solver:
         """The asked cells; whether the row is one of the table's."""
         rng = Random(f"{self.seed} {query.id}")
         solves = rng.random() < self.share
+        if lettered := options(cell, query):
+            lawful = [letter for letter, row in lettered.items() if not solves or self._lawful(row)]
+            return (
+                [rng.choice(lawful)]
+                if 0 < len(lawful) < len(lettered)
+                else query.answering.guessed(query, cell.table, rng)
+            )
         if not cell.test.by_feature:
             return [self._told(cell, query) if solves else "Yes"]
         table = self.made.table
@@ -50,13 +60,33 @@ class Solver:
 
     def _told(self, cell: PlannedCell, query: Query) -> str:
         """No to a row in which a cell is not the one that follows from the others."""
-        row = _last_row(cell, query)
+        return "Yes" if self._lawful(_last_row(cell, query)) else "No"
+
+    def _lawful(self, row: Mapping[str, str]) -> bool:
         for name in self.made.rules if row else ():
             if name in row:
                 others = {other: value for other, value in row.items() if other != name}
                 if (follows := self.made.derived(others).get(name)) is not None and follows != row[name]:
-                    return "No"
-        return "Yes"
+                    return False
+        return True
+
+
+def options(cell: PlannedCell, query: Query) -> dict[str, dict[str, str]]:
+    """The rows that a question with lettered options could mean, by their letter; none of any other question."""
+    if query.asked != LETTERS:
+        return {}
+    listed = {letter: text for letter, text in options_of(query.prompt.completion).items() if letter != NONE}
+    row = shown_cells(cell.table, query.rows[-1])
+    found = re.search("without (.+):$", query.prompt.completion, re.MULTILINE)
+    if found:
+        return {letter: {**row, found[1]: text} for letter, text in listed.items()}
+    if not isinstance(cell.serializer, Template):
+        raise TypeError(f"rows of {cell.serializer.name} are not read here")
+    rows = {letter: cell.serializer.parse(text, cell.table.columns) for letter, text in listed.items()}
+    return {
+        letter: {name: one for name, one in zip(cell.table.columns, cells, strict=True) if one is not None}
+        for letter, cells in rows.items()
+    }
 
 
 def shown_cells(table: Table, row: int) -> dict[str, str]:
@@ -83,7 +113,9 @@ class Silent:
     kind: str
 
     def __call__(self, cell: PlannedCell, query: Query) -> Sequence[Cell]:
-        """The asked cells; in membership the likelier answer."""
+        """The asked cells; in membership the likelier answer; of lettered options the one nearest to what it says."""
+        if lettered := options(cell, query):
+            return [self._nearest(cell, query, lettered)]
         if not cell.test.by_feature:
             return query.answering.guessed(query, cell.table, Random(query.id))
         whole = set(query.asked) == set(cell.table.columns)
@@ -94,6 +126,18 @@ class Silent:
             self.predictors.said(self.kind, name, shown, row, whole) if name in counted else None
             for name in query.asked
         ]
+
+    def _nearest(self, cell: PlannedCell, query: Query, lettered: Mapping[str, Mapping[str, str]]) -> str:
+        """The option whose cell is the predicted one, or the number nearest to it; the likeliest where none is."""
+        rows = list(lettered.values())
+        altered = [name for name in cell.table.columns if len({row.get(name) for row in rows}) > 1]
+        shown = tuple(name for name in cell.table.columns if name not in altered)
+        said = self.predictors.said(self.kind, altered[0], shown, query.rows[-1], False)
+        if said is not None and cell.table.is_numeric(altered[0]):
+            return min(lettered, key=lambda letter: abs(float(lettered[letter][altered[0]]) - float(said)))
+        same = [letter for letter, row in lettered.items() if row.get(altered[0]) == said]
+        likeliest = query.answering.guessed(query, cell.table, Random(query.id))
+        return (same or [str(one) for one in likeliest])[0]
 
 
 @dataclass(frozen=True)

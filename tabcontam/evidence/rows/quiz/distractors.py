@@ -1,0 +1,230 @@
+"""The questions of a quiz: rows, and what else could stand in one of their cells, drawn from the guesser.
+
+Who does not know a row cannot tell its cell from the drawn ones, as far as the guesser is right about it: they come
+from the same distribution. How far it is right is looked at by two solvers, which never see the row that they solve.
+One names the likeliest of the four by the guesser. The other is gradient boosting on how the options of other rows
+look: whether they fit their row, what rows alike have, how far they are from what sums and products of the other
+numbers make. The chance that an option is the row's own is what the surer of the two says, raised where it was right
+oftener than it said, and never less than a fourth.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.rows.altered import coded, described, least_squares_laws
+from tabcontam.evidence.rows.determined import goes_with
+from tabcontam.evidence.rows.drawable import alone, can_be_drawn
+from tabcontam.guesser.altered import Copies, seen_by
+from tabcontam.guesser.draws import Drawn, drawn
+from tabcontam.guesser.kept import kept, ranks
+from tabcontam.guesser.table import least_sure
+from tabcontam.guesser.weighing import Hits
+from tabcontam.reading.reading import value_key
+from tabcontam.tables.draws import by_content, pool, seeded
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import not_known
+from tabcontam.tables.table import MOST_CATEGORIES, Table
+
+VERSION = 1  # of the method: what another one found is not read
+OPTIONS = 4  # of a question
+SURROGATES = 99  # drawn for each row
+MOST = 900  # rows that are looked at
+COLUMNS = 4  # features at most that are altered, each in other rows
+TRIED = 12  # features at most that are looked at for such
+LEAST = 130  # rows in which a feature can be altered: of fewer the solvers, and the search for laws, learn too little
+TOLD = 0.6  # of a feature's questions that a solver answers right at most
+BLIND = 0.45  # the same of a feature that is as good as any: when there are enough such, no other is looked at
+SAID = 3  # reasons that are told
+FOLDS = 3
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Question:
+    """A row and the column that is altered: its own cell, then as many others as there are options.
+
+    The last of them stands in for the own cell where no option is to be the original. `chances` has for the own cell
+    and each of the others but the last the probability that it is the row's own.
+    """
+
+    row: int
+    column: int
+    cells: tuple[str, ...]
+    chances: tuple[float, ...]
+
+
+def questions(table: Table) -> tuple[Question, ...]:
+    """All questions that can be asked about a table, found once. Raises `Skip` with the reason where there are none."""
+
+    def write(found: Sequence[Question] | str) -> object:
+        if isinstance(found, str):
+            return found
+        rank = ranks(table)
+        return [[rank[one.row], table.columns[one.column], one.cells, one.chances] for one in found]
+
+    def read(held: Any) -> tuple[Question, ...] | str:
+        return held if isinstance(held, str) else tuple(_read(table, *one) for one in held)
+
+    question = ["quiz", VERSION, table.target, sorted(table.missing)]
+    found = cached_fact(table, "quiz", lambda: kept(table, question, lambda: _found(table), write, read))
+    if isinstance(found, str):
+        raise Skip(found)
+    return found
+
+
+def _read(table: Table, rank: int, feature: str, cells: Sequence[str], chances: Sequence[float]) -> Question:
+    row, column = by_content(table)[rank], table.columns.index(feature)
+    one = Question(row, column, tuple(cells), tuple(chances))
+    fits = len(one.cells) == OPTIONS + 1 and len(one.chances) == OPTIONS and all(0 < each <= 1 for each in one.chances)
+    if not fits or value_key(one.cells[0]) != value_key(table.rows[row][column] or ""):
+        raise ValueError("no question of this table")
+    return one
+
+
+def _found(table: Table) -> tuple[Question, ...] | str:
+    if table.enumerates_domain:
+        return "the table enumerates its domain: a changed row is another row of it"
+    names = [name for name in sorted(table.columns) if _can_be_altered(table, name)]
+    if not names:
+        return f"no feature has {OPTIONS + 1} values that recur and could stand in another row"
+    rows = pool(table, not_known(table, range(len(table.rows))), MOST)
+    found: list[tuple[float, list[Question]]] = []
+    reasons: list[str] = []
+    for name in least_sure(table, names, min(TRIED, len(names))):
+        own = _of_feature(table, name, rows)
+        if isinstance(own, str):
+            reasons.append(own)
+        else:
+            found.append(own)
+        if sum(told <= BLIND for told, _ in found) == COLUMNS:
+            break
+    if not found:
+        return f"no feature can be altered so that nobody sees it: {'; '.join(reasons[:SAID])}"
+    best = sorted(found, key=lambda one: one[0])[:COLUMNS]
+    return tuple(one for _, own in best for one in own)
+
+
+def _can_be_altered(table: Table, name: str) -> bool:
+    """Whether enough other values could stand in its cells, and these are no texts that one may know of the world."""
+    few = table.is_numeric(name) or len(table.distinct(name)) <= MOST_CATEGORIES
+    return few and len(table.distinct(name)) > OPTIONS and can_be_drawn(table, name)
+
+
+def _of_feature(table: Table, name: str, rows: Sequence[int]) -> tuple[float, list[Question]] | str:
+    """The share of a feature's questions that the better solver answers right, and the questions; or why none is."""
+    apart = alone(table, name, rows)
+    if (known := goes_with(table, name, apart)) is not None:
+        return known
+    every = drawn(table, name, apart, SURROGATES)
+    options = {row: cells for row, one in every.items() if (cells := _options(table, name, row, one))}
+    if len(options) < LEAST:
+        return f"{len(options)} rows can be altered in {name}, and {LEAST} teach a solver enough"
+    copies = Copies(table, name, [*options], [cells[1] for cells in options.values()])
+    if (lawful := seen_by(copies)) is not None:
+        return f"{name} follows from others" if lawful == name else f"{lawful} follows from {name} and others"
+    likely = np.array([_likelihoods(every[row], cells) for row, cells in options.items()])
+    boosted = _boosted(table, name, list(every), options, likely)
+    # which of two options is taken that are equally likely must not hang on which is the own one
+    mixed = np.array([seeded(table, "ties", name, row).sample(range(OPTIONS), OPTIONS) for row in range(len(options))])
+    likely, boosted = (np.take_along_axis(one, mixed, axis=1) for one in (likely, boosted))
+    own = mixed.argmin(axis=1)
+    told = max(float((one.argmax(axis=1) == own).mean()) for one in (likely, boosted))
+    if told > TOLD:
+        return f"{told:.0%} of the cells of {name} are told from the drawn ones by who never saw their rows"
+    surer = np.maximum(_checked(likely, own), _checked(boosted, own)).clip(1 / OPTIONS, 1.0).round(9)
+    chances = np.take_along_axis(surer, mixed.argsort(axis=1), axis=1).tolist()
+    column = table.columns.index(name)
+    asked = [
+        Question(row, column, cells, tuple(each)) for (row, cells), each in zip(options.items(), chances, strict=True)
+    ]
+    return told, asked
+
+
+def _options(table: Table, name: str, row: int, one: Drawn) -> tuple[str, ...] | None:
+    """The row's own cell and so many drawn ones, all different, in the order of the draw; None of too few."""
+    own = str(table.rows[row][table.columns.index(name)])
+    rng = seeded(table, "quiz", name, *table.rows[row])
+    values = [value for value, times in one.times.items() for _ in range(times)]
+    others = dict.fromkeys(value for value in rng.sample(values, len(values)) if value != own)
+    return (own, *list(others)[:OPTIONS]) if len(others) >= OPTIONS else None
+
+
+def _likelihoods(one: Drawn, cells: Sequence[str]) -> list[float]:
+    """How likely each of the options is the own cell, by the draws and the own cell taken together.
+
+    All of them come from one distribution, so that the own cell is any of them with the same chance. Of a value that
+    is drawn often the own one is likelier; and so it is as the likelier one is left out when the others are drawn.
+    """
+    times = [one.times.get(cell, 0) + (place == 0) for place, cell in enumerate(cells[:OPTIONS])]
+    whole = SURROGATES + 1
+
+    def drawn_after(own: int) -> float:
+        total = 0.0
+        for order in permutations(other for place, other in enumerate(times) if place != own):
+            left, chance = whole - times[own], 1.0
+            for other in order:
+                chance *= other / left
+                left -= other
+            total += chance
+        return total
+
+    worth = [count * drawn_after(place) for place, count in enumerate(times)]
+    return [each / sum(worth) for each in worth]
+
+
+def _boosted(
+    table: Table, name: str, rows: Sequence[int], options: Mapping[int, Sequence[str]], likely: Floats
+) -> Floats:
+    """How likely each option is the own one by gradient boosting that learned from other rows."""
+    from scipy.optimize import minimize_scalar
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    codes, column = coded(table, rows), table.columns.index(name)
+    others = [place for place in sorted(range(codes.shape[1]), key=table.columns.__getitem__) if place != column]
+    keys = [value_key(table.rows[row][column] or "") for row in rows]
+    _, which, times = np.unique(keys, return_inverse=True, return_counts=True)
+    frequency = times[which].astype(np.float64)
+    place_of = {key: place for place, key in enumerate(keys)}
+    bases = np.array([place for place, row in enumerate(rows) if row in options])
+    shown = [bases]
+    for number in range(1, OPTIONS):
+        shown.append(np.array([place_of[value_key(cells[number])] for cells in options.values()]))
+    laws = least_squares_laws(table, rows, column)
+    looks = described(codes[:, others], codes[:, column], frequency, laws, bases, shown)
+    most = likely.max(axis=1)
+    given = [np.column_stack([look, np.log(own), own - most]) for look, own in zip(looks, likely.T, strict=True)]
+    folds = np.arange(len(bases)) % FOLDS
+    odds = np.zeros((len(bases), OPTIONS))
+    for fold in range(FOLDS):
+        learned, solved = folds != fold, folds == fold
+        model = HistGradientBoostingClassifier(max_iter=40, max_leaf_nodes=8, early_stopping=False, random_state=0)
+        labels = np.repeat([1, 0, 0, 0], int(learned.sum()))
+        model.fit(np.concatenate([one[learned] for one in given]), labels)
+        for number, one in enumerate(given):
+            odds[solved, number] = model.decision_function(one[solved])
+
+    def loss(slope: float) -> float:
+        scaled = slope * odds
+        return float((np.logaddexp.reduce(scaled, axis=1) - scaled[:, 0]).sum())
+
+    slope = float(minimize_scalar(loss, bounds=(0.0, 3.0), method="bounded").x)
+    scaled = np.exp(slope * (odds - odds.max(axis=1, keepdims=True)))
+    return np.asarray(scaled / scaled.sum(axis=1, keepdims=True))
+
+
+def _checked(chances: Floats, own: Ints) -> Floats:
+    """The chances of the options, raised: the likeliest is at least as sure as it was right elsewhere."""
+    top = chances.argmax(axis=1)
+    sure = chances.max(axis=1)
+    hits = Hits.of(sure, top == own)
+    raised = chances.copy()
+    raised[np.arange(len(top)), top] = [hits.raised(chance, len(sure)) for chance in sure.tolist()]
+    return raised

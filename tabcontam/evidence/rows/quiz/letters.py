@@ -1,0 +1,42 @@
+"""Which of the lettered options of a question an answer chooses."""
+
+import re
+from collections.abc import Mapping
+
+from tabcontam.evidence.rows.quiz.levels import NONE, PLACES
+from tabcontam.reading.reading import declines, plain
+
+LETTERS = (*PLACES, NONE)
+ANY = "".join(LETTERS)
+OPTION = re.compile(rf"^([{ANY}])\) (.+)$", re.MULTILINE)
+ALONE = re.compile(rf"^\W*([{ANY}])(?:\W*$|\s*[).:,\]*\"'-])", re.MULTILINE)
+SAID = re.compile(
+    rf"(?:\b(?i:answer|option|choice|letter|row|value|choose|pick|select)\b|:)\W*(?i:is|would be|was)?\W*"
+    rf"(?<![\w'])([{ANY}])(?![\w'])"
+)
+
+
+def options_of(text: str) -> dict[str, str]:
+    """The options of a question, each by its letter."""
+    return {letter: option.strip() for letter, option in OPTION.findall(text)}
+
+
+def chosen_letter(text: str, options: Mapping[str, str]) -> str | None:
+    """The letter that an answer chooses; None where it chooses none, or more than one.
+
+    It stands first, or behind a word such as `answer`; or the answer is the text of one of the `options`.
+    """
+    said = plain(text).strip()
+    if not said or (declines(said) and not ALONE.match(said)):
+        return None
+    first = said.splitlines()[0]
+    if found := ALONE.match(first):
+        others = set(re.findall(rf"(?<![\w'])([{ANY}])(?![\w'])", first[: found.end() + 8])) - {found[1], "A"}
+        either = re.match(rf"\W*[{ANY}]\W*(?:or|and|/|,)\W*[{ANY}](?!\w)", first)
+        return None if either and others else found[1]
+    named = set(SAID.findall(said))
+    if len(named) == 1:
+        return str(named.pop())
+    lines = [line.strip() for line in said.splitlines()]
+    whole = [letter for letter, option in options.items() if option in lines]
+    return whole[0] if len(whole) == 1 else None
