@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tabcontam.reading.words import Dictionary
-from tabcontam.replay import table_1
+from tabcontam.replay import quiz, table_1
 from tabcontam.replay.judged import Judged
 from tabcontam.replay.lines import Lines, read_lines
 
@@ -25,7 +25,10 @@ class Kind:
     judge: Judge
 
 
-KINDS = (Kind(table_1.KEYS, table_1.judged),)
+KINDS = (
+    Kind(table_1.KEYS, table_1.judged),
+    Kind(quiz.KEYS, quiz.judged),
+)
 
 
 def judged(paths: Sequence[Path], rules: str, dictionary: Dictionary, told: bool) -> Judged:

@@ -3,19 +3,23 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tabcontam.evidence.base import Verdict
+from tabcontam.evidence.base import RONVAL, Verdict
 from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.facts import known_tests
 
 
 def one_cell_a_square(cells: Sequence[Result]) -> tuple[Result, ...]:
     """Recorded cells as a heatmap shows them: the files of a main run as one, a serializer study as an LLM of its own.
 
-    Of several files that hold the same test, the one that found something is shown, as in the paper's figures.
+    Of several files that hold the same test of Table 1 the one that found something is shown, as in the figures of that
+    paper. Other papers' files stand beside each other.
     """
-    shown: dict[tuple[str, ...], Result] = {}
+    known = known_tests()
+    shown: dict[tuple[str | None, ...], Result] = {}
     for cell in cells:
         llm = f"{cell.llm} [{cell.serializer.strip()}]" if cell.serializer else cell.llm
-        key = (llm, cell.dataset, cell.test)
+        source = None if known[cell.test].source in ("", RONVAL) else cell.source
+        key = (llm, cell.dataset, cell.split, cell.test, source)
         if key not in shown or cell.verdict is Verdict.CONTAMINATED:
-            shown[key] = replace(cell, llm=llm, serializer=None, source=None)
+            shown[key] = replace(cell, llm=llm, serializer=None, source=source)
     return tuple(shown.values())

@@ -6,6 +6,7 @@ the usual tests: of those alone each cell says its published verdict.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from string import ascii_uppercase
 from typing import Any
 
 from tabcontam.evidence.base import DECIDED, Verdict
@@ -42,10 +43,10 @@ class Mark:
 class Method:
     """A way to decide about an LLM and a table: a test by its published rule or, without a test, what is calibrated.
 
-    `number` counts the methods from 1.
+    `letter` is its name in the table: tests have numbers already.
     """
 
-    number: int
+    letter: str
     paper: str
     test: str
     title: str
@@ -67,8 +68,9 @@ class Matrix:
 
 
 def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
-    """The tests whose published rule is a paper's, by its name; empty where there is nothing to put together."""
-    asked = {cell.test for cell in view.possible if cell.queries and cell.llm not in view.joined}
+    """The tests that are a paper's and decided something, by its name; empty where there is nothing to put together."""
+    decided = [cell for cell in view.possible if (cell.paper_verdict or cell.verdict) in DECIDED]
+    asked = {cell.test for cell in decided if cell.llm not in view.joined}
     own = [test for test in view.tests if test in asked and view.facts[test].source]
     found = grouped(own, lambda test: view.facts[test].source)
     usual = any(view.facts[test].number is not None for test in own)
@@ -82,9 +84,9 @@ def mark(cell: Result) -> Mark:
     verdict = cell.paper_verdict
     if verdict in DECIDED:
         return Mark(cell, FOUND[verdict], f"{verdict} by the published rule")
-    if verdict is None:
+    if verdict is None and cell.queries:
         return Mark(cell, NO_VERDICT, "no verdict by the published rule")
-    return Mark(cell, UNDECIDED, f"{verdict} by the published rule")
+    return Mark(cell, UNDECIDED, f"{verdict} by the published rule" if verdict else "not asked")
 
 
 def methods(view: RunResults, titles: Titles) -> tuple[Method, ...]:
@@ -94,7 +96,13 @@ def methods(view: RunResults, titles: Titles) -> tuple[Method, ...]:
     for paper, tests in papers(view).items():
         ways += [(paper, test, view.test_titles[test], _published(blocks, test)) for test in tests]
     decided = [way for way in ways if way[3]]
-    return tuple(Method(number, *way) for number, way in enumerate(decided, start=1))
+    return tuple(Method(_letter(number), *way) for number, way in enumerate(decided))
+
+
+def _letter(number: int) -> str:
+    """A to Z, then AA to AZ, BA and so on."""
+    before, own = divmod(number, len(ascii_uppercase))
+    return (_letter(before - 1) if before else "") + ascii_uppercase[own]
 
 
 def _calibrated(titles: Titles, blocks: Sequence[Block]) -> Decided:
@@ -131,7 +139,7 @@ def matrices(view: RunResults, titles: Titles) -> list[Matrix]:
 
 def _of(method: Method, llm: str) -> Method:
     own = {setting: found for setting, found in method.decided.items() if setting[0] == llm}
-    return Method(method.number, method.paper, method.test, method.title, own)
+    return Method(method.letter, method.paper, method.test, method.title, own)
 
 
 def _matrix(llm: str, found: Sequence[Method]) -> Matrix | None:

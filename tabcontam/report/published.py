@@ -16,6 +16,7 @@ from tabcontam.verdicts.results import RunResults
 
 FILE = Path(__file__).with_name("published.toml")
 FOUND = {"+": True, "-": False}
+SPLITS = {"validation": "valid", "dev": "valid"}  # what splits are called elsewhere
 RENAMED = {"mistral": "mistral-7b-v0.1"}  # what the catalogue called entries in results of earlier versions
 
 
@@ -48,20 +49,27 @@ class Agreement:
 
 
 @cache
-def marks(entry: str, dataset: str, test: str) -> tuple[Mark, ...]:
+def marks(entry: str, dataset: str, test: str, split: str | None = None) -> tuple[Mark, ...]:
     """What is published of an LLM (its name in the catalogue) on a dataset (its card's name, or that of a record).
 
+    Where the source has splits the mark is that of the `split`; where it has none, of the dataset whatever the split.
     At most one mark a source, in the order of `sources`; empty where nothing is published.
     """
-    recorded = _file()["recorded"]
-    names = [{name, recorded.get(name, name)} for name in _file()["datasets"]]
     found = []
     for source, study in zip(sources(), _studies(), strict=True):
         rows = study["llms"].get(entry, {})
-        for named, sign in zip(names, rows.get(test, ""), strict=False):
-            if sign in FOUND and dataset.casefold() in named:
+        for named, sign in zip(study.get("datasets", _file()["datasets"]), rows.get(test, ""), strict=False):
+            if sign in FOUND and _names(named, dataset, split):
                 found.append(Mark(source, FOUND[sign], rows.get("checkpoint", "")))
     return tuple(found)
+
+
+def _names(named: str, dataset: str, split: str | None) -> bool:
+    """Whether a dataset of the file, NAME or NAME#SPLIT, is this one."""
+    name, _, of_split = named.partition("#")
+    if of_split and SPLITS.get(split or "", split) != of_split:
+        return False
+    return dataset.casefold() in {name, _file()["recorded"].get(name, name)}
 
 
 @cache
@@ -73,7 +81,7 @@ def sources() -> tuple[Source, ...]:
 def published(view: RunResults, cell: Result) -> tuple[Mark, ...]:
     """What is published of the cell's LLM, dataset and test; empty for an LLM that the catalogue does not have."""
     entry = view.run.catalogue.get(cell.llm)
-    return marks(RENAMED.get(entry.name, entry.name), cell.dataset, cell.test) if entry else ()
+    return marks(RENAMED.get(entry.name, entry.name), cell.dataset, cell.test, cell.split) if entry else ()
 
 
 def agreements(view: RunResults) -> dict[Source, list[Agreement]]:

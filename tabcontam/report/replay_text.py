@@ -57,7 +57,8 @@ def _line(found: Difference) -> str:
     else:
         verdicts, where = f"paper {found.paper}, calibrated {found.calibrated}", found.source
     serializer = f" [{found.serializer.strip()}]" if found.serializer else ""
-    place = f"{found.llm} {found.dataset} {found.test}{serializer}"
+    split = f"#{found.split}" if found.split else ""
+    place = f"{found.llm} {found.dataset}{split} {found.test}{serializer}"
     return "  " + visible(f"{place}: {verdicts}; {found.explanation} ({where})", line=True)
 
 

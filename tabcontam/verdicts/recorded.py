@@ -15,6 +15,8 @@ class InRecords:
     """The LLM, by the record's own name."""
     dataset: str
     """The dataset, by the record's own name."""
+    split: str | None = None
+    """Its split, by the record's own name; null where none is recorded."""
     serializer: str | None
     """The template of a serializer study; null for main runs."""
     test: str

@@ -244,7 +244,7 @@ class RunResults:
     def _names_split(self, of: Result | TableVerdict) -> bool:
         if not of.split or of.dataset.endswith(f"#{of.split}"):
             return False
-        alone = len(self._splits[of.dataset, of.edition]) == 1
+        alone = len(self._splits.get((of.dataset, of.edition), ())) < 2
         return not (alone and of.split == first_split(of.dataset, of.edition))
 
     @cached_property

@@ -95,10 +95,26 @@ def test_a_mark_says_what_the_published_rule_says() -> None:
     assert mark(cells[0]).words == "contaminated by the published rule"
 
 
+def test_there_are_letters_for_more_methods_than_there_are_letters() -> None:
+    several = {f"t{number}": "CN" for number in range(29)}
+    tests = [facts(test, "golchin2023") for test in several]
+    found = matrix(run({"rows": "CN", **several}, tests=tests))
+    assert [method.letter for method in found.methods][25:] == ["Z", "AA", "AB", "AC", "AD"]
+
+
+def test_what_decided_nothing_has_no_row() -> None:
+    tests = [facts(test, source) for test, source in OTHERS.items()]
+    of = run({"rows": "CN", "recited": "CN", "matched": "CN"}, tests=tests)
+    scores = cell("m", "iris", "picked", None, score=0.7, queries=10)
+    of = {**of, "cells": [*of["cells"], scores]}
+    assert "picked" not in str(papers(typed(of)))
+
+
 def test_agreement_is_over_the_tables_that_both_decided() -> None:
     found = matrix(run(ALL))
     titles = [method.title for method in found.methods]
     assert titles == ["Calibrated: the row tests together", "8 Full completion", "Recited", "Matched", "Picked"]
+    assert "".join(method.letter for method in found.methods) == "ABCDE"
     told = {(row, column): one for row, ones in enumerate(found.rows) for column, one in enumerate(ones)}
     assert agreed(told[1, 0]) == "3 of 4"
     assert (agreed(told[2, 0]), kappa(told[2, 0])) == ("3 of 3", "1.00")

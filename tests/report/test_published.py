@@ -25,9 +25,11 @@ from tests.report.synthetic import cell, document
 FOLDER = os.environ.get("TABCONTAM_REPLAY", "")
 recorded = pytest.mark.skipif(not FOLDER, reason="TABCONTAM_REPLAY is not set")
 
-RONVAL, BORDT = sources()
+RONVAL, BORDT, GOLCHIN = sources()
 TESTS = known_tests()
 NUMBERED = [test for test, facts in TESTS.items() if facts.number]
+OWN = {"feature_names": 1, "row_completion": 7, "header": 8, "csv_feature_completion": 9}
+TABMEMCHECK = {test: number for test, number in OWN.items() if test in TESTS}  # of Bordt et al., as their tests are
 DATASETS = ("adult", "bank", "german", "housing", "iris", "wine", "titanic", "spaceship", "thyroid")
 FIGURES = {
     "Adult": "adult", "Bank": "bank", "German": "german", "Housing": "housing", "Iris": "iris", "Wine": "wine",
@@ -114,7 +116,7 @@ def test_llms_without_published_cells_have_no_mark(entry: str) -> None:
 
 def test_only_the_tests_of_the_figures_have_marks() -> None:
     with_marks = {test for test in TESTS for dataset in DATASETS if marks("gpt-4", dataset, test)}
-    assert with_marks == set(NUMBERED)
+    assert with_marks == {*NUMBERED, *TABMEMCHECK}
 
 
 def test_marks_name_entries_of_the_catalogue_with_the_checkpoint_that_was_asked() -> None:
@@ -145,11 +147,18 @@ def test_bordt_et_al_stand_where_figure_2_shows_them() -> None:
     }
     assert {entry for entry, _, _ in told} == {"gpt-3.5-turbo", "gpt-4"}
     assert {dataset for _, dataset, _ in told} == {*DATASETS} - {"bank", "german", "thyroid"}
-    assert {test for _, _, test in told} == {NUMBERED[number - 1] for number in (1, 5, 7, 8, 9)}
-    assert len(told) == 2 * 5 * 6
+    shown = {NUMBERED[number - 1] for number in (1, 5, 7, 8, 9)}
+    assert {test for _, _, test in told} == {*shown, *TABMEMCHECK}
+    assert len(told) == 2 * (5 + len(TABMEMCHECK)) * 6
+    for own, number in TABMEMCHECK.items():
+        places = [(entry, dataset) for entry, dataset, test in told if test == own]
+        assert all(told[(*place, own)] == told[(*place, NUMBERED[number - 1])] for place in places)
     assert not any(detected for (_, dataset, _), detected in told.items() if dataset == "spaceship")
     changed = {key[1:] for key in told if key[0] == "gpt-4" and told[key] != told["gpt-3.5-turbo", *key[1:]]}
-    assert changed == {("iris", "incomplete_completion"), ("wine", "incomplete_completion")}
+    assert {place for place in changed if place[1] in NUMBERED} == {
+        ("iris", "incomplete_completion"),
+        ("wine", "incomplete_completion"),
+    }
     assert told["gpt-4", "titanic", "incomplete_completion"]
 
 
@@ -200,3 +209,43 @@ def test_the_published_rules_agree_with_the_published_figures_on_recorded_answer
     assert len(told[RONVAL]) == len(DETECTIONS)
     assert sum(line.decided for line in told[RONVAL]) == 621
     assert sum(line.agree for line in told[RONVAL]) >= 615  # two by hand, the others by versions of the rules
+
+
+TEXTS = ("imdb", "ag_news", "yelp", "rte", "wnli", "samsum", "xsum")
+PEOPLE = "guided_match_by_a_person"
+
+
+def said_of_texts(entry: str, test: str) -> dict[tuple[str, str], bool]:
+    """What Golchin and Surdeanu's table 4 says of each dataset and split."""
+    return {
+        (dataset, split): mark.found
+        for dataset in TEXTS
+        for split in ("train", "test", "validation")
+        for mark in marks(entry, dataset, test, split)
+        if mark.source == GOLCHIN
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "test", "agree"),
+    [
+        ("gpt-4", "guided_completion_bleurt", 11),
+        ("gpt-4", "guided_completion", 13),
+        ("gpt-4", "guided_match", 14),
+        ("gpt-3.5-turbo", "guided_completion_bleurt", 9),
+        ("gpt-3.5-turbo", "guided_completion", 7),
+        ("gpt-3.5-turbo", "guided_match", 13),
+        ("gpt-3.5-turbo", "list_instances", 11),
+    ],
+)
+def test_methods_agree_with_people_as_often_as_table_3_of_time_travel_says(entry: str, test: str, agree: int) -> None:
+    said, people = said_of_texts(entry, test), said_of_texts(entry, PEOPLE)
+    assert len(people) == 14
+    assert sum(found == people[place] for place, found in said.items()) == agree
+
+
+def test_a_mark_of_one_split_is_not_laid_over_another() -> None:
+    assert [mark.found for mark in marks("gpt-4", "imdb", "guided_match", "train")] == [True]
+    assert [mark.found for mark in marks("gpt-4", "imdb", "guided_match", "test")] == [False]
+    assert marks("gpt-4", "imdb", "guided_match") == marks("gpt-4", "iris", "guided_match", "train") == ()
+    assert marks("gpt-4", "iris", "full_completion", "train") == marks("gpt-4", "iris", "full_completion")
