@@ -27,6 +27,7 @@ from tabcontam.tables.cards import Question
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.serializers import Serializer, as_facts, from_facts
 from tabcontam.tables.table import Table
+from tabcontam.tables.texts import TextForm, TextTask
 
 SMALL = 100  # rows of a single new table up to which a process would not be there before the run is done
 
@@ -222,6 +223,7 @@ def _job(table: Table | None, serializer: Serializer, test: Test, options: Optio
         facts = {field.name: getattr(table, field.name) for field in fields(table) if field.init}
         facts |= {"missing": sorted(table.missing), "question": table.question and asdict(table.question)}
         facts |= {"drawn_cells": [asdict(cell) for cell in table.drawn_cells]}
+        facts |= {"text": table.text and asdict(table.text)}
         job["table"] = facts | {"hints": table.hints and dict(table.hints)}
     return json.dumps(job).encode()
 
@@ -236,6 +238,9 @@ def _table(facts: Mapping[str, Any]) -> Table:
         PlantedCell(cell["row"], cell["column"], tuple(cell["alternatives"])) for cell in facts["drawn_cells"]
     )
     whole["missing"] = frozenset(facts["missing"])
+    whole["text"] = facts["text"] and TextTask(
+        **facts["text"] | {"form": TextForm(facts["text"]["form"]), "texts": tuple(facts["text"]["texts"])}
+    )
     whole["question"] = facts["question"] and Question(**facts["question"])
     whole["hints"] = facts["hints"] and {test: tuple(names) for test, names in facts["hints"].items()}
     return Table(**whole)

@@ -134,6 +134,7 @@ def datasets() -> list[Item]:
             *(
                 f"{card.name}@{edition.name}: {edition.file}, sha256 {edition.sha256}, target {edition.target}, "
                 f"order {edition.order}"
+                + (f", splits {', '.join(part.split for part in edition.parts)}" if edition.split else "")
                 for edition in card.editions
             ),
         ]

@@ -73,6 +73,7 @@ CALLED = re.compile(rf"^{CALL}\s*[,!.:]\s+(?=\S)", re.IGNORECASE)
 TWO = re.compile(rf"\s(?:{EITHER})\s", re.IGNORECASE)
 TABLE_RULE = re.compile(r"^[\s|:\-]*-[\s|:\-]*$")
 MOST_STARTS = 20  # brackets that are tried: a text of nothing else would take long
+LONGER = 4  # times the longest value of a feature of texts to read: no two of them are equally long
 MOST_WORDS = 8  # of a short answer, unless the feature has longer values
 
 
@@ -295,8 +296,8 @@ def fits(value: str, sort: Sort) -> bool:
         return False
     if sort.numeric:
         return is_finite(number_in(value, sort.writing))
-    words = len(value.split())
-    if words > MOST_WORDS and words > max((len(other.split()) for other in sort.values), default=0) + 3:
+    words, longest = len(value.split()), max((len(other.split()) for other in sort.values), default=0)
+    if words > MOST_WORDS and words > (longest + 3 if longest <= MOST_WORDS else LONGER * longest):
         return False
     return not FILLER.match(value) and not value.endswith((":", "!", "?"))
 

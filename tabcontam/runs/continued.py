@@ -79,7 +79,8 @@ def _check_same_run(folder: Path, run: "Run", held: RunResults) -> None:
     shared = {table.key: table.elsewhere for table in run.tables}
     for each in held.run.datasets:
         if shared.get(each.key, each.elsewhere) != each.elsewhere:
-            how = f"that left out {each.elsewhere} rows of {each.named} which stand in another split, too"
+            left_out = "all rows that it could" if each.elsewhere is None else f"{each.elsewhere} rows"
+            how = f"that left out {left_out} of {each.named} which stand in another split, too"
             raise UsageError(f"{folder} holds a run {how}; choose another folder with {option('out')}")
     share = run.order.options.min_power if run.order.options.until_decided else None
     if held.run.until_decided != share:

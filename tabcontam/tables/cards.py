@@ -13,12 +13,16 @@ from pathlib import Path
 from typing import Any
 
 from tabcontam.errors import UsageError, unknown
+from tabcontam.tables.texts import TextTask, text_task
 from tabcontam.tables.toml_files import SUFFIX, checked, name_taken, read_toml, shipped_files, texts, with_own
 
 KIND = "datasets"
 SHORT = 12  # digits of a SHA-256 that tell one file of the user's own from another
 NAME = re.compile(r"[a-z0-9][a-z0-9_-]*")
 EDITION_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")  # the name of a folder in the cache, too
+CSV, JSONL = FORMS = ("csv", "jsonl")
+TABLES = ("question", "hints", "text")  # of an edition, and what the card says of all of them
+SHARED = ("target", "missing", *TABLES)
 SPLIT_NAME = re.compile(r"[a-z0-9][a-z0-9._-]*")
 SPLIT_WORDS = "a-z, 0-9, ., - and _"
 OF_A_FILE = ("file", "sha256", "bytes", "rows", "addresses", "loader", "skip_rows", "split")  # of no other split
@@ -59,7 +63,9 @@ class Edition:
     `file` is the copy's usual file name, `bytes` its size. An address is a URL, or `URL!MEMBER` for a file in an
     archive (`URL!MEMBER!MEMBER` for an archive in an archive). `loader` is the function of `sklearn.datasets` whose
     frame, written as CSV, is this edition. Without `columns` the file's first line is the header. `strip` takes
-    the padding off every cell; `drop` names columns that are no part of the data, such as a saved row index.
+    the padding off every cell; `drop` names columns that are no part of the data, such as a saved row index. Where
+    `quoting` is false a quote is a sign as any other, as in TSV files of GLUE. `form` is "csv", or "jsonl" for a JSON
+    object a line, whose keys are the columns. `text` says which columns are texts to read, if any are.
     """
 
     name: str
@@ -81,6 +87,9 @@ class Edition:
     strip: bool = False
     skip_rows: int = 0
     drop: tuple[str, ...] = ()
+    quoting: bool = True
+    form: str = CSV
+    text: TextTask | None = None
     split: str = ""
     splits: tuple["Edition", ...] = ()
 
@@ -235,7 +244,7 @@ def _plain(name: str) -> str:
 
 def _card(raw: dict[str, Any], source: str) -> Card:
     # What a card says of target, question, missing marks and hints holds for each edition that does not say otherwise.
-    shared: dict[str, Any] = {key: raw.pop(key) for key in ("target", "question", "missing", "hints") if key in raw}
+    shared: dict[str, Any] = {key: raw.pop(key) for key in SHARED if key in raw}
     listed = raw.pop("editions", None)
     if not isinstance(listed, list) or not listed or not all(isinstance(edition, dict) for edition in listed):
         raise ValueError("no [[editions]]")
@@ -253,7 +262,7 @@ def _card(raw: dict[str, Any], source: str) -> Card:
 
 def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
     where = f"edition {raw.get('name')!r}"
-    tables = {key: _joined(f"{where} {key}", shared, raw, key) for key in ("question", "hints")}
+    tables = {key: _joined(f"{where} {key}", shared, raw, key) for key in TABLES}
     missing = texts(f"{where} missing", raw.pop("missing", shared.get("missing", [])), blank=True)
     if "target" in shared:
         raw.setdefault("target", shared["target"])
@@ -263,6 +272,7 @@ def _edition(raw: dict[str, Any], shared: Mapping[str, Any]) -> Edition:
         splits=splits,
         question=_question(tables["question"], f"the question of {where}"),
         hints={test: texts(f"{where} hints.{test}", listed, blank=True) for test, listed in tables["hints"].items()},
+        text=text_task(tables["text"], f"the text of {where}"),
         missing=frozenset(missing),
     )
     _check_edition(edition, where)
@@ -280,8 +290,8 @@ def _splits(raw: dict[str, Any], whole: Mapping[str, Any], where: str) -> tuple[
         name = split.pop("name", None)
         if wrong := {"split", "splits", "title"} & split.keys():
             raise ValueError(f"{where} split {name!r} has the unknown key {min(wrong)!r}")
-        joined = {key: {**kept.get(key, {}), **split.pop(key, {})} for key in ("question", "hints")}
-        part = _edition({**kept, **split, "split": name, "question": {}, "hints": {}}, joined)
+        joined = {key: {**kept.get(key, {}), **split.pop(key, {})} for key in TABLES}
+        part = _edition({**kept, **split, "split": name, **{key: {} for key in TABLES}}, joined)
         found.append(part)
     names = [raw.get("split", ""), *(part.split for part in found)]
     if found and (not all(names) or len(set(names)) < len(names)):
@@ -323,6 +333,7 @@ def _check_edition(edition: Edition, where: str) -> None:
     _check(f"{where} rows", edition.rows, edition.rows > 1, "a whole number above 1")
     _check(f"{where} delimiter", edition.delimiter, len(edition.delimiter) == 1, "one character")
     _check(f"{where} split", edition.split, edition.split == "" or SPLIT_NAME.fullmatch(edition.split), SPLIT_WORDS)
+    _check(f"{where} form", edition.form, edition.form in FORMS, " or ".join(FORMS))
     _check(f"{where} skip_rows", edition.skip_rows, edition.skip_rows >= 0, "a whole number")
     loader = edition.loader
     _check(f"{where} loader", loader, loader is None or LOADER.fullmatch(loader), "a load_ or fetch_ function")

@@ -154,7 +154,7 @@ def _keep(card: Card, edition: Edition, content: bytes) -> None:
 
 
 def _not_found(card: Card, edition: Edition, folders: list[Path], failures: list[str]) -> UsageError:
-    what = f"{card.name}@{edition.name}"
+    what = f"{card.name}@{edition.name}" + (f"#{edition.split}" if edition.split else "")
     wrong = [failure for failure in failures if failure.startswith("hash mismatch")]
     files = [path for folder in folders for path in _files(folder) if path.name == Path(edition.file).name]
     known = {other.sha256 for each in (card, *load_cards().values()) for other in each.files}

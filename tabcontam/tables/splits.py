@@ -41,11 +41,12 @@ Doing = Callable[[str], AbstractContextManager[object]]
 
 @dataclass(frozen=True)
 class _Part:
-    """A table, whether it is asked about, and whether it came from a column of a FILE."""
+    """A table, whether it is asked about, whether it came from a column of a FILE, and which splits are not here."""
 
     table: Table
     asked: bool = True
     of_column: bool = False
+    lacking: tuple[str, ...] = ()
 
 
 def load_tables(
@@ -99,9 +100,19 @@ def _parts(
         wrong = split or splits.names[0]
         raise UsageError(f"{card.name}@{edition.name} has no splits; leave {wrong!r} out, or name another dataset")
     meant = None if split is None else edition.part(split).split
-    tables = [load_table(f"{base}@{edition.name}#{part.split}", target=target, name=name, form=form)
-              for part in edition.parts]  # fmt: skip
-    return [_Part(table, meant in (None, table.split) and splits.chooses(table.split)) for table in tables]
+    found: list[_Part] = []
+    lacking: list[str] = []
+    for part in edition.parts:
+        asked = meant in (None, part.split) and splits.chooses(part.split)
+        try:
+            table = load_table(f"{base}@{edition.name}#{part.split}", target=target, name=name, form=form)
+        except UsageError:
+            if asked:
+                raise
+            lacking.append(part.split)
+        else:
+            found.append(_Part(table, asked))
+    return [replace(part, lacking=tuple(lacking)) for part in found]
 
 
 def _asked(table: Table, splits: Splits) -> bool:
@@ -155,6 +166,11 @@ def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ..
         if part.asked:
             others = [other.table for other in siblings.get(id(part), ()) if other is not part]
             table, line = _without_shared(part.table, others)
+            if part.lacking:
+                table, missing = replace(table, elsewhere=None), " and ".join(part.lacking)
+                lines.append(
+                    f"{table.named}: split {missing} cannot be had here: rows that stand there, too, may be asked"
+                )
             found.append(table)
             lines += [line] * bool(line)
     return tuple(found), tuple(lines)
@@ -162,7 +178,7 @@ def _told_apart(parts: Sequence[_Part], splits: Splits) -> tuple[tuple[Table, ..
 
 def _check_names(parts: Sequence[_Part], splits: Splits) -> None:
     """Raises `UsageError` for a split that no dataset has, and where none of a dataset's splits is chosen."""
-    there = list(dict.fromkeys(part.table.split for part in parts if part.table.split))
+    there = list(dict.fromkeys(name for part in parts for name in (part.table.split, *part.lacking) if name))
     for name in splits.names:
         if name != ALL and name.casefold() not in map(str.casefold, there):
             if not there:

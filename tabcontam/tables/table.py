@@ -8,7 +8,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from operator import itemgetter
 from pathlib import Path
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from tabcontam.errors import UsageError, one_line, option_name, several, unknown, unknown_one_or_several
 from tabcontam.tables.cards import (
+    JSONL,
     SHORT,
     Card,
     Edition,
@@ -32,8 +33,9 @@ from tabcontam.tables.facts import cached_fact
 from tabcontam.tables.files import Named, check_file, named_file
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
+from tabcontam.tables.readers.json_files import read_json
 from tabcontam.tables.sources import card_of, is_source, open_source, read_source
-from tabcontam.tables.texts import TextTask
+from tabcontam.tables.texts import TextTask, found_texts
 from tabcontam.tables.toml_files import SUFFIX
 
 if TYPE_CHECKING:
@@ -58,8 +60,8 @@ class Table:
     card that does not state that they are public. `known` has the rows of each known file, in the order of `columns`
     (`tables/known.py`), `drawn_cells` those whose digits its owner drew, where he gives the key (`tables/keyed.py`),
     `withheld` rows of its source that were never published (`tables/withheld.py`). `split` names the part of the
-    dataset that these rows are (`train`), if it has parts, and `elsewhere` is how many of them are known to stand in
-    another part, too; `text` says which columns are texts to read, if any are.
+    dataset that these rows are (`train`), if it has parts, and `elsewhere` is how many of them stand in another
+    part, too (None where one is not to be had); `text` says which columns are texts to read, if any are.
     `reading` is how the user said that its text is to be read. `facts` is what `cached_fact` has found out about the
     table.
     """
@@ -82,7 +84,7 @@ class Table:
     drawn_cells: tuple[PlantedCell, ...] = field(default=(), repr=False)
     withheld: Rows = field(default=(), repr=False)
     split: str = ""
-    elsewhere: int = 0
+    elsewhere: int | None = 0
     text: TextTask | None = None
     reading: str = ""
     facts: dict[Hashable, object] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -248,6 +250,7 @@ def _card_table(card: Card, edition: Edition) -> Table:
         missing=edition.missing,
         order=edition.order,
         split=edition.split,
+        text=edition.text,
         hints=edition.hints or None,
         private=not card.public,
     )
@@ -255,10 +258,15 @@ def _card_table(card: Card, edition: Edition) -> Table:
 
 def _edition_rows(edition: Edition, content: bytes) -> tuple[tuple[str, ...], Rows]:
     """Columns and rows as the card says; the hash has proved the bytes, so that nothing is guessed or checked."""
+    if edition.form == JSONL:
+        columns, rows = read_json(File(content, edition.file))
+        kept = [index for index, column in enumerate(columns) if column not in edition.drop]
+        return tuple(columns[index] for index in kept), tuple(tuple(row[index] for index in kept) for row in rows)
     lines = io.StringIO(content.decode("utf-8"), newline="")
     for _ in range(edition.skip_rows):
         next(lines)
-    reader = csv.reader(lines, delimiter=edition.delimiter, skipinitialspace=edition.skip_initial_space)
+    read = partial(csv.reader, lines, delimiter=edition.delimiter, skipinitialspace=edition.skip_initial_space)
+    reader = read() if edition.quoting else read(quoting=csv.QUOTE_NONE)
     records = [record for record in reader if record]
     header = list(edition.columns) if edition.columns is not None else records.pop(0)
     kept = [index for index, column in enumerate(header) if column not in edition.drop]
@@ -276,7 +284,8 @@ def _check_card(edition: Edition, columns: Sequence[str], rows: Rows) -> None:
         raise ValueError(f"columns are {', '.join(map(repr, columns))}; two or more are needed, each with its own name")
     if len(rows) != edition.rows:
         raise ValueError(f"rows is {edition.rows}, and the file has {len(rows)}")
-    named = [edition.target, *(name for names in edition.hints.values() for name in names)]
+    task = [] if edition.text is None else [*edition.text.texts, edition.text.label]
+    named = [edition.target, *task, *(name for names in edition.hints.values() for name in names)]
     if strange := [name for name in named if name is not None and name not in columns]:
         raise ValueError(f"{strange[0]!r} is no column; the file has {', '.join(columns)}")
     if edition.question is None:
@@ -354,5 +363,6 @@ def _own_table(name: str, title: str, columns: tuple[str, ...], rows: Rows, sha2
         target=target,
         question=question,
         missing=missing,
+        text=found_texts(columns, rows, target),
         private=True,
     )

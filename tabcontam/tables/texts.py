@@ -3,9 +3,19 @@
 The four forms are those in which Golchin and Surdeanu 2024, appendix A, word their instructions.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from statistics import median
+from typing import Any
+
+from tabcontam.tables.toml_files import checked
+
+SEEN = 1000  # rows of a FILE by which its texts are known
+MOST_COLUMNS = 8  # of a FILE whose rows are texts: one with more is a table with a remark in it
+FEWEST_WORDS = 8  # in the middle one of the cells of a text column
+DISTINCT = 0.9  # of its cells differ
+LETTERS = 0.7  # of its signs but blanks are letters
 
 
 class TextForm(StrEnum):
@@ -30,3 +40,40 @@ class TextTask:
     texts: tuple[str, ...]
     label: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+
+
+def text_task(raw: dict[str, Any], where: str) -> TextTask | None:
+    """What a card says of its texts; None where it says nothing. Raises ValueError, which names `where` and the key."""
+    if not raw:
+        return None
+    form, names = raw.pop("form", None), raw.pop("names", {})
+    if form not in list(TextForm):
+        raise ValueError(f"{where} form cannot be {form!r}; write {', '.join(TextForm)}")
+    if not isinstance(names, dict) or not all(isinstance(name, str) and name for name in names.values()):
+        raise ValueError(f"{where} names cannot be {names!r}; give a text for each value of the label")
+    return TextTask(**checked(TextTask, raw, where, ("form", "names")), form=TextForm(form), names=names)
+
+
+def found_texts(
+    columns: Sequence[str], rows: Sequence[Sequence[str | None]], target: str | None = None
+) -> TextTask | None:
+    """The texts of a FILE, if its rows are texts: the columns of long cells of many words that hardly repeat.
+
+    They have to be most of what stands in the rows. Several are read one after the other, as title and description are.
+    The target is their label.
+    """
+    if len(columns) > MOST_COLUMNS or not rows:
+        return None
+    cells = {name: [row[place] or "" for row in rows[:SEEN]] for place, name in enumerate(columns)}
+    texts = tuple(name for name in columns if name != target and _is_text(cells[name]))
+    sizes = {name: sum(map(len, own)) for name, own in cells.items()}
+    if not texts or 2 * sum(sizes[name] for name in texts) < sum(sizes.values()):
+        return None
+    return TextTask(TextForm.CLASSIFICATION, texts, target)
+
+
+def _is_text(cells: Sequence[str]) -> bool:
+    if median(cell.count(" ") for cell in cells) < FEWEST_WORDS - 1 or len(set(cells)) < DISTINCT * len(cells):
+        return False
+    signs = "".join("".join(cells).split())
+    return sum(map(str.isalpha, signs)) >= LETTERS * len(signs)

@@ -130,8 +130,9 @@ class DatasetFacts:
     """The edition."""
     split: str | None = None
     """The split of the dataset that these rows are; null where it has none."""
-    elsewhere: Count = 0
-    """How many of its rows stand in another split of the dataset, too: no query asked about one of them."""
+    elsewhere: Count | None = 0
+    """How many of its rows stand in another split of the dataset, too: no query asked about one of them. Null where the
+    file of another split was not to be had."""
     sha256: str = ""
     """The SHA-256 of its file, in hexadecimal digits."""
     rows: Count | None = None

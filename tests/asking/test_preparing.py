@@ -26,6 +26,7 @@ from tabcontam.guesser.kept import folder_of
 from tabcontam.tables.cards import Question
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.texts import TextForm, TextTask
 from tests import made_tables as tables
 
 IS = load_serializers()["is"]
@@ -262,6 +263,7 @@ TABLES: Mapping[str, Table] = {
     "card": load_table("iris"),
     "planted": tables.planted(ships(), 20),
     "threshold": replace(ships(), question=Question("Many?", {">=": "Yes", "<": "No"}, 5.0), missing=frozenset("?!")),
+    "text": replace(ships(), split="a", elsewhere=None, text=TextTask(TextForm.PAIR, ("name",), "kind", {"1": "one"})),
     "hints": replace(ships(), hints={"feature_values": ("shipKind", "homePort")}, order="by name", not_names=("Zund",)),
     "file": replace(ships(), target=None, question=None, private=True),
     "strange": replace(ships(), title="\ud800\n\u2028", rows=(("", None, "\ud800", "\n", "\0", "7", "yes"),) * 2),

@@ -245,7 +245,7 @@ def test_what_lies_in_the_folders_of_the_variable_is_known_by_name(
     assert load_serializer("arrow").row(["a"], ["1"]) == "a -> 1"
     assert list(all_cards()) == [*load_cards(), "register"]
     assert list(all_serializers()) == [*load_serializers(), "arrow"]
-    assert "did you mean register?" in failure("registr")
+    assert "did you mean register" in failure("registr")
     with pytest.raises(UsageError, match="unknown serializer 'arow'; did you mean arrow"):
         load_serializer("arow")
 

@@ -106,6 +106,15 @@ def test_a_card_is_asked_about_its_first_split_as_ever(folder: Path) -> None:
     assert first_split("adult", "kaggle") == first_split("iris", "uci") == first_split("nothing", None) == ""
 
 
+def test_a_split_that_cannot_be_had_is_told(folder: Path) -> None:
+    (folder / "train.csv").unlink()
+    (table,), lines = load_tables(["tides.toml#test"])
+    assert (table.split, table.elsewhere) == ("test", None)
+    assert lines == ("tides#test: split train cannot be had here: rows that stand there, too, may be asked",)
+    for named in ("tides.toml", "tides.toml#train"):
+        assert "#train is not on this machine" in failure(named)
+
+
 def test_a_split_says_of_itself_what_is_otherwise(folder: Path) -> None:
     card = load_card(folder / "tides.toml")
     test = load_table("tides.toml@2026#test")

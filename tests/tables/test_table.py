@@ -21,7 +21,9 @@ from tabcontam.errors import UsageError
 from tabcontam.tables import table as datasets
 from tabcontam.tables.cards import Card, Edition, Question, find_card, load_card, load_cards
 from tabcontam.tables.editions import cache_folder, edition_bytes
+from tabcontam.tables.splits import Splits, load_tables
 from tabcontam.tables.table import Table, load_table
+from tabcontam.tables.texts import TextForm
 
 CARDS = load_cards()
 EDITIONS = [(card.name, edition.name) for card in CARDS.values() for edition in card.editions]
@@ -55,6 +57,16 @@ COLUMNS = {
     "titanic": 12,
     "wine": 14,
 }
+# The same of datasets of texts, with the form of their task.
+TEXTS = {
+    "ag_news": (3, TextForm.CLASSIFICATION),
+    "gsm8k": (2, TextForm.PAIR),
+    "imdb": (2, TextForm.CLASSIFICATION),
+    "rte": (3, TextForm.PAIR),
+    "wnli": (3, TextForm.PAIR),
+    "xsum": (3, TextForm.SENTENCE),
+}
+NO_CLASSES = ("gsm8k", "xsum")
 
 
 @pytest.fixture
@@ -138,8 +150,10 @@ def card_of(edition: Edition) -> Card:
 # Cards
 
 
-def test_the_cards_are_the_fifteen_datasets() -> None:
-    assert set(CARDS) == set(COLUMNS)
+def test_the_cards_are_fifteen_tables_and_six_datasets_of_texts() -> None:
+    assert set(CARDS) == COLUMNS.keys() | TEXTS.keys()
+    assert len(COLUMNS) == 15
+    assert {name for name, card in CARDS.items() if any(file.text for file in card.files)} == TEXTS.keys()
 
 
 def test_names_and_aliases_belong_to_one_card() -> None:
@@ -152,7 +166,7 @@ def test_names_and_aliases_belong_to_one_card() -> None:
 
 @pytest.mark.parametrize("card", CARDS.values(), ids=lambda card: card.name)
 def test_a_card_keeps_the_schema(card: Card) -> None:
-    assert re.fullmatch(r"[a-z-]+", card.name)
+    assert re.fullmatch(r"[a-z0-9_-]+", card.name)
     assert re.match(r"(19|20)\d\d(-\d\d)*$", card.released)
     assert card.licence
     assert card.doi is None or re.match(r"10\.\d+/\S+$", card.doi)
@@ -179,6 +193,10 @@ def test_an_edition_keeps_the_schema(card_name: str, edition_name: str) -> None:
     assert edition.addresses or edition.loader
     assert all(re.match(r"https://[^\s!]+(![^\s!]+)*$", address) for address in edition.addresses)
     assert edition.order == "kept" or edition.order.startswith("sorted by ")
+    assert [part.split for part in edition.parts] in ([""], ["train"], ["test"]) or len(edition.parts) == 2
+    if card_name in NO_CLASSES:
+        assert (edition.target, edition.question) == (None, None)
+        return
     assert edition.target
     assert edition.question is not None
     assert edition.question.text.endswith("?")
@@ -188,7 +206,7 @@ def test_an_edition_keeps_the_schema(card_name: str, edition_name: str) -> None:
 
 
 def test_no_two_editions_are_the_same_bytes() -> None:
-    hashes = [CARDS[card].edition(edition).sha256 for card, edition in EDITIONS]
+    hashes = [file.sha256 for card in CARDS.values() for file in card.files]
     assert len(set(hashes)) == len(hashes)
 
 
@@ -270,6 +288,12 @@ def test_an_edition_loads_as_published(card_name: str, edition_name: str) -> Non
     assert {len(row) for row in table.rows} == {len(table.columns)}
     assert len(set(table.columns)) == len(table.columns)
     assert not table.private
+    assert table.text == edition.text
+    if table.text is not None:
+        assert {*table.text.texts, table.text.label or table.columns[0]} <= set(table.columns)
+        assert not table.text.names or table.text.names.keys() == set(table.distinct(table.text.label or ""))
+    if card_name in NO_CLASSES:
+        return
 
     assert table.target is not None
     assert table.question is not None
@@ -286,6 +310,26 @@ def test_an_edition_loads_as_published(card_name: str, edition_name: str) -> Non
 @pytest.mark.parametrize(("card_name", "width"), COLUMNS.items())
 def test_a_default_edition_has_its_columns(card_name: str, width: int) -> None:
     assert len(load_table(card_name).columns) == width
+
+
+@needs_data
+@pytest.mark.parametrize(("card_name", "known"), TEXTS.items())
+def test_a_dataset_of_texts_has_its_columns_and_splits(card_name: str, known: tuple[int, TextForm]) -> None:
+    table = load_table(card_name)
+    assert table.text is not None
+    assert (len(table.columns), table.text.form) == known
+    assert table.split == CARDS[card_name].editions[0].split != ""
+
+
+@needs_data
+@pytest.mark.parametrize("name", ["adult", "imdb", "rte", "wnli"])
+def test_every_split_of_a_card_loads_with_the_same_columns(name: str) -> None:
+    tables, _ = load_tables([name], Splits(("all",)))
+    assert len({table.columns for table in tables}) == 1
+    for table, part in zip(tables, CARDS[name].editions[0].parts, strict=True):
+        assert (table.split, len(table.rows), table.sha256) == (part.split, part.rows, part.sha256)
+        assert table.question is not None
+        assert set(table.distinct(table.target or "")) <= table.question.answers.keys()
 
 
 @needs_data

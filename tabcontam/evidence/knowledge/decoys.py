@@ -21,6 +21,11 @@ INFERRED = 0.5  # the chance of a word that a reader may infer from the topic
 Draft = tuple[Callable[[], Prompt], tuple[int, ...]]  # how a prompt is written, and the table's rows that it shows
 
 
+def _cards_of_tables() -> list[Card]:
+    """The shipped cards but those of texts: a question about a text is no match for one about a table."""
+    return [card for card in load_cards().values() if not any(edition.text for edition in card.editions)]
+
+
 def other_cards(table: Table) -> tuple[Card, ...]:
     """The cards of other data: none of whose names holds one of the table's, and that share few features with it."""
     names, features = (*table.names, *table.not_names, table.title), {_spelling(name) for name in table.columns}
@@ -32,7 +37,7 @@ def other_cards(table: Table) -> tuple[Card, ...]:
         shared = features & {_spelling(name) for name in features_of(card)}
         return 2 * len(shared) <= min(len(table.columns), len(features_of(card)))
 
-    return cached_fact(table, "other cards", lambda: tuple(filter(is_other, load_cards().values())))
+    return cached_fact(table, "other cards", lambda: tuple(filter(is_other, _cards_of_tables())))
 
 
 def described(card: Card) -> Edition:
