@@ -47,7 +47,7 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
         before = row - lag
         if before < 0 or before >= len(table.rows):
             continue
-        found = cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
+        found = earlier(table, name, lag)
         cell = one.cells[before]
         if cell is not None and not table.is_missing(cell):
             raised[cell] = max(found.same, raised.get(cell, 0.0))
@@ -56,6 +56,11 @@ def likely_after(table: Table, name: str, row: int, lags: Iterable[int]) -> dict
             value = str(round(float(numbers[before]) + found.step, PLACES)).removesuffix(".0")
             raised[value] = max(found.stepping, raised.get(value, 0.0))
     return raised
+
+
+def earlier(table: Table, name: str, lag: int) -> Earlier:
+    """What the cells so many rows before say of a column's cells, in all of its rows."""
+    return cached_fact(table, ("earlier", name, lag), partial(_earlier, table, name, lag))
 
 
 def _earlier(table: Table, name: str, lag: int) -> Earlier:

@@ -43,7 +43,7 @@ def replay_calibrated(records: Iterable[Record], dictionary: Dictionary) -> tupl
         return firsts[number].llm, firsts[number].serializer is None, facts[cells[number].test].family
 
     for numbers in grouped(judged, budget).values():
-        _judge_together(numbers, cells, asked)
+        judge_together(numbers, cells, asked)
     other = [number for number in judged if cells[number].verdict is not cells[number].paper_verdict]
     return cells, [_contrast(groups[number][0], cells[number], asked[number]) for number in other]
 
@@ -69,7 +69,7 @@ def _kind(record: Record) -> tuple[str | None, ...]:
     return record.llm, record.serializer, record.test
 
 
-def _judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedCell | str]) -> None:
+def judge_together(numbers: Sequence[int], cells: list[Result], asked: Mapping[int, RecordedCell | str]) -> None:
     """Judge the cells that share an error budget, in place; one that could not have told has no part in it."""
     at = level(ALPHA, sum(isinstance(asked[number], RecordedCell) for number in numbers))
     for number in numbers:

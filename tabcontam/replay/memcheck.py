@@ -1,0 +1,235 @@
+"""Answers that the authors of tabmemcheck printed: how many are the file's own, and what the calibrated rules say.
+
+A line has the LLM, the file, the feature that was asked (null where a whole row was), the answer, and its edit
+distance to what stands in the file; of some, the expected row. The prompts are not recorded, so that mostly the asked
+row is not known. An answer of distance 0 is the file's; which row that is follows from its values. Of the others
+nothing counts as right but what the expected row says.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Query, Reading, Reply, State, Trial
+from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
+from tabcontam.evidence.rows.memcheck.raw import RawTest, first_row
+from tabcontam.evidence.rows.memcheck.row_completion import RowCompletion
+from tabcontam.groups import grouped
+from tabcontam.guesser.chance import Guess, marginal
+from tabcontam.guesser.earlier import earlier
+from tabcontam.reading.reading import declines, is_mark, same_value, value_key
+from tabcontam.reading.words import Dictionary
+from tabcontam.replay.calibrated import judge_together
+from tabcontam.replay.judged import Judged
+from tabcontam.replay.lines import Lines, count_of, optional_text, parse_lines, text_of
+from tabcontam.replay.null import Known
+from tabcontam.replay.records import unrecorded
+from tabcontam.replay.trials import RecordedCell
+from tabcontam.tables.cards import find_card
+from tabcontam.tables.editions import edition_bytes
+from tabcontam.tables.table import Cell, Table, load_table
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.decisions import published
+from tabcontam.verdicts.judge import published_counts
+from tabcontam.verdicts.rules import PAPER
+
+KEYS = ("llm", "file", "test", "feature", "answer", "distance", "expected", "row")
+# the cards of the files that the package has, or whose answers its authors printed
+CARDS = {
+    "adult-train.csv": "adult",
+    "california-housing.csv": "housing",
+    "iris.csv": "iris",
+    "openml-diabetes.csv": "diabetes",
+    "spaceship-titanic-train.csv": "spaceship",
+    "titanic-train.csv": "titanic",
+    "uci-wine.csv": "wine",
+}
+
+
+@dataclass(frozen=True)
+class Printed:
+    """One printed answer; `line` is its place in the file. `feature` is None where a whole row was asked."""
+
+    line: int
+    llm: str
+    file: str
+    feature: str | None
+    answer: str
+    distance: int
+    expected: str | None
+
+    @property
+    def test(self) -> RawTest:
+        """The test of the suite that asks the same."""
+        return RowCompletion() if self.feature is None else CsvFeatureCompletion()
+
+    @property
+    def exact(self) -> bool:
+        """Whether the answer is what stands in the file."""
+        return self.distance == 0
+
+
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
+    """What the answers come to under the `rules`: the package's own counts are scores under either.
+
+    Since these decide nothing, no verdict can differ from them. Raises `UsageError`.
+    """
+    records = parse_lines(path, lines, _parsed, KEYS)
+    groups = list(grouped(records, lambda record: (record.llm, record.file, record.feature)).values())
+    cells = [_counted(group) for group in groups]
+    if rules != PAPER:
+        asked = {number: _asked(group) for number, group in enumerate(groups)}
+        for numbers in grouped(asked, lambda number: groups[number][0].llm).values():
+            judge_together(numbers, cells, asked)
+    return Judged(cells)
+
+
+def _parsed(raw: Mapping[str, Any], number: int) -> Printed:
+    llm, file, answer = (text_of(raw, key) for key in ("llm", "file", "answer"))
+    feature, expected = optional_text(raw, "feature"), optional_text(raw, "expected")
+    return Printed(number, llm, file, feature, answer, count_of(raw, "distance"), expected)
+
+
+def _counted(group: Sequence[Printed]) -> Result:
+    """A cell with the package's count: how many answers are exactly the file's."""
+    first, test = group[0], group[0].test
+    cell = Result(
+        llm=first.llm,
+        dataset=CARDS.get(first.file, first.file),
+        serializer=None,
+        prompts=None,
+        test=test.id,
+        source=first.file,
+        kind=test.kind,
+    )
+    trials = []
+    for record in group:
+        reading = Reading(record.answer, record.exact, record.exact, bool(record.exact or not declines(record.answer)))
+        query = Query(f"line {record.line}", unrecorded, (), (), 0)
+        trials.append(Trial(query, Reply(record.answer, State.OK), reading))
+    assert test.published is not None  # noqa: S101 - both have one
+    found = published(test.published, trials)
+    exact = sum(record.exact for record in group)
+    cell = replace(cell, verdict=found.verdict, paper_verdict=found.verdict, reason=found.reason, queries=len(trials))
+    cell, said = published_counts(cell, test.published, trials), f"{exact} of {len(group)} answers are the file's"
+    return replace(cell, hits=exact, score=exact / len(group), sentence=said)
+
+
+def _asked(group: Sequence[Printed]) -> RecordedCell | str:
+    """The answers of a cell with the chance of what they say; or why that is not known."""
+    first = group[0]
+    cells = [[record.answer] if record.feature else first_row(record.answer, _width(group)) for record in group]
+    table = _edition(first, cells, group)
+    if isinstance(table, str):
+        return table
+    known, names = Known(table), (first.feature,) if first.feature else table.columns
+    trials = tuple(_trial(record, own, names, known) for record, own in zip(group, cells, strict=True))
+    exact = sum(record.exact for record in group)
+    return RecordedCell(
+        first.test,
+        trials,
+        f"the answers stay, the asked cells are drawn anew from the frequencies of {table.name}@{table.edition} and, "
+        "in whole rows, from how often a cell repeats or steps on from the row before",
+        f"{exact} of {len(group)} answers are the file's; ",
+    )
+
+
+def _width(group: Sequence[Printed]) -> int:
+    """How many cells a row of the file has: as many as the first exact answer, or as most answers."""
+    texts = [record.expected or record.answer for record in group if record.exact or record.expected]
+    widths = [width for text in texts or [record.answer for record in group] for width in [_cells_in(text)] if width]
+    return max(set(widths), key=widths.count, default=0)
+
+
+def _cells_in(text: str) -> int:
+    return next((width for width in range(200, 1, -1) if first_row(text, width) is not None), 0)
+
+
+def _edition(first: Printed, cells: Sequence[Sequence[Cell] | None], group: Sequence[Printed]) -> Table | str:
+    """The edition of the file that holds most of the exact answers; or why there is none."""
+    card = find_card(CARDS.get(first.file, ""))
+    if card is None:
+        return f"not recorded: no card has {first.file}"
+    exact = [own for record, own in zip(group, cells, strict=True) if record.exact and own is not None]
+    best: tuple[int, Table] | None = None
+    why = f"no edition of {card.name} has such rows"
+    for edition in card.editions:
+        try:
+            edition_bytes(card, replace(edition, addresses=()))  # nothing is fetched
+        except UsageError:
+            why = f"no edition of {card.name} with such rows is on this machine"
+            continue
+        table = load_table(f"{card.name}@{edition.name}")
+        if first.feature is None and len(table.columns) != _width(group):
+            continue
+        if first.feature is not None and first.feature not in table.columns:
+            continue
+        held = set(_keys(table, first.feature))
+        count = sum((_key(own, table) if first.feature is None else (_one(own[0]),)) in held for own in exact)
+        if best is None or count > best[0]:
+            best = (count, table)
+    return f"not recorded: {why}" if best is None else best[1]
+
+
+def _keys(table: Table, feature: str | None) -> Iterator[tuple[str, ...]]:
+    """What each row of a table is told by: all of its cells, or that of a feature."""
+    if feature is None:
+        return (_key(row, table) for row in table.rows)
+    return ((_one(cell),) for cell in table.column(feature))
+
+
+def _one(cell: Cell) -> str:
+    return "" if cell is None or is_mark(cell) else value_key(cell)
+
+
+def _key(row: Sequence[Cell], table: Table) -> tuple[str, ...]:
+    return tuple("" if cell is None or table.is_missing(cell) else _one(cell) for cell in row)
+
+
+def _trial(record: Printed, cells: Sequence[Cell] | None, names: Sequence[str], known: Known) -> Trial:
+    """An answer, and the chance of each cell: of the row that it is, or of any row where none is known."""
+    table = known.table
+    if cells is None:
+        query = Query(f"line {record.line}", unrecorded, tuple(names), (None,) * len(names), 0)
+        query = replace(query, chance={name: _frequencies(table, name) for name in names})
+        return Trial(query, Reply(record.answer, State.OK), Reading(None, False, False, readable=False))
+    given = {name: cell for name, cell in zip(names, cells, strict=True) if cell is not None and not is_mark(cell)}
+    expected = first_row(record.expected, len(names)) if record.expected and not record.feature else None
+    truth = cells if record.exact else expected
+    found: dict[str, Guess] = {name: _frequencies(table, name) for name in given}
+    if truth is not None:
+        for place in _places(table, names, truth):
+            for name, guess in known.guesses(place, tuple(names), False).items():
+                if name in found and guess.of(given[name]) > found[name].of(given[name]):
+                    found[name] = guess
+    if not record.feature:
+        found = {name: _after_one(table, name, guess) for name, guess in found.items()}
+    expects = dict(zip(names, truth or [None] * len(names), strict=True))
+    right = tuple(name for name in given if expects[name] is not None and same_value(given[name], expects[name]))
+    query = Query(f"line {record.line}", unrecorded, tuple(names), tuple(expects.values()), 0, chance=found)
+    hit = bool(given) and len(right) == len(given)
+    return Trial(query, Reply(record.answer, State.OK), Reading(given, hit, record.exact, bool(given), right))
+
+
+def _frequencies(table: Table, name: str) -> Guess:
+    return marginal(table.column(name), table.missing)
+
+
+def _places(table: Table, names: Sequence[str], cells: Sequence[Cell]) -> list[int]:
+    """The rows that have these cells."""
+    feature = names[0] if len(names) == 1 else None
+    key = (_one(cells[0]),) if feature else _key(cells, table)
+    return [row for row, own in enumerate(_keys(table, feature)) if own == key]
+
+
+def _after_one(table: Table, name: str, guess: Guess) -> Guess:
+    """The guess in which any value is as likely as a cell repeats that of the row before, or steps on from it."""
+    one = earlier(table, name, 1)
+    least = max(one.same, one.stepping if one.step else 0.0)
+    return replace(
+        guess,
+        values={value: max(chance, least) for value, chance in guess.values.items()},
+        rest=min(1.0, max(guess.rest, least)),
+    )
