@@ -1,6 +1,7 @@
 """What each paper's method says beside the calibrated verdict, and how far methods agree."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 from tabcontam.report.papers import Matrix, agreed, kappa, mark, matrices, papers, papers_text
 from tabcontam.report.standings import Titles
 from tabcontam.verdicts.document import typed
+from tests.report.chromium import opened
 from tests.report.rendered import print_report, render_html, render_pages
 from tests.report.synthetic import HOSTILE, cell, document, table
 
@@ -191,3 +193,19 @@ def test_the_terminal_has_a_part_for_it(capsys: pytest.CaptureFixture[str]) -> N
     assert "    Recited: 1 of 3; 3 of 3 as calibrated, kappa 1.00" in said
     print_report(console, run({name: ALL[name] for name in ("rows", "full_completion")}), [])
     assert " paper by paper " not in capsys.readouterr().out
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("width", [400, 1200])
+def test_thirty_methods_fit_a_telephone_and_a_screen(browser: Any, tmp_path: Path, width: int) -> None:
+    several = {f"t{number}": "CNCN" for number in range(30)}
+    tests = [facts(test, "golchin2023" if number % 2 else "bordt2024") for number, test in enumerate(several)]
+    of = run({"rows": "CNNN", **several}, ("a", "b"), tests=tests)
+    page, complaints = opened(
+        browser, tmp_path / "index.html", render_html(of, []), viewport={"width": width, "height": 900}
+    )
+    assert complaints == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.locator("section.papers .says.said").count() == 2 * 2 * 30 + 1  # and one that is explained
+    assert page.locator("table.agreeing").first.locator("tbody tr").count() == 31
+    assert page.locator("table.agreeing td.with").first.is_visible()
