@@ -13,6 +13,7 @@ from tabcontam.verdicts.cells import CellName, Result
 from tabcontam.verdicts.facts import Duration, LlmFacts
 from tabcontam.verdicts.in_turns import result_in_turns
 from tabcontam.verdicts.judge import conclude, result, siblings, unjudged
+from tabcontam.verdicts.judgements import Judgements
 from tabcontam.verdicts.reference import Reference, concede
 
 SPARED = "not asked: the row tests before it decided the table"
@@ -30,6 +31,7 @@ class Account:
     trials: Mapping[CellName, Mapping[str, Trial]]
     askers: Mapping[str, Asker]
     seconds: Mapping[CellName, float]
+    judgements: Judgements = Judgements()
     _copies: dict[tuple[str, str, str], Sequence[float | None]]
     _turns: Mapping[CellName, Turns]
 
@@ -153,6 +155,7 @@ class Account:
             verdict = Verdict.NO_ANSWER if unanswered else Verdict.SKIPPED
             return unjudged(cell.name, cell.test, verdict, self._unasked(cell.name.llm), len(cell.queries))
         asked = [trials[query.id] for query in cell.written if query.id in trials]
+        asked = self.judgements.attached(cell.name, cell.test, asked)
         ended = skip or self._ended(cell.name.llm)
         beside = siblings(cell.name, cell.test, {key: own.values() for key, own in self.trials.items()})
         rules, at, reference = self.options.rules, cell.level, self._of_reference(cell)

@@ -50,7 +50,7 @@ class Session(Account):
     askers: dict[str, Asker] = field(default_factory=dict)
     seconds: dict[CellName, float] = field(default_factory=dict)
     batched: list[InBatches] = field(default_factory=list)
-    _limiters: Limiters = field(default_factory=Limiters)
+    limiters: Limiters = field(default_factory=Limiters)
     _pending: dict[str, dict[str, list[Slot]]] = field(default_factory=dict)
     _unsettled: set[str] = field(default_factory=set)
     _recalled: dict[tuple[CellName, str], Slot] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Session(Account):
 
     def __post_init__(self) -> None:
         self._again = Again(self.options)
-        self._budget = Budget(self.options.most_requests, self.options.most_dollars)
+        self.budget = Budget(self.options.most_requests, self.options.most_dollars)
         self.reference = next((subject.model.spec for subject in self._subjects() if subject.reference), "")
         self._referring = bool(self.reference)
         self._turns = turns_of(self.cells, self.options, self._conceded)
@@ -124,9 +124,9 @@ class Session(Account):
         for llm, queries in Counter(name.llm for name, trials in self.trials.items() for _ in trials).items():
             self.progress.known(llm, queries)
         for model in (subject.model for subject in subjects):
-            limiter = self._limiters.of(model, self.options.connections, self.progress.limit)
+            limiter = self.limiters.of(model, self.options.connections, self.progress.limit)
             price = price_for(model, self.prices)
-            self.askers[model.spec] = Asker(model.spec, limiter, self._budget, price, self.progress)
+            self.askers[model.spec] = Asker(model.spec, limiter, self.budget, price, self.progress)
         try:
             for first in (subject for subject in subjects if subject.reference):
                 await self._ask_one(first)

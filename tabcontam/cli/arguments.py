@@ -15,6 +15,7 @@ from tabcontam.cli.helps import (
     PROMPTS_HELP,
     SERIALIZER_HELP,
 )
+from tabcontam.cli.judging import add_judge
 from tabcontam.cli.ladder import add_ladder
 from tabcontam.cli.parsing import Parser
 from tabcontam.cli.planting import add_plant
@@ -45,6 +46,7 @@ def parser() -> argparse.ArgumentParser:
         commands.add_parser("power", help="how often the tests find an LLM that remembers rows of a table, measured")
     )
     _add_rescore(commands.add_parser("rescore", help="judge a past run again from its trials"))
+    add_judge(commands.add_parser("judge", help="say which completions of a run match, and see how judges agree"))
     _add_report(commands.add_parser("report", help="one report from several runs, or in another format"))
     add_gate(
         commands.add_parser(

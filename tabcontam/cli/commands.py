@@ -14,6 +14,7 @@ from tabcontam.cli.completion import complete, completion
 from tabcontam.cli.console import console_of
 from tabcontam.cli.doctor import doctor
 from tabcontam.cli.expose import expose
+from tabcontam.cli.judging import judge
 from tabcontam.cli.ladder import ladder
 from tabcontam.cli.planting import plant
 from tabcontam.cli.printing import print_json, read_no_more
@@ -133,7 +134,7 @@ def _cache(options: argparse.Namespace) -> None:
 
 
 COMMANDS: dict[str, Callable[[argparse.Namespace], int | None]] = {
-    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "report": report,
+    "run": run, "list": _list, "replay": replay, "power": _power, "rescore": rescore, "judge": judge, "report": report,
     "gate": gate, "expose": expose, "ladder": ladder, "plant": plant, "cache": _cache, "doctor": doctor,
     "completion": completion,
 }  # fmt: skip

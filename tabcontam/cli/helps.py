@@ -28,6 +28,10 @@ LLM_HELP = (
     "LABEL= before it all a name of your own for reports"
 )
 REFERENCE_HELP = "an LLM that did not see the tables, as an older one: what it answers, too, counts for nothing"
+JUDGE_HELP = (
+    "an LLM that says of completions which the tests compare whether they match, once they are there: any that --llm "
+    "takes; it is asked about made pairs, too, which show how often it errs, and counts against the limits"
+)
 FAMILY_OVER_HELP = (
     "whose cells of a family of tests share the level: those of each LLM, so that the levels add up over LLMs, or "
     "those of all LLMs (default: {default})"

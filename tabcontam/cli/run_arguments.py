@@ -10,6 +10,7 @@ from tabcontam.cli.helps import (
     EXPRESSION_HELP,
     FAMILY_OVER_HELP,
     GATE_CODES,
+    JUDGE_HELP,
     KEY_HELP,
     KNOWN_HELP,
     LLM_HELP,
@@ -105,6 +106,7 @@ def _add_asking(run: argparse.ArgumentParser) -> None:
     what.add_argument("--key", action="append", default=[], type=path, metavar="KEYFILE", help=KEY_HELP)
     what.add_argument("--withheld", action="append", default=[], metavar="FILE", help=WITHHELD_HELP)
     what.add_argument("--reference", metavar="SPEC", help=REFERENCE_HELP)
+    what.add_argument("--judge", metavar="LLM", help=JUDGE_HELP)
     what.add_argument(
         "--no-controls",
         dest="controls",

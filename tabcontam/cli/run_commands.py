@@ -112,6 +112,7 @@ def order_of(words: Mapping[str, Any], command: str) -> "RunOrder":
         keys=tuple(words["key"]),
         withheld=tuple(words["withheld"]),
         reference=words["reference"],
+        judge=words["judge"],
         send_rows=words["send_rows"],
         form=words["form"] or FORMS[0],
         batch_size=words["batch_size"] or BATCH_SIZE,
@@ -236,12 +237,12 @@ def _judged(
 
 def _print_plan(options: argparse.Namespace) -> None:
     run, shown = _prepared(options)
-    from tabcontam.asking.plan import rows_shown
     from tabcontam.report.plan import plan_document, plan_text
     from tabcontam.runs.about import not_asked
+    from tabcontam.runs.judging import rows_leaving
     from tabcontam.runs.run import survey
 
-    estimates, leaving, left_out = survey(run, shown), rows_shown(run.cells), not_asked(run)
+    estimates, leaving, left_out = survey(run, shown), rows_leaving(run), not_asked(run)
     if options.json:
         print_json(plan_document(run.cells, estimates, leaving, left_out))
     else:

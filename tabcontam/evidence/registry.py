@@ -31,6 +31,7 @@ BUILT_IN = (
     "rows.membership:Membership",
     "rows.matched:MatchedMembership",
     "rows.guided.completion:GuidedCompletion",
+    "rows.guided.match:GuidedMatch",
     "rows.quiz.quiz:Quiz",
     "rows.quiz.quiz:QuizCompletion",
     "rows.quiz.quiz:QuizObfuscated",

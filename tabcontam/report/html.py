@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tabcontam.evidence.base import Verdict
-from tabcontam.report import comparisons, evidence, papers, ranking, scores, squares
+from tabcontam.report import comparisons, evidence, judges, papers, ranking, scores, squares
 from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
@@ -133,6 +133,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         **scores.context(view),
         **comparisons.context(view),
         **papers.context(view, titles),
+        **judges.context(view),
         "numbers": numbers,
         "rounded": rounded,
         "counts": count,

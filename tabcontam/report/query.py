@@ -151,6 +151,7 @@ def shown(trial: Trial) -> dict[str, Any]:
         "cut": max(0, len(reply) - LONGEST_ANSWER) if _is_prompt(trial) else 0,
         "state": "" if state == State.OK else one_line(": ".join(filter(None, (state, text(trial.get("detail")))))),
         **_asked(trial, row),
+        "judged": _judged(trial),
     }
     return {name: value for name, value in found.items() if value}
 
@@ -164,6 +165,13 @@ def _asked(trial: Trial, row: Sequence[AskedCell]) -> dict[str, Any]:
     if isinstance(trial.get("expected"), Mapping):
         return {"row": [_cell_shown(cell) for cell in row]}
     return {"words": _words(trial)} if _asks_words(trial) else {"choice": _choice(trial)}
+
+
+def _judged(trial: Trial) -> list[list[str]]:
+    """What was said of a completion: by whom, and the word."""
+    told = trial.get("judged")
+    said = [one for one in told if isinstance(one, list) and len(one) == 2] if isinstance(told, list) else []
+    return [[one_line(text(by)), one_line(text(word))] for by, word in said]
 
 
 def _is_prompt(trial: Trial) -> bool:

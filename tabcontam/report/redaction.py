@@ -54,7 +54,8 @@ def _open(sha256: str, cards: Iterable[Card]) -> bool:
 
 def redacted(view: RunResults, everything: bool = False) -> tuple[RunResults, "Redaction"]:
     """The results without what may not be published, and what was left out of them."""
-    done = Redaction(view.run, restricted(view.run, everything))
+    people = tuple(one.by for one in view.judges if one.person)
+    done = Redaction(view.run, restricted(view.run, everything), people)
     return done.results(view), done
 
 
@@ -64,6 +65,7 @@ class Redaction:
 
     run: RunFacts
     tables: frozenset[TableId]
+    people: tuple[str, ...] = ()
 
     def hides(self, dataset: str, edition: str | None) -> bool:
         """Whether a table, by its names in the run, is one that may not be shown."""
@@ -72,7 +74,14 @@ class Redaction:
     @cached_property
     def llms(self) -> Mapping[str, str]:
         """The name of each LLM: without addresses and folders."""
-        return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references))
+        judge = (self.run.judge,) if self.run.judge else ()
+        return _apart((llm.spec, _without_place(llm.spec)) for llm in (*self.run.llms, *self.run.references, *judge))
+
+    def judge(self, by: str) -> str:
+        """What somebody is called who judged completions: a person by a number."""
+        if by in self.people:
+            return f"person {self.people.index(by) + 1}"
+        return self.llms.get(by) or _without_place(by)
 
     @cached_property
     def editions(self) -> Mapping[TableId, str]:
@@ -116,6 +125,10 @@ class Redaction:
             cells=tuple(self._cell(cell, names) for cell in view.cells),
             tables=tuple(self._table(table, names) for table in view.tables),
             ranking=tuple(replace(rank, llm=self.llm(rank.llm)) for rank in view.ranking),
+            judges=tuple(replace(one, by=self.judge(one.by)) for one in view.judges),
+            agreements=tuple(
+                replace(one, one=self.judge(one.one), other=self.judge(one.other)) for one in view.agreements
+            ),
             comparisons=tuple(
                 replace(
                     self._named(one),
@@ -196,6 +209,7 @@ class Redaction:
             command="",
             llms=tuple(self._llm(llm) for llm in run.llms),
             references=tuple(self._llm(llm) for llm in run.references),
+            judge=self._llm(run.judge) if run.judge else None,
             catalogue={self.llm(name): entry for name, entry in run.catalogue.items()},
             known=known,
             datasets=tuple(self._dataset(one) for one in run.datasets),

@@ -1,10 +1,13 @@
 """Work that has an event loop and a thread of its own, beside what this thread does."""
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+import signal
+import sys
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
+from types import FrameType
 from typing import Any
 
 
@@ -21,3 +24,49 @@ def begun(work: Coroutine[Any, Any, None]) -> Iterator[tuple["Future[None]", "as
     with ThreadPoolExecutor(1) as thread:
         done = thread.submit(copy_context().run, asyncio.run, begin())  # its errors speak as those of this thread
         yield done, under_way.result()
+
+
+def completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """Do it to the end, in a thread of its own where this one has an event loop at work, as a notebook's has."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        asyncio.run(work)
+    else:
+        _beside_a_loop(work, stop)
+
+
+def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
+    """As elsewhere, the first Ctrl-C finishes what is in flight, and the second ends at once."""
+    with begun(work) as (done, task):
+        try:
+            done.result()
+        except KeyboardInterrupt:
+            task.get_loop().call_soon_threadsafe(stop)
+            try:
+                done.result()
+            except KeyboardInterrupt:
+                task.get_loop().call_soon_threadsafe(task.cancel)
+                raise
+
+
+@contextmanager
+def interruptible(finish: Callable[[], None]) -> Iterator[None]:
+    """The first Ctrl-C finishes what is in flight, the second ends at once."""
+
+    loop = asyncio.get_running_loop()
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        loop.call_soon_threadsafe(finish)  # which also wakes the loop
+        signal.signal(signal.SIGINT, before)
+        print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
+
+    try:
+        before = signal.signal(signal.SIGINT, stop)
+    except ValueError:  # not the main thread: Ctrl-C is its caller's business
+        yield
+        return
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -8,6 +8,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import TypeVar
 
+from tabcontam.asking.judgements import JUDGEMENTS, compared_in, judgement_lines, judgements_in, with_judgements
 from tabcontam.asking.trials import (
     JUNIT,
     NUMBER,
@@ -33,6 +34,7 @@ from tabcontam.verdicts.comparison import Pair, comparisons, facts_apart, of_run
 from tabcontam.verdicts.document import as_json, read_results
 from tabcontam.verdicts.facts import MergedRun, RunFacts, catalogued, in_order, known_tests
 from tabcontam.verdicts.judge import results
+from tabcontam.verdicts.judgements import Judgement, Judgements, judged_by
 from tabcontam.verdicts.ranks import correlations, ranking
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.reference import same_query
@@ -67,7 +69,7 @@ def record(
     """
     trials = shown_lines(folder, found.cells)
     compared = comparisons(found.run, found.cells, trials, runs)
-    found = replace(found, comparisons=compared)
+    found = replace(found, comparisons=compared, **judged_by(judgements_in(folder), compared_in(trials), found.cells))
     write_report(folder, found, found if shown is None else replace(shown, comparisons=compared), trials)
     return found, trials
 
@@ -160,7 +162,7 @@ def shown_lines(folder: Path, cells: Sequence[Result]) -> list[Line]:
         chance = by_id()[line["test"]].conceded(one.query, read).chance
         return line | {"chance": {name: asdict(guess) for name, guess in chance.items()}}
 
-    return [shown(line) for line in last_lines(folder, cells)]
+    return with_judgements(map(shown, last_lines(folder, cells)), judgements_in(folder))
 
 
 def merge(folders: Sequence[Path], out: Path, over: Over | None = None) -> RunResults:
@@ -171,14 +173,23 @@ def merge(folders: Sequence[Path], out: Path, over: Over | None = None) -> RunRe
     found, lines, pairs = _merged(folders, over)
     open_folder(out)
     replace_file(out / TRIALS, as_lines(lines))
+    if judged := _judged(folders, found.cells):
+        replace_file(out / JUDGEMENTS, as_lines(judgement_lines(judged)))
     return record(out, found, runs=pairs)[0]
+
+
+def _judged(folders: Sequence[Path], cells: Sequence[Result]) -> list[Judgement]:
+    """The judgements of several runs that are of these cells, or of pairs that were made."""
+    kept = {cell.key for cell in cells}
+    return [one for folder in folders for one in judgements_in(folder) if one.made or one.place in kept]
 
 
 def load_all(folders: Sequence[Path], over: Over | None = None) -> RunResults:
     """The results of a folder, or of several as `merge` would record them; nothing is written. Raises `UsageError`."""
     if len(folders) > 1 or over:
         found, lines, pairs = _merged(folders, over)
-        return replace(found, comparisons=comparisons(found.run, found.cells, lines, pairs))
+        said = judged_by(Judgements(_judged(folders, found.cells)), compared_in(lines), found.cells)
+        return replace(found, comparisons=comparisons(found.run, found.cells, lines, pairs), **said)
     return read_results(folders[0])
 
 

@@ -95,7 +95,9 @@ def _renamed(line: Line, done: Redaction) -> Line:
     """A trial by the published names; what a server said of a fault may name hosts and accounts."""
     edition = done.edition(line["dataset"], line["edition"]) or ""
     split = done.split(line["dataset"], line["edition"], line["split"])
-    return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""}
+    judged = [[done.judge(by), word.partition(":")[0]] for by, word in line.get("judged", ())]
+    said = {"judged": judged} if judged else {}
+    return line | {"llm": done.llm(line["llm"]), "edition": edition, "split": split, "detail": ""} | said
 
 
 def _owners(key: bytes, done: Redaction) -> str:

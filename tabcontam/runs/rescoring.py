@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
+from tabcontam.asking.judgements import judgements_in
 from tabcontam.asking.trials import (
     RESULTS,
     TRIALS,
@@ -93,6 +94,7 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
     asked = grouped(last_lines(folder, past.cells), lambda line: line_key(line)[:-1])
     rows = {dataset.key: dataset.rows for dataset in past.run.datasets}
     read: dict[CellName, list[tuple[Line, Trial]]] = {}
+    judgements = judgements_in(folder)
     for cell in past.cells:
         own, test = asked.get(cell.key, []), by_id()[cell.test]
         with _readable(folder, cell):
@@ -103,6 +105,7 @@ def read_again(folder: Path, past: RunResults, dictionary: Dictionary) -> dict[C
             ):  # older runs had a null
                 found = [replace(trial, query=replace(trial.query, chance={})) for trial in found]
             trials = [read_trial(test, trial, serializer, dictionary) for trial in found]
+            trials = judgements.attached(cell.key, test, trials)
             read[cell.key] = list(zip(own, trials, strict=True))
         if cell.answered and not found:
             raise UsageError(f"{folder / TRIALS} holds no answers to {cell.test} on {cell.dataset}; it is not whole")

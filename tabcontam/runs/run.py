@@ -2,20 +2,18 @@
 
 import asyncio
 import contextlib
-import signal
-import sys
 import time
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from types import FrameType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tabcontam.asking.batches import going_on
 from tabcontam.asking.estimate import Estimate
+from tabcontam.asking.judging import Judging
 from tabcontam.asking.limiter import CEILING
-from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan, rows_shown
+from tabcontam.asking.plan import Options, PlannedCell, Subject, check_reachable, plan
 from tabcontam.asking.preparing import prepared_meanwhile, takes_long
 from tabcontam.asking.progress import Progress
 from tabcontam.asking.replies import Store
@@ -30,11 +28,12 @@ from tabcontam.evidence.selection import asked_by, chooses, selected
 from tabcontam.paths import replace_file
 from tabcontam.reading.words import Dictionary, english
 from tabcontam.runs.about import describe
-from tabcontam.runs.beside import begun
+from tabcontam.runs.beside import completed, interruptible
 from tabcontam.runs.chosen import asked, with_given
 from tabcontam.runs.continued import check_last_failed, check_same_run, check_same_versions
 from tabcontam.runs.contradictions import check_batches, check_options, check_prices, check_samples
 from tabcontam.runs.folder import new_folder, record
+from tabcontam.runs.judging import judge_facts, judging_of, open_judge, rows_leaving
 from tabcontam.runs.reaching import reached_meanwhile
 from tabcontam.subjects.base import Model
 from tabcontam.subjects.labels import by_name, name_of
@@ -80,6 +79,7 @@ class RunOrder:
     keys: tuple[Path, ...] = ()
     withheld: tuple[str, ...] = ()
     reference: str | None = None
+    judge: str | None = None
     send_rows: bool = False
     form: str = "auto"
     batch_size: int = 16
@@ -95,7 +95,8 @@ class Run:
     """A run that was planned: its subjects, tables and cells.
 
     `resolved` has what a name of an LLM stands for; `left_out` are tests that --queries paper does not ask; `known` are
-    the files whose rows the LLMs may know; `notices` are to be read before anything is sent.
+    the files whose rows the LLMs may know; `notices` are to be read before anything is sent; the `judge` is shown
+    completions of the others.
     """
 
     order: RunOrder
@@ -110,6 +111,7 @@ class Run:
     left_out: tuple[Test, ...] = ()
     known: tuple[Table, ...] = ()
     notices: tuple[str, ...] = ()
+    judge: Model | None = None
 
 
 @dataclass(frozen=True)
@@ -162,11 +164,12 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         tests = [test for test in tests if _by_default(test, scored)]
         left_out = tuple(test for test in left_out if _by_default(test, scored))
     check_samples(options, tests)
+    judge = open_judge(order.judge, tests, settings, asks)
     lacking = _lacking(subjects) if asks else {}
     check_reachable(subjects, lacking)
     notices = check_batches(subjects) if order.options.batch else ()
     if order.options.most_dollars is not None:
-        check_prices(subjects, prices)
+        check_prices((*subjects, *([Subject(judge)] if judge else [])), prices)
     tables, known, notices = _tables(order, progress, notices)
     _tell_apart(tables, serializers, prompts)
     found = {spec: found for spec, (_, found) in opened.items() if found is not None}
@@ -180,7 +183,9 @@ def prepare(order: RunOrder, progress: Progress | None = None, asks: bool = True
         prepared_meanwhile(tables, serializers[0], tests, options, check) as ready,
     ):
         cells = tuple(plan(subjects, tables, serializers, tests, options, tell, ready, prompts))
-    return Run(order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices)
+    return Run(
+        order, subjects, tables, serializers, prompts, cells, english(), prices, found, left_out, known, notices, judge
+    )
 
 
 def _by_default(test: Test, scored: bool) -> bool:
@@ -283,7 +288,7 @@ def _tell_apart(tables: Sequence[Table], serializers: Sequence[Serializer], prom
 
 def check_rows_may_leave(run: Run) -> None:
     """Raises `UsageError` if a FILE's rows would leave this machine without leave to."""
-    for (llm, dataset), rows in rows_shown(run.cells).items():
+    for (llm, dataset), rows in rows_leaving(run).items():
         if not run.order.send_rows:
             raise UsageError(
                 f"{dataset}: {rows} rows would be shown to {llm}; add {option('send_rows')} if they may leave"
@@ -298,6 +303,7 @@ def execute(run: Run, progress: Progress) -> Outcome:
     folder = run.order.out or new_folder(started)
     check_same_run(folder, run)
     session = _session(run, Journal(folder), progress)
+    judging = judging_of(run, session, folder)
 
     def judged(finished: bool) -> RunResults:
         about = replace(
@@ -307,13 +313,16 @@ def execute(run: Run, progress: Progress) -> Outcome:
             interrupted=session.stopping,
             limit=session.limit(),
             durations=tuple(session.durations()),
+            judge=judge_facts(run, judging),
         )
         return results(about, session.results())
 
     try:
-        _completed(_ask(session, folder, judged), session.stop)
+        completed(_ask(session, folder, judged, judging), session.stop)
     finally:
         session.journal.rescue()
+        if judging is not None:
+            judging.journal.rescue()
     with progress.doing("writing the report"):
         final, trials = record(folder, judged(not session.stopping))
     return Outcome(folder, final, trials, session.failures(), _passed(run), tuple(going_on(session.batched)))
@@ -328,7 +337,9 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
     """What is left to ask of each LLM, and what it takes at most. Nothing is asked but what there is to reach."""
     check_last_failed(run)
     progress = progress or Progress()
-    session = _session(run, Journal(run.order.out or new_folder(datetime.now(UTC))), progress)
+    folder = run.order.out or new_folder(datetime.now(UTC))
+    session = _session(run, Journal(folder), progress)
+    judging = judging_of(run, session, folder)
 
     async def look() -> list[Estimate]:
         try:
@@ -336,7 +347,7 @@ def survey(run: Run, progress: Progress | None = None) -> list[Estimate]:
                 await session.connect()
             with progress.doing("looking for known answers"):
                 session.recall()
-                return session.estimates()
+                return [*session.estimates(), *([await judging.surveyed()] if judging else [])]
         finally:
             await session.close()
             session.store.close()
@@ -349,33 +360,11 @@ def _session(run: Run, journal: Journal, progress: Progress) -> Session:
     return Session(run.cells, run.order.options, run.dictionary, journal, progress, store, run.prices)
 
 
-def _completed(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """Do it to the end, in a thread of its own where this one has an event loop at work, as a notebook's has."""
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        asyncio.run(work)
-    else:
-        _beside_a_loop(work, stop)
-
-
-def _beside_a_loop(work: Coroutine[Any, Any, None], stop: Callable[[], None]) -> None:
-    """As elsewhere, the first Ctrl-C finishes what is in flight, and the second ends at once."""
-    with begun(work) as (done, task):
-        try:
-            done.result()
-        except KeyboardInterrupt:
-            task.get_loop().call_soon_threadsafe(stop)
-            try:
-                done.result()
-            except KeyboardInterrupt:
-                task.get_loop().call_soon_threadsafe(task.cancel)
-                raise
-
-
-async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults]) -> None:
+async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResults], judging: Judging | None) -> None:
     try:
         await session.connect()
+        if judging is not None:
+            await judging.connect()
         check_same_versions(folder, session)
         open_folder(folder)
         with alone(folder):
@@ -383,30 +372,12 @@ async def _ask(session: Session, folder: Path, judged: Callable[[bool], RunResul
                 session.recall()
             # What a crash leaves must be enough for `rescore`: the cells as planned stand there before any answer.
             replace_file(folder / RESULTS, as_json(judged(False)))
-            with _interruptible(session):
+            with interruptible(session.stop):
                 await session.ask()
+                if judging is not None and not session.stopping:
+                    await judging.ask()
     finally:
         await session.close()
+        if judging is not None:
+            await judging.close()
         session.store.close()
-
-
-@contextlib.contextmanager
-def _interruptible(session: Session) -> Iterator[None]:
-    """The first Ctrl-C finishes what is in flight, the second ends at once."""
-
-    loop = asyncio.get_running_loop()
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        loop.call_soon_threadsafe(session.stop)  # which also wakes the loop
-        signal.signal(signal.SIGINT, before)
-        print("stopping: finishing what is in flight; press Ctrl-C again to end at once", file=sys.stderr)
-
-    try:
-        before = signal.signal(signal.SIGINT, stop)
-    except ValueError:  # not the main thread: Ctrl-C is its caller's business
-        yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -291,6 +291,8 @@ class RunFacts:
     """What the catalogue says of the LLMs that it has, by their names in the run."""
     references: tuple[LlmFacts, ...] = ()
     """The LLMs that have not seen the tables and were asked beside: what they answer counts for nothing."""
+    judge: LlmFacts | None = None
+    """The LLM that judged completions; null where none was named."""
     known: tuple[KnownFacts, ...] = ()
     """The files whose rows the LLMs may know."""
     datasets: tuple[DatasetFacts, ...] = ()

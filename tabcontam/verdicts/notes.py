@@ -17,6 +17,7 @@ class NoteKind(StrEnum):
     DEFAULTS = "defaults"  # what a project's file set, and nobody typed
     QUERIES = "queries"  # which of them were asked
     KNOWN = "known"  # rows that the LLMs may know
+    JUDGES = "judges"  # who said which completions match, and how often they err
     REFERENCE = "reference"  # an LLM whose answers count for nothing
     TURNS = "turns"  # tables that were asked until they were decided
     FACTS = "facts"  # that stand elsewhere, and look like rows

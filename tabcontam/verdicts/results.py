@@ -13,6 +13,7 @@ from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
+from tabcontam.verdicts.judgements import Agreement, JudgeFacts
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
@@ -93,6 +94,10 @@ class RunResults:
     """How the measures of the ranking go together."""
     comparisons: tuple[Comparison, ...] = ()
     """Cells that differ in one thing, side by side."""
+    judges: tuple[JudgeFacts, ...] = ()
+    """Who judged completions, LLMs and people, by whose word counts first."""
+    agreements: tuple[Agreement, ...] = ()
+    """How far they, the text alone and the published rules agree."""
     differences: tuple[RecordedDifference, ...] | None = None
     """Of recorded answers: where this reading of the published rules differs from the record; null if not asked for."""
     rule_differences: tuple[RuleDifference, ...] | None = None
@@ -311,6 +316,10 @@ class RunResults:
         if run.limit:
             higher = "the same command with a higher limit and this --out continues the run"
             notes.append(Note(NoteKind.STOPPED, f"{run.limit}; {higher}"))
+        took = {run.judge.spec: f" ({run.judge.took})"} if run.judge is not None and run.judge.took else {}
+        notes += [Note(NoteKind.JUDGES, judge.said + took.get(judge.by, "")) for judge in self.judges]
+        if run.judge is not None and run.judge.ended and run.judge.ended != run.limit:
+            notes.append(Note(NoteKind.ENDED, f"judge {run.judge.spec} was asked nothing more: {run.judge.ended}"))
         for llm in run.llms:
             if llm.ended and llm.ended != run.limit:
                 notes.append(Note(NoteKind.ENDED, f"{llm.spec} was asked nothing more: {llm.ended}"))

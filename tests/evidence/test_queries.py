@@ -233,7 +233,7 @@ def test_a_base_model_is_asked_for_the_natural_continuation(test: str) -> None:
         text = query.prompt.completion
         assert not text.endswith(" ")
         assert "Write" not in text
-        if test in ("incomplete_completion", "feature_completion", "guided_completion"):
+        if test in ("incomplete_completion", "feature_completion", "guided_completion", "guided_match"):
             assert text.endswith(IS.lead(query.asked[0]))
         elif test == "full_completion":
             assert text.endswith("\n")

@@ -12,6 +12,7 @@ from tabcontam.verdicts.cells import FamilyEvidence, Result, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
 from tabcontam.verdicts.document import as_json, typed
 from tabcontam.verdicts.facts import DatasetFacts, KnownFacts, LlmFacts, MergedRun, RunFacts
+from tabcontam.verdicts.judgements import Agreement, JudgeFacts, MadeFacts
 from tabcontam.verdicts.notes import Note, NoteKind
 from tabcontam.verdicts.results import RunResults
 from tests.report.synthetic import document, table, weighed
@@ -20,7 +21,7 @@ SECRET = "Zurvalia-7731"
 # Every field that was looked at. A new one is none of a published report until somebody has decided about it here.
 LOOKED_AT = {
     RunFacts: """version versions command started seconds seed rules queries samples until_decided alpha family_over
-        level levels dictionary recorded llms catalogue references known datasets tests serializers prompts runs
+        level levels dictionary recorded llms catalogue references judge known datasets tests serializers prompts runs
         redacted notes finished interrupted limit durations""",
     LlmFacts: "spec resolved stands_for version control checks requests retries dollars ended",
     DatasetFacts: """name title edition split elsewhere sha256 rows columns features order reading withheld
@@ -34,6 +35,9 @@ LOOKED_AT = {
     TableVerdict: """llm dataset edition split serializer prompts verdict p_value q_value e_value decided_after in_turns
         families rests_on bound recalled_bits detectable_share reason""",
     FamilyEvidence: "family p_value e_value q_value p_without q_without without",
+    JudgeFacts: "by person judged unjudged words made",
+    MadeFacts: "word pairs right unjudged begging led",
+    Agreement: "of one other items agree kappa",
     Comparison: """llm dataset edition split serializer prompts test kind first second first_verdict second_verdict
         first_share second_share queries p_value q_value beyond_chance change""",
 }

@@ -102,6 +102,10 @@
     if (query.row) fact("Cells", ...table(query.row));
     if (query.words) fact(query.kind === "decoy" ? "Looked for" : "Expected", words(query.words));
     if (query.choice) fact("Label", ...choice(query.choice));
+    if (query.judged) {
+      const said = query.judged.map(([by, word]) => make("li", "", make("strong", "", word), ` by ${by}`));
+      fact("Judged", make("ul", "words", ...said));
+    }
     const head = make("p", "title", make("strong", "", title), about(query));
     const article = make("article", `query ${query.kind === "hit" ? "hit" : "other"}`, head, make("dl", "", ...facts));
     article.setAttribute("aria-label", title);

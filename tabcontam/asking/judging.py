@@ -1,0 +1,209 @@
+"""The second pass of a run with `--judge`: an LLM is asked which completions match, once they are there."""
+
+import asyncio
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from tabcontam.asking.asker import Asker, StoppedError
+from tabcontam.asking.estimate import Estimate, estimate, price_for
+from tabcontam.asking.judgements import JudgementJournal
+from tabcontam.asking.plan import PlannedCell
+from tabcontam.asking.replies import asked_as, key
+from tabcontam.asking.session import Session
+from tabcontam.errors import UsageError
+from tabcontam.evidence.base import Query, Reply, State, Trial
+from tabcontam.evidence.compared import Compared, Likeness
+from tabcontam.evidence.judging import judge_query, longest, made_pairs, read_judge, to_judge, word_of
+from tabcontam.evidence.questions import Answer
+from tabcontam.groups import grouped
+from tabcontam.subjects.base import Model
+from tabcontam.verdicts.cells import CellName
+from tabcontam.verdicts.facts import LlmFacts
+from tabcontam.verdicts.judgements import Judgement, Judgements, pair_of
+
+DIGEST = 64  # letters of what a reply is stored under; where the form is to be found out, several stand together
+
+
+def label(model: Model) -> str:
+    """What a judge is called beside the LLMs under test, of which it may be one."""
+    return f"judge {model.spec}"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A completion, or a made pair, that the judge is asked about."""
+
+    place: CellName
+    compared: Compared
+    made: Likeness | None = None
+    begging: bool = False
+
+    @property
+    def query(self) -> Query:
+        """The question to the judge."""
+        return judge_query(self.compared)
+
+    def judged(self, model: Model, reply: Reply) -> Judgement:
+        """What the judge's answer says of it; a reply that is no label, or none at all, is no word."""
+        said = read_judge(reply)
+        word = said if self.made else word_of(self.compared, said)
+        detail = reply.detail or ("" if reply.state is State.OK else reply.state.value)
+        if word is None and reply.state is State.OK:
+            detail = "no label, or more than one"
+        return Judgement(
+            self.place,
+            self.compared.query_id,
+            model.spec,
+            pair_of(self.compared),
+            word,
+            made=self.made,
+            begging=self.begging,
+            reply=reply.text[:200],
+            detail=detail,
+            version=model.version,
+        )
+
+
+class Judging:
+    """A judge beside the session whose completions it is asked about. `ask` may be stopped with the session."""
+
+    def __init__(self, model: Model, session: Session, folder: Path) -> None:
+        self.model, self.session = model, session
+        self.label = label(model)
+        self.journal = JudgementJournal(folder)
+        self.cells = [cell for cell in session.cells if cell.test.judgeable and cell.subject.tested]
+        self._settled = True
+        self._before: set[Judgement] = set()
+        self._found: list[Judgement] = []
+
+    async def connect(self) -> None:
+        """Reach the judge. Raises `UsageError`."""
+        await self.model.connect()
+
+    async def close(self) -> None:
+        """Give back what it holds."""
+        await self.model.close()
+
+    async def ask(self) -> None:
+        """Ask about every completion that has no word of this judge yet, and every made pair; the same once."""
+        session, progress, held = self.session, self.session.progress, self.journal.judgements()
+        self._before, self._found = set(held), []
+        pairs = list(self._pairs())
+        left, stored = self._left(pairs, held)
+        for same, reply in stored:
+            self._note(same, reply)
+        progress.begin({self.label: len(pairs)})
+        progress.known(self.label, len(pairs) - sum(map(len, left)))
+        price = price_for(self.model, session.prices)
+        limiter = session.limiters.of(self.model, session.options.connections, progress.limit)
+        asker = Asker(self.label, limiter, session.budget, price, progress)
+        session.askers[self.label] = asker  # which Ctrl-C stops, and whose limit is the run's
+        try:
+            async with asyncio.TaskGroup() as under_way:
+                for same in left:
+                    admitted = object()
+                    await limiter.admit(admitted)
+                    under_way.create_task(self._answer(asker, same, admitted))
+                    if session.stopping or asker.stopped:
+                        break
+        finally:
+            session.judgements = held.with_these(self._found)
+            progress.end()
+
+    def facts(self) -> LlmFacts:
+        """What it took."""
+        return self.session.used().get(self.label) or LlmFacts(spec=self.label)
+
+    async def surveyed(self) -> Estimate:
+        """What is left to ask of it at most, once it was reached; where that cannot be, it says so. It is closed."""
+        missing = None
+        try:
+            await self.connect()
+        except UsageError as error:
+            missing = str(error)
+        finally:
+            await self.close()
+        return self.estimate(missing)
+
+    def estimate(self, missing: str | None = None) -> Estimate:
+        """What is left to ask of it at most: of a completion that is not there yet, the longest that is shown."""
+        pairs = [*self._pairs(), *self._to_come()]
+        asked, _ = self._left(pairs, self.journal.judgements())
+        left = [same[0].query for same in asked]
+        price = price_for(self.model, self.session.prices)
+        return replace(estimate(self.model, price, len(pairs), len(pairs) - len(left), left, missing), llm=self.label)
+
+    def _pairs(self) -> Iterator[Pair]:
+        """The made pairs of every table, and the completions that are there."""
+        for place, cells in grouped(self.cells, lambda cell: cell.name._replace(llm="")).items():
+            for made in made_pairs(_unasked(cells[0], cells[0].queries)):
+                yield Pair(place, made.compared, made.word, made.begging)
+        for cell in self.cells:
+            trials = list(self.session.trials.get(cell.name, {}).values())
+            yield from (Pair(cell.name, one) for one in to_judge(cell.test.compared(trials)))
+
+    def _to_come(self) -> Iterator[Pair]:
+        """The completions that are not there yet, each as long as one can be that is shown."""
+        for cell in self.cells:
+            there = self.session.trials.get(cell.name, {})
+            left = [query for query in cell.queries if query.id not in there]
+            yield from (Pair(cell.name, one) for one in to_judge([longest(own) for own in _unasked(cell, left)]))
+
+    def _left(self, pairs: Sequence[Pair], held: Judgements) -> tuple[list[list[Pair]], list[tuple[list[Pair], Reply]]]:
+        """The pairs that are to be asked, the same together, and those whose answers are stored, with these."""
+        model, store, again = self.model, self.session.store, self.session.options.retry_unanswered
+        if not model.settled and model.identity is not None and (form := store.form(model.identity, model.version)):
+            model.settle(form)
+        self._settled = model.settled
+        known = {one.key for one in held if one.version == model.version and one.word is not None}
+        asked: dict[str, list[Pair]] = {}
+        for number, pair in enumerate(pairs):
+            if pair.judged(model, Reply("", State.FAILED)).key not in known:
+                asked.setdefault(asked_as(model, pair.query) or str(number), []).append(pair)
+        found = {} if model.identity is None else store.get(one for one in asked if len(one) == DIGEST)
+        stored = [
+            (asked.pop(same), reply)
+            for same, reply in found.items()
+            if isinstance(reply, Reply) and (reply.state is State.OK or not again)
+        ]
+        return list(asked.values()), stored
+
+    async def _answer(self, asker: Asker, same: Sequence[Pair], admitted: object) -> None:
+        query = same[0].query
+        try:
+            reply = await asker.ask(self.model, query)
+        except StoppedError:
+            return
+        finally:
+            asker.limiter.dismiss(admitted)
+        self._put(query, reply)
+        if isinstance(reply, Reply):
+            self._note(same, reply)
+        for _ in same:
+            self.session.progress.answered(self.label, reply)
+
+    def _put(self, query: Query, reply: Answer) -> None:
+        model = self.model
+        if model.identity is not None:
+            asked = key(model.identity, model.version, model.form, query.question, query.max_tokens)
+            self.session.store.put(asked, self.label, reply)
+            if model.settled and not self._settled:
+                self._settled = True
+                self.session.store.note_form(model.identity, model.version, model.form)
+
+    def _note(self, same: Sequence[Pair], reply: Reply) -> None:
+        """Take down what was said; where that cannot be written, nothing more is asked."""
+        found = [pair.judged(self.model, reply) for pair in same]
+        self._found += found
+        try:
+            for one in found:
+                if one not in self._before:
+                    self.journal.note(one)
+        except OSError:
+            self.session.stop()
+
+
+def _unasked(cell: PlannedCell, queries: Sequence[Query]) -> Sequence[Compared]:
+    """What a cell's queries compare, before anything is said."""
+    return cell.test.compared([Trial(query, Reply("", State.OK)) for query in queries])

@@ -1,0 +1,84 @@
+"""Who judged completions, how often each errs, and how far people, judges and methods agree: for page and terminal."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.evidence.compared import Likeness
+from tabcontam.verdicts.judgements import COMPLETIONS, SETTINGS, TEXT, Agreement, JudgeFacts
+from tabcontam.verdicts.results import RunResults
+
+ABOUT = (
+    "A completion that is the true second piece, but for white space, capitals, quotes and final marks, is an exact "
+    "match; no judge is asked about it. Of any other a judge, an LLM or a person, says whether it is a near-exact one. "
+    "Where several judged, the LLM that judged last counts. Made pairs are true pieces beside themselves, beside "
+    "themselves with one change, and beside another row's: how a judge names these shows how often it errs. They are "
+    "plainer than what LLMs write, so it errs at least as often there."
+)
+AGREED = (
+    "Agreement is the share of what both judged on which both say the same, as tables 3 to 5 of Golchin and Surdeanu "
+    "2024 state it, and Cohen's kappa, what of it is more than chance. A setting is an LLM on a table; who judged its "
+    "completions has decided it by their Algorithm 2: one exact match, or two near-exact ones. Tests decide by their "
+    "published rules."
+)
+TITLES = {COMPLETIONS: "Agreement on completions", SETTINGS: "Agreement on settings"}
+
+
+@dataclass(frozen=True)
+class JudgeRow:
+    """A judge as a table shows it; texts are empty where nothing is to be said."""
+
+    by: str
+    what: str
+    judged: str
+    words: str
+    errs: str
+
+
+def judge_rows(judges: Sequence[JudgeFacts]) -> list[JudgeRow]:
+    """The judges, by whose word counts first."""
+    return [
+        JudgeRow(
+            one.by,
+            "person" if one.person else "LLM",
+            f"{one.judged}" + (f", {one.unjudged} not judged" if one.unjudged else ""),
+            ", ".join(f"{one.words[word]} {word}" for word in Likeness if word in one.words),
+            one.errs or ("" if one.person else "no made pairs"),
+        )
+        for one in judges
+    ]
+
+
+def agreement_cells(one: Agreement) -> tuple[str, str]:
+    """The agreement in words: how many of how many with the share, and kappa."""
+    share = f"{one.agree} of {one.items} ({one.agree / one.items:.1%})" if one.items else "0 of 0"
+    return share, "-" if one.kappa is None else f"{one.kappa:.2f}"
+
+
+def context(view: RunResults) -> dict[str, Any]:
+    """What the page's template is given."""
+    tables = {
+        TITLES[of]: [(one.one, one.other, *agreement_cells(one)) for one in view.agreements if one.of == of]
+        for of in (COMPLETIONS, SETTINGS)
+    }
+    return {
+        "judge_rows": judge_rows(view.judges),
+        "judges_about": ABOUT,
+        "agreements_about": AGREED,
+        "agreement_tables": {title: rows for title, rows in tables.items() if rows},
+    }
+
+
+def judges_text(view: RunResults) -> str:
+    """The same for the terminal."""
+    if not view.judges:
+        return "nobody has judged a completion of this run"
+    lines = [one.said for one in view.judges]
+    for of in (COMPLETIONS, SETTINGS):
+        own = [one for one in view.agreements if one.of == of]
+        lines += ["", f"{TITLES[of].lower()}:"] if own else []
+        for one in own:
+            share, kappa = agreement_cells(one)
+            lines.append(f"  {one.one} and {one.other}: {share}, kappa {kappa}")
+    lines += ["", f"{TEXT} says exact or no match; a test decides by its published rule"] if view.agreements else []
+    return "\n".join(lines)

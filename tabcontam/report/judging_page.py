@@ -1,0 +1,37 @@
+"""The page on which a person judges pairs: blind, self-contained, and saved as a file that `judge --from` takes."""
+
+from collections.abc import Sequence
+
+from tabcontam.evidence.compared import Likeness
+from tabcontam.report.environment import embedded, environment
+from tabcontam.version import __version__
+
+FORM = "tabcontam judgements 1"  # what a file that the page saves calls itself
+MEANINGS = {
+    Likeness.EXACT: "the same words and values in the same order; white space, capitals, quotes and final marks may "
+    "differ",
+    Likeness.NEAR: "the true ending can be recognised as the source; a few words or values are left out, added or "
+    "exchanged",
+    Likeness.NONE: "anything else, however fluent or plausible",
+}
+Pair = tuple[str, str, str, str, Likeness | None]  # its digest, the beginning, the true ending, the completion, a word
+
+
+def render_judging(by: str, pairs: Sequence[Pair]) -> str:
+    """The page for one person. It loads nothing, sends nothing, and keeps what was said until it is saved."""
+    (style, style_hash), (script, script_hash) = embedded("style.css", "judging.css"), embedded("judging.js")
+    return (
+        environment()
+        .get_template("judging.html.jinja")
+        .render(
+            by=by,
+            pairs=pairs,
+            form=FORM,
+            meanings={word.value: meaning for word, meaning in MEANINGS.items()},
+            style=style,
+            style_hash=style_hash,
+            script=script,
+            script_hash=script_hash,
+            version=__version__,
+        )
+    )

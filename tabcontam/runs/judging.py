@@ -1,0 +1,89 @@
+"""The judge of a run (`--judge`): who it is, what it may be shown, and the second pass in which it is asked."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tabcontam.asking.judgements import judgements_in
+from tabcontam.asking.judging import Judging, label
+from tabcontam.asking.plan import PlannedCell, rows_shown
+from tabcontam.asking.session import Session
+from tabcontam.errors import UsageError, option, option_name
+from tabcontam.evidence.base import Capability, Test
+from tabcontam.evidence.registry import all_tests
+from tabcontam.subjects.base import Model
+from tabcontam.subjects.registry import Settings, resolve
+from tabcontam.verdicts.facts import LlmFacts
+
+if TYPE_CHECKING:
+    from tabcontam.runs.run import Run
+
+
+def open_judge(spec: str | None, tests: Sequence[Test], settings: Settings, asks: bool) -> Model | None:
+    """The LLM that judges, if one is named. Raises `UsageError` for one that cannot judge, or has nothing to judge.
+
+    Where it `asks`, one that has no key here is told before anything is asked.
+    """
+    if spec is None:
+        return None
+    if not any(test.judgeable for test in tests):
+        names = " or ".join(test.id for test in all_tests() if test.judgeable)
+        raise UsageError(
+            f"{option_name('judge')}: no chosen test has answers for a judge; add {option('tests', names)}, "
+            f"or leave {option('judge')} out"
+        )
+    try:
+        model = resolve(spec).open(settings)
+        if asks:
+            model.check_at_hand()
+    except UsageError as error:
+        raise UsageError(f"{option_name('judge')}: {error}") from None
+    able = Capability.INSTRUCTIONS in model.capabilities | model.may_have
+    if model.control or model.identity is None or not able:
+        raise UsageError(
+            f"{option_name('judge')}: {spec} cannot judge: it understands no question; name an LLM that follows "
+            "instructions"
+        )
+    return model
+
+
+def judging_of(run: "Run", session: Session, folder: Path) -> Judging | None:
+    """What asks the run's judge, if there is one. The session has the judgements that the folder holds."""
+    session.judgements = judgements_in(folder)
+    return Judging(run.judge, session, folder) if run.judge is not None else None
+
+
+def judge_facts(run: "Run", judging: Judging | None) -> LlmFacts | None:
+    """The judge as results.json states it, with what it took so far."""
+    if run.judge is None or judging is None or run.order.judge is None:
+        return None
+    took = judging.facts()
+    resolved = resolve(run.order.judge)
+    return LlmFacts(
+        spec=run.judge.spec,
+        resolved=str(resolved),
+        stands_for=resolved.stands_for,
+        version=run.judge.version,
+        requests=took.requests,
+        retries=took.retries,
+        dollars=took.dollars,
+        ended=took.ended,
+    )
+
+
+def rows_leaving(run: "Run") -> dict[tuple[str, str], int]:
+    """For each (LLM, dataset) whose private rows would leave this machine, how many: to the judge, too."""
+    return rows_shown(run.cells) | (_rows_judged(run.judge, run.cells) if run.judge is not None else {})
+
+
+def _rows_judged(judge: Model, cells: Sequence[PlannedCell]) -> dict[tuple[str, str], int]:
+    """For each dataset whose private rows the judge would be shown, how many."""
+    rows: dict[tuple[str, str], set[int | str]] = {}
+    for cell in cells if not judge.local else ():
+        if cell.test.judgeable and cell.subject.tested:
+            shown = rows.setdefault((label(judge), cell.name.dataset), set())
+            shown.update(query.id for query in cell.queries if query.withheld)
+            if cell.table.private:
+                asked = ((*query.rows, *(() if query.row is None else (query.row,))) for query in cell.queries)
+                shown.update(row for own in asked for row in own)
+    return {key: len(shown) for key, shown in rows.items() if shown}
