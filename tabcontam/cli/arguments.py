@@ -154,6 +154,12 @@ def _add_rescore(command: argparse.ArgumentParser) -> None:
         choices=RULES,
         help="which rules turn answers into verdicts (default: those of the run); the folder is rewritten",
     )
+    command.add_argument(
+        "--overlap",
+        metavar="MEASURE",
+        help="by what Algorithm 1 of Golchin and Surdeanu compares texts: rouge (the default), or bleurt:MODEL or "
+        "bertscore:MODEL, a folder or a name of the hub with its weights in safetensors (extra hf)",
+    )
     add_output(command)
 
 

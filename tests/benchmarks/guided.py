@@ -187,14 +187,15 @@ def main() -> None:
         recorded(json.loads(line) for path in options.recorded for line in path.read_text("utf-8").splitlines())
         return
     chosen = [load_table(name) for name in options.dataset] if options.dataset else tables()
-    print(f"| table | {' | '.join(ANSWERERS)} | guesser, published rule | seconds |")
+    print(f"| table | {' | '.join(ANSWERERS)} | schema-expert, Algorithm 1 | seconds |")
     print(f"|---|{'---|' * len(ANSWERERS)}---|---|")
     for table in chosen:
         began = time.perf_counter()
         found = measured(table, options.runs)
         rates = [f"{found[one, str(Verdict.CONTAMINATED)]} of {found[one, 'runs']}" for one in ANSWERERS]
-        idle = [verdict for _, verdict in found if verdict in (Verdict.SKIPPED, Verdict.UNINFORMATIVE)]
-        paper = f"{found['guesser', f'paper: {Verdict.CONTAMINATED}']} of {found['guesser', 'runs']}"
+        undecided = (Verdict.SKIPPED, Verdict.UNINFORMATIVE)
+        idle = [verdict for verdict in undecided if found["guesser", str(verdict)] == found["guesser", "runs"]]
+        paper = f"{found['schema-expert', f'paper: {Verdict.CONTAMINATED}']} of {found['schema-expert', 'runs']}"
         note = f" ({idle[0]})" if idle else ""
         spent = time.perf_counter() - began
         print(f"| {table.name}{note} | {' | '.join(rates)} | {paper} | {spent:.0f} |", flush=True)

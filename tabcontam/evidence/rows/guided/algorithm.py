@@ -1,13 +1,16 @@
 """Algorithm 1 of Golchin and Surdeanu 2024: is the overlap larger where the instruction names the dataset?"""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import NamedTuple
 
 from tabcontam.evidence.base import READ, PublishedRule, Reply, Trial
-from tabcontam.evidence.rows.guided.guided import GENERAL, arm_of, of_text
+from tabcontam.evidence.rows.guided.guided import GENERAL, arm_of, first_piece, of_pair, of_text
+from tabcontam.evidence.rows.guided.learned import Measure, Rouge
 from tabcontam.evidence.sentences import stated
-from tabcontam.reading.overlap import rouge_l
 from tabcontam.statistics.bootstrap import RESAMPLES, bootstrap
 
 LEVEL = 0.05  # at which the paper calls a partition contaminated
@@ -20,8 +23,25 @@ class Overlap(NamedTuple):
     general: float
 
 
+BY_WORDS = Rouge()  # which cannot change
+_measure: ContextVar[Measure] = ContextVar("overlap", default=BY_WORDS)
+
+
+@contextmanager
+def measured_by(measure: Measure) -> Iterator[None]:
+    """Inside it Algorithm 1 compares completions by this measure; outside, and by default, by ROUGE-L."""
+    before = _measure.set(measure)
+    try:
+        yield
+    finally:
+        _measure.reset(before)
+
+
 def overlaps(trials: Iterable[Trial]) -> list[Overlap]:
-    """ROUGE-L of the paper's own instances that have both answers. A reply that brought no text has an overlap of 0."""
+    """The overlaps of the paper's own instances that have both answers; a reply that brought no text is an empty one.
+
+    By a measure for which texts are joined, the first piece stands before both texts where a single one was cut.
+    """
     own = {trial.query.id: trial for trial in trials if trial.query.paper}
     beside = {trial.query.decoy_of: trial for trial in own.values() if arm_of(trial.query) == GENERAL}
     pairs = ((own[guided], general) for guided, general in beside.items() if guided in own)
@@ -29,14 +49,21 @@ def overlaps(trials: Iterable[Trial]) -> list[Overlap]:
 
 
 def _overlap(trial: Trial) -> float:
-    """ROUGE-L of a reply: of a text as it came, of a row the values that were read in it with those of the row."""
-    query = trial.query
+    """The overlap of a reply: of a text as it came, of a row the values that were read in it with those of the row."""
+    query, measure = trial.query, _measure.get()
     if of_text(query):
         come = isinstance(trial.reply, Reply) and trial.reply.state in READ
-        return rouge_l(query.expected[0] or "", trial.reply.text if come else "")
+        first = first_piece(query) if measure.joined and not of_pair(query) else ""
+        true, said = (f"{first} {text}".strip() for text in (query.expected[0] or "", trial.reply.text if come else ""))
+        return _scored(measure, true, said)
     parsed = trial.reading.parsed if trial.reading else None
-    said = parsed if isinstance(parsed, Mapping) else {}
-    return rouge_l(_joined(query.expected), _joined(said.get(name) for name in query.asked))
+    cells = parsed if isinstance(parsed, Mapping) else {}
+    return _scored(measure, _joined(query.expected), _joined(cells.get(name) for name in query.asked))
+
+
+@lru_cache(maxsize=1000)
+def _scored(measure: Measure, expected: str, said: str) -> float:
+    return measure.score(expected, said)
 
 
 def _joined(cells: Iterable[str | None]) -> str:
@@ -82,6 +109,7 @@ class AlgorithmOne(PublishedRule):
         guided, general = (sum(side) / len(pairs) for side in zip(*pairs, strict=True))
         p_value, apart = self.p_value(pairs), self.p_value(pairs, paired=False)
         return (
-            f"{self.hits(trials)} of {len(pairs)} {self.claim}: ROUGE-L {guided:.2f} guided, {general:.2f} general "
+            f"{self.hits(trials)} of {len(pairs)} {self.claim}: "
+            f"{_measure.get().title} {guided:.2f} guided, {general:.2f} general "
             f"({_drawn(p_value)} by the paired bootstrap, as published; {_drawn(apart)} unpaired, as in the code)"
         )

@@ -16,7 +16,7 @@ from tabcontam.evidence.base import READ, Prompt, Query, Reading, Reply, State, 
 from tabcontam.evidence.knowledge.decoys import other_cards, title_of
 from tabcontam.evidence.rows.guided.instances import PAPERS, CutRow, CutText, cut_rows, cut_texts, label_first, label_of
 from tabcontam.evidence.rows.guided.verbatim import Run, longest, words
-from tabcontam.evidence.rows.guided.wording import OTHERS, Place, row_prompt, shown_in, text_prompt
+from tabcontam.evidence.rows.guided.wording import OTHERS, Place, is_pair, row_prompt, shown_in, text_prompt
 from tabcontam.evidence.rows.hidden_cells import without_missing
 from tabcontam.evidence.rows.length import answer_tokens
 from tabcontam.evidence.rows.rows import OneCellTest, RowTest
@@ -40,6 +40,12 @@ SAID = 5  # words of a common run from which an answer is none that declines
 def of_text(query: Query) -> bool:
     """Whether a query asks for the second piece of a text; else it asks for cells of a row."""
     return query.asked == (SECOND,)
+
+
+def of_pair(query: Query) -> bool:
+    """Whether a query about a text shows the first sentence of a pair and asks for the second."""
+    prompt = query.prompt
+    return of_text(query) and is_pair(prompt.chat[-1].content if prompt.chat else prompt.seq2seq)
 
 
 def arm_of(query: Query) -> str:

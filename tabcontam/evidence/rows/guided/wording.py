@@ -102,6 +102,11 @@ def shown_in(text: str) -> str:
     return SECOND.sub("", text[begun.end() if begun else 0 :])
 
 
+def is_pair(text: str) -> bool:
+    """Whether a rendering of these instructions asks for the second sentence of a pair."""
+    return text.endswith(f"\n{WORDS[TextForm.PAIR].second}:")
+
+
 # Datasets of texts that everybody can name, by their form: the wrong but plausible names.
 OTHERS: Mapping[TextForm, Sequence[str]] = {
     TextForm.CLASSIFICATION: (

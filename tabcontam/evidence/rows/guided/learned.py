@@ -1,0 +1,159 @@
+"""Learned overlaps for Algorithm 1: how like two texts are, by a model that reads both. An extra (`hf`).
+
+BLEURT (Sellam, Das and Parikh 2020, section 4) is a regression head on an encoder that reads the true text and the
+other as a pair. BERTScore (Zhang et al. 2020, section 3) compares the tokens of both by the cosine of their contextual
+embeddings, each with its best partner. Models are read from a folder or the hub, from safetensors alone, and run no
+code of their own.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Protocol
+
+from tabcontam.errors import UsageError
+from tabcontam.reading.overlap import rouge_l
+
+INSTALL = 'pip install "tabcontam[hf]"'
+MOST_TOKENS = 512  # of a text, or of a pair, where the model does not say
+LAYER = 0.75  # of an encoder's layers is the one whose embeddings BERTScore compares
+ROUGE, BLEURT, BERTSCORE = "rouge", "bleurt", "bertscore"
+FORMS = (ROUGE, f"{BLEURT}:FOLDER", f"{BERTSCORE}:FOLDER")
+
+
+class Measure(Protocol):
+    """A measure of the overlap of two texts."""
+
+    @property
+    def title(self) -> str:
+        """What it is called in sentences."""
+
+    @property
+    def joined(self) -> bool:
+        """Whether the first piece of a single text stands before both texts that it reads."""
+
+    def score(self, expected: str, said: str) -> float:
+        """How like what was said is to what was expected; more is more alike."""
+
+    def __hash__(self) -> int:
+        """By what it measures with, so that nothing is measured twice."""
+
+
+@dataclass(frozen=True)
+class Rouge:
+    """ROUGE-L, of the second pieces alone."""
+
+    title: str = "ROUGE-L"
+    joined: bool = False
+
+    def score(self, expected: str, said: str) -> float:
+        """The F-measure of the longest common subsequence of words."""
+        return rouge_l(expected, said)
+
+
+@dataclass(frozen=True)
+class Bleurt:
+    """The score of a BLEURT model; as published, of single texts with their first pieces, of pairs without."""
+
+    name: str
+    joined: bool = True
+
+    @property
+    def title(self) -> str:
+        """Its name with that of the model."""
+        return f"BLEURT ({self.name})"
+
+    def score(self, expected: str, said: str) -> float:
+        """The regression head's output for the pair, the expected text first."""
+        import torch
+
+        model, tokenizer = _loaded(self.name, head=True)
+        inputs = tokenizer(expected, said, truncation=True, max_length=_room(model, tokenizer), return_tensors="pt")
+        with torch.inference_mode():
+            return float(model(**inputs).logits.reshape(-1)[0])
+
+
+@dataclass(frozen=True)
+class BertScore:
+    """The F1 of BERTScore without weights for rare words, of the second pieces alone."""
+
+    name: str
+    joined: bool = False
+
+    @property
+    def title(self) -> str:
+        """Its name with that of the model."""
+        return f"BERTScore ({self.name})"
+
+    def score(self, expected: str, said: str) -> float:
+        """The harmonic mean of precision and recall; 0 where a text has no token."""
+        true, own = self._embedded(expected), self._embedded(said)
+        if not len(true) or not len(own):
+            return 0.0
+        alike = own @ true.T
+        precision, recall = float(alike.max(dim=1).values.mean()), float(alike.max(dim=0).values.mean())
+        return 2 * precision * recall / (precision + recall) if precision + recall > 0 else 0.0
+
+    def _embedded(self, text: str) -> Any:
+        """The embeddings of a text's tokens, each of length 1; those of the tokenizer's own marks are left out."""
+        import torch
+
+        model, tokenizer = _loaded(self.name, head=False)
+        inputs = tokenizer(
+            text,
+            truncation=True,
+            max_length=_room(model, tokenizer),
+            return_tensors="pt",
+            return_special_tokens_mask=True,
+        )
+        kept = inputs.pop("special_tokens_mask")[0] == 0
+        with torch.inference_mode():
+            states = model(**inputs, output_hidden_states=True).hidden_states
+        layer = round(LAYER * (len(states) - 1))
+        return torch.nn.functional.normalize(states[layer][0][kept].float(), dim=-1)
+
+
+def measure_of(spec: str) -> Measure:
+    """The measure that a user names: `rouge`, `bleurt:MODEL` or `bertscore:MODEL`, a folder or a name of the hub.
+
+    The model is loaded. Raises `UsageError` for any other text, where the extra is missing, and where there is no such
+    model or it cannot be read safely.
+    """
+    kind, _, name = spec.partition(":")
+    if spec == ROUGE:
+        return Rouge()
+    if kind not in (BLEURT, BERTSCORE) or not name:
+        raise UsageError(f"{spec!r} is no measure of overlap; write one of {', '.join(FORMS)}")
+    _loaded(name, head=kind == BLEURT)
+    return Bleurt(name) if kind == BLEURT else BertScore(name)
+
+
+@lru_cache(maxsize=2)
+def _loaded(name: str, head: bool) -> tuple[Any, Any]:
+    """A model and its tokenizer. Raises `UsageError`."""
+    where = f"the model of the overlap, {name},"
+    try:
+        from transformers import AutoModel, AutoModelForSequenceClassification, AutoTokenizer
+    except ImportError as error:
+        raise UsageError(f"{where} needs the extra hf; type: {INSTALL}") from error
+    folder = Path(name).expanduser()
+    if not folder.exists() and (folder.is_absolute() or name.startswith((".", "~"))):
+        raise UsageError(f"{where} is nowhere: there is no such folder")
+    found = str(folder) if folder.is_dir() else name
+    safely: dict[str, Any] = {"trust_remote_code": False, "local_files_only": folder.is_dir()}
+    try:
+        kind = AutoModelForSequenceClassification if head else AutoModel
+        model = kind.from_pretrained(found, use_safetensors=True, **safely).eval()
+        tokenizer = AutoTokenizer.from_pretrained(found, **safely)
+    except (OSError, ValueError, KeyError, RuntimeError) as error:
+        first = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
+        raise UsageError(f"{where} cannot be loaded: {first}") from error
+    if head and model.config.num_labels != 1:
+        raise UsageError(f"{where} has {model.config.num_labels} classes; a BLEURT model has a single score")
+    return model, tokenizer
+
+
+def _room(model: Any, tokenizer: Any) -> int:
+    """How many tokens the model takes."""
+    most = getattr(model.config, "max_position_embeddings", None) or MOST_TOKENS
+    return min(int(most), int(tokenizer.model_max_length), MOST_TOKENS)
