@@ -36,6 +36,7 @@ BUILT_IN = (
     "rows.quiz.quiz:QuizCompletion",
     "rows.quiz.quiz:QuizObfuscated",
     "rows.quiz.quiz:QuizCompletionObfuscated",
+    "rows.instances:ListInstances",
     "likelihood.surrogate_rank:SurrogateRank",
     "likelihood.perplexity:Perplexity",
     "likelihood.published_scores:Loss",

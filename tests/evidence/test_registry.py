@@ -11,6 +11,7 @@ from tabcontam.evidence import base, registry
 from tabcontam.evidence.base import Evidence, Family, Kind, PublishedRule, Query, Reading, Reply, State, Trial
 from tabcontam.evidence.registry import GROUP, all_tests, by_id
 from tabcontam.evidence.rows.completion import FeatureCompletion
+from tabcontam.evidence.rows.instances import ListInstances
 from tabcontam.evidence.rows.matched import MatchedMembership
 from tabcontam.evidence.rows.memcheck.feature_completion import CsvFeatureCompletion
 from tabcontam.evidence.rows.memcheck.first_token import FirstToken
@@ -103,7 +104,7 @@ def test_a_row_test_follows_from_family_and_verdict() -> None:
         "dataset_inference",
         "surrogate_rank", "digits", RowCompletion.id, CsvFeatureCompletion.id,
         Header.id, FirstToken.id,
-        Quiz.id, QuizCompletion.id,
+        Quiz.id, QuizCompletion.id, ListInstances.id,
     }  # fmt: skip
 
 

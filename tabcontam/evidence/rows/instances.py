@@ -1,0 +1,354 @@
+"""The first instances of a dataset: are they written down by who is told its name alone?"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from random import Random
+from typing import ClassVar
+
+from tabcontam.errors import Skip
+from tabcontam.evidence.answering import MISSING, Answering
+from tabcontam.evidence.base import READ, Evidence, Prompt, PublishedRule, Query, Reading, Reply, State, Trial
+from tabcontam.evidence.prompts import ask
+from tabcontam.evidence.rows.by_column import lying_in
+from tabcontam.evidence.rows.cells import sorts_of, values_bare
+from tabcontam.evidence.rows.guided.completion import several
+from tabcontam.evidence.rows.guided.verbatim import PHRASE, Run, longest, phrases, words
+from tabcontam.evidence.rows.hidden_cells import without_missing
+from tabcontam.evidence.rows.length import answer_tokens
+from tabcontam.evidence.rows.memcheck.raw import RawAnswers, agrees, raw
+from tabcontam.evidence.rows.rows import POWER, SHARE, RowTest
+from tabcontam.evidence.sentences import hardly_found, out_of_reach, stated
+from tabcontam.groups import grouped
+from tabcontam.guesser.chance import Guess
+from tabcontam.guesser.columns import LAGS
+from tabcontam.guesser.earlier import after_earlier
+from tabcontam.guesser.table import guessed, least_sure
+from tabcontam.reading.answers import meant
+from tabcontam.reading.reading import declines, plain, same_value
+from tabcontam.reading.words import Dictionary
+from tabcontam.tables.draws import pool
+from tabcontam.tables.facts import cached_fact
+from tabcontam.tables.known import known_rows
+from tabcontam.tables.serializers import Serializer
+from tabcontam.tables.table import Cell, Table
+
+INSTANCES = 10  # that are asked for
+COUNTED = 8  # features of a row whose cells count
+COMPARED = 2000  # texts of a table in which phrases are looked for
+IN = ", row "  # between a feature and the number of its row
+NUMBERED = re.compile(r"^\s*(?:[-*\u2022]|\(?\d+[.):])\s+")
+LABEL = re.compile(r"^[\s*_]*answer[\s*_]*:[\s*_]*", re.IGNORECASE)
+EDGES = "|\"'` \t"
+NEAR = 0.5  # of an instance's cells, from which on it is nearly the dataset's
+RUN = 5  # words of a text word for word, from which on it is nearly the dataset's
+TEXT_NULL = "a fluent writer who has not seen the texts: the longest runs of words are as likely as guessing makes them"
+
+
+@dataclass(frozen=True)
+class Instances(RawAnswers):
+    """Rows of a file, a line each."""
+
+    def usual(self, query: Query, table: Table) -> Sequence[Cell]:
+        """The most frequent value of each cell's column."""
+        return [next(iter(table.distinct(name.rpartition(IN)[0])), MISSING) for name in query.asked]
+
+    def places(self, query: Query) -> Sequence[int]:
+        """The row of each asked cell."""
+        return [int(name.rpartition(IN)[2]) - 1 for name in query.asked]
+
+    def text(self, query: Query, values: Sequence[Cell], prompt: Prompt | None = None) -> str:
+        """A line for each row."""
+        cells = iter(values)
+        rows = [(names, [next(cells) for _ in names]) for names in by_row(query.asked)]
+        return "\n".join(raw().row(names, own) if len(names) > 1 else str(own[0]) for names, own in rows)
+
+
+@dataclass(frozen=True)
+class ListInstances(RowTest):
+    """Told the dataset's name and split alone, the LLM must write down its first ten instances.
+
+    Measures: whether the beginning of the dataset is known by its name. A row test: it can show that rows were seen.
+
+    Queries: one, which shows no row. It names the dataset, the split where there is one, and the features in their
+    order, and asks for the first ten rows as lines of a CSV file; of a table of texts for the first ten texts, a line
+    each. The answer's rows are compared with the table's in their order: the first line with the first row.
+
+    Null: of rows, the answers stay, and the cells of the fifth to the tenth row are drawn anew from what the guesser
+    makes of all rows before them, which the LLM was not shown. Of each row the eight features count of which the
+    guesser is least sure; the first four rows count nothing, since too few stand before them. Of texts, the longest
+    runs of words in common with the true texts, as in `guided_completion`; two texts or more have to be recited.
+    Contaminated: what is right is worth more bits than that explains.
+
+    Published rule: the strict reading. One instance that is exactly the dataset's, wherever it stands there, is enough.
+    Who writes instances that are nearly right, or of the right format alone, is called suspicious, which a lenient
+    reading takes for contaminated, and anything else is clean: that is said beside it. Format alone shows nothing where
+    the features stand in the prompt, and Golchin and Surdeanu call the lenient reading unrealistic.
+
+    Needs: a table in the order of its file that has more than four rows and does not list every combination of its
+    values, and an LLM that generates text, in chat or completion form.
+
+    Cannot show: that more than the first rows were seen: the first rows of a known dataset stand on many pages. Nor
+    anything where the LLM declines to recite, which is no answer, and never clean.
+
+    Source: Sainz et al. 2023, "Did ChatGPT Cheat on Your Test?", and the LM contamination index; strict and lenient as
+    Golchin and Surdeanu 2024 read it, who compare it with their own method.
+
+    Example: `The first 10 rows of Iris:` goes on with `5.1,3.5,1.4,0.2,setosa` and so on.
+    """
+
+    id: ClassVar[str] = "list_instances"
+    published = PublishedRule("answers hold an instance that is exactly the dataset's", source="sainz2023")
+    answering: ClassVar[Answering] = Instances()
+    bet_on: ClassVar[bool] = False  # one answer tells of several rows
+    shows_rows: ClassVar[bool] = False  # the form is given
+    on_request: ClassVar[bool] = True
+    whole: ClassVar[str] = "lists of instances are right in all that counts"
+    max_tokens: ClassVar[int] = 512
+
+    def planned(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """The query; it says which column a cell lies in."""
+        queries = super(RowTest, self).planned(table, serializer, rng)
+        if self.too_small(len(table.row_set)):
+            return [replace(query, chance={}) for query in queries]
+        entities = lying_in(table, table.columns) if table.text is None else {}
+
+        def lies_in(query: Query) -> dict[str, str]:
+            return {name: entities.get(column, column) for name in query.asked for column in [name.rpartition(IN)[0]]}
+
+        return [replace(query, lies_in=lies_in(query)) for query in queries]
+
+    def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
+        """One query, the same for every seed. Raises `Skip` where the rows follow from each other, or are too few."""
+        if table.text is not None:
+            return [self._of_texts(table, table.text.texts)]
+        if table.enumerates_domain:
+            raise Skip(
+                "the table lists every combination of its values in order: the first rows follow from their names"
+            )
+        if len(table.rows) <= LAGS:
+            raise Skip(f"too few rows: {LAGS + 1} are needed")
+        rows = range(min(INSTANCES, len(table.rows)))
+        asked = tuple(_named(name, row) for row in rows for name in table.columns)
+        cells = tuple(cell for row in rows for cell in table.rows[row])
+        room = len(rows) * answer_tokens(table, raw(), table.columns, 64)
+        write, chance = partial(_listed, table, len(rows)), _chances(table, rows)
+        query = Query(f"{self.id}-0", write, asked, cells, max(self.max_tokens, room), chance=chance)
+        return [without_missing(query, table)]
+
+    def _of_texts(self, table: Table, names: Sequence[str]) -> Query:
+        """The query for texts; those of several columns are one text each."""
+        rows = range(min(INSTANCES, len(table.rows)))
+        texts = [_text(table, names, row) for row in rows]
+        asked = tuple(_named(names[-1], row) for row in rows)
+        room = max(self.max_tokens, sum(2 * len(words(text)) + 8 for text in texts))
+        left_out = cached_fact(table, "phrases of first texts", lambda: _elsewhere(table, names, texts))
+        write = partial(_listed, table, len(rows))
+        return Query(f"{self.id}-0", write, asked, tuple(texts), room, not_expected=left_out)
+
+    def read(self, query: Query, reply: Reply, serializer: Serializer, dictionary: Dictionary) -> Reading:
+        """The instances that the answer lists, in their order; a hit for the paper where one is just the dataset's."""
+        if reply.state not in READ or declines(reply.text):
+            return Reading(None, hit=False, paper_hit=False, readable=False)
+        lines = _lines(reply.text, cut=reply.state is State.TRUNCATED)
+        found = _as_texts(query, lines) if _of_words(query) else _as_rows(query, lines)
+        truth = dict(zip(query.asked, query.expected, strict=True))
+        if _of_words(query):
+            right = tuple(name for name, text in truth.items() if words(found.get(name) or "") == words(text or ""))
+        else:
+            right = tuple(
+                name for name, cell in truth.items() if cell is not None and same_value(found.get(name), cell)
+            )
+        counted = [name for name in query.chance or query.asked if truth[name] is not None]
+        hit = bool(counted) and set(counted) <= set(right)
+        return Reading(found or None, hit, query.paper and bool(_exact(query, found)), bool(found), right)
+
+    def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:
+        """The recalled cells against the guesser or, of texts, the longest runs against a fluent writer."""
+        texts = any(_of_words(trial.query) for trial in trials)
+        evidence = self._recited(trials) if texts else replace(super().weigh(trials, level), share=None)
+        beside = "; ".join(dict.fromkeys(_published(trial) for trial in trials if trial.readable))
+        said = [f"{one}; {beside}" if one and beside else one for one in (evidence.sentence, evidence.counted)]
+        return replace(evidence, sentence=said[0], counted=said[1])
+
+    def uninformative(self, queries: Sequence[Query], level: float) -> str | None:
+        """Why reciting would not be found; None where it would."""
+        texts = [query for query in queries if _of_words(query)]
+        if not texts:
+            return _hardly(queries, level)
+        best = several(
+            [run for query in texts for run in _runs(query, dict(zip(query.asked, query.expected, strict=True)))]
+        )
+        what, whole = "words of their own in the first texts", "all were recited"
+        return None if best <= level else out_of_reach(what, whole, best, level)
+
+    def _recited(self, trials: Sequence[Trial]) -> Evidence:
+        runs = [run for trial in trials for run in _runs(trial.query, _said(trial))]
+        p_value, recalled = several(runs), sum(run.bits for run in runs)
+        hits = sum(len(trial.reading.right) for trial in trials if trial.reading)
+        most = max((len(run.text) for run in runs), default=0)
+        gained = (
+            f"{hits} of {len(runs)} texts word for word, the longest run of {most} words: {recalled:.0f} bits recalled"
+        )
+        return Evidence(
+            statistic="recalled bits",
+            value=recalled,
+            null=TEXT_NULL,
+            sentence=f"{gained} ({stated(p_value)})",
+            hits=sum(bool(trial.reading and trial.reading.hit) for trial in trials),
+            asked=len(trials),
+            answered=sum(trial.readable for trial in trials),
+            p_value=p_value,
+            recalled_bits=recalled,
+        )
+
+
+def _hardly(queries: Sequence[Query], level: float) -> str | None:
+    """Why an LLM that remembers half of the rows would mostly not be found; None where it would."""
+    from tabcontam.statistics.power import row_power
+
+    every = [(query.chance, own) for query in queries for own in by_row(query.asked)]
+    rows = [cells for chance, own in every if (cells := [chance[name] for name in own if name in chance])]
+    if not rows:
+        return "no row that is asked has a cell for which guessing and remembering could be told apart"
+    power = row_power(rows, share=SHARE, level=level)
+    return None if power >= POWER else hardly_found(power, level)
+
+
+def by_row(names: Sequence[str]) -> list[list[str]]:
+    """The asked cells, put together by their rows."""
+    return list(grouped(names, lambda name: name.rpartition(IN)[2]).values())
+
+
+def _named(column: str, row: int) -> str:
+    return f"{column}{IN}{row + 1}"
+
+
+def _of_words(query: Query) -> bool:
+    """Whether texts are asked: a single thing of each instance."""
+    return len(by_row(query.asked)[0]) == 1
+
+
+def _listed(table: Table, count: int) -> Prompt:
+    """The prompt that names the dataset and asks for its first instances."""
+    split = f", {table.split} split" if table.split else ""
+    if table.text is not None:
+        about = f"Dataset: {table.title}{split}"
+        question = f"Write down the first {count} texts of this dataset, in their order and word for word, a line each."
+        return ask(about, question, f"{about}\nThe first {count} texts:\n", stop=())
+    header = "\n".join(raw().header(table.columns))
+    about = f"Dataset: {table.title}{split}\nIts columns: {header}"
+    question = (
+        f"Write down the first {count} rows of this dataset, in their order, as lines of a CSV file without header."
+    )
+    return ask(about, question, f"{table.title}{split}, the first {count} rows:\n\n{header}\n", stop=())
+
+
+def _chances(table: Table, rows: Sequence[int]) -> dict[str, Guess]:
+    """The guess of every cell that counts, by its name; none of a row that may be known."""
+    known = known_rows(table)
+    later = [row for row in rows if row >= LAGS and not known & {row, row + 1}]
+    every = least_sure(table, table.columns, COUNTED, before=True)
+    found = guessed(table, every, (), later, before=True) if later else {}
+    return {
+        _named(name, row): after_earlier(table, name, row, guess, range(LAGS + 1, row + 1))
+        for row, one in found.items()
+        for name, guess in one.cells.items()
+    }
+
+
+def _lines(text: str, cut: bool) -> list[str]:
+    """The lines of an answer that could be instances; the last one of an answer that was cut may go on."""
+    lines = [NUMBERED.sub("", LABEL.sub("", line)).strip() for line in plain(text).splitlines()]
+    lines = [line for line in lines if line.strip(EDGES + "-:")]
+    return lines[:-1] if cut else lines
+
+
+def _as_rows(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
+    """The cells of the lines that have as many as there are features, row by row; a header is none."""
+    rows = by_row(query.asked)
+    width, names = len(rows[0]), [name.rpartition(IN)[0] for name in rows[0]]
+    cuts = [cells for line in lines if (cells := _cells(line, width)) is not None and cells != names]
+    if not cuts:  # a running number may stand in front of each row
+        wider = [cells for line in lines if (cells := _cells(line, width + 1)) is not None]
+        cuts = [cells[1:] for cells in wider if (cells[0] or "").isdigit()]
+    found = {name: cell for own, cells in zip(rows, cuts, strict=False) for name, cell in zip(own, cells, strict=True)}
+    sorts = sorts_of(replace(query, chance={}))
+    return meant(values_bare(found, sorts), sorts, lambda cell: False)
+
+
+def _cells(line: str, width: int) -> list[Cell] | None:
+    """The cells of a line in commas, bars, tabs or semicolons; None where they are not so many."""
+    forms = list(raw().cuts(line))
+    forms += [[cell.strip() or None for cell in line.strip("| ").split(sign)] for sign in "|\t;"]
+    return next((cells for cells in forms if len(cells) == width), None)
+
+
+def _as_texts(query: Query, lines: Sequence[str]) -> dict[str, Cell]:
+    long = [line.strip(EDGES) for line in lines if len(words(line)) > 1]
+    if len(long) > len(query.asked) and long[0].endswith(":"):
+        long = long[1:]
+    return dict(zip(query.asked, long, strict=False))
+
+
+def _text(table: Table, names: Sequence[str], row: int) -> str:
+    cells = [table.rows[row][table.columns.index(name)] for name in names]
+    return " ".join(" ".join(cell.split()) for cell in cells if cell is not None and not table.is_missing(cell))
+
+
+def _elsewhere(table: Table, names: Sequence[str], texts: Sequence[str]) -> tuple[str, ...]:
+    """The phrases of the first texts that other texts of the table have, too: they say nothing of who writes them."""
+    own = [set(phrases(words(text), PHRASE)) for text in texts]
+    every = set().union(*own)
+    shared = {phrase for phrase in every if sum(phrase in one for one in own) > 1}
+    for row in pool(table, range(len(texts), len(table.rows)), COMPARED):
+        shared.update(every & set(phrases(words(_text(table, names, row)), PHRASE)))
+    return tuple(sorted(" ".join(phrase) for phrase in shared))
+
+
+def _said(trial: Trial) -> Mapping[str, Cell]:
+    parsed = trial.reading.parsed if trial.readable and trial.reading else None
+    return parsed if isinstance(parsed, Mapping) else {}
+
+
+def _runs(query: Query, said: Mapping[str, Cell]) -> list[Run]:
+    """The longest run of words of each instance, whichever is compared with it."""
+    truth = zip(query.asked, query.expected, strict=True)
+    return [longest(text or "", said.get(name) or "", query.not_expected) for name, text in truth]
+
+
+def _exact(query: Query, found: Mapping[str, Cell]) -> list[int]:
+    """The instances, by their place, that were written just as they are, wherever in the answer they stand."""
+    rows = by_row(query.asked)
+    truth = dict(zip(query.asked, query.expected, strict=True))
+    said = [[found[name] for name in own] for own in rows if all(name in found for name in own)]
+    if _of_words(query):
+        texts = [words(own[0] or "") for own in said]
+        return [place for place, own in enumerate(rows) if words(truth[own[0]] or "") in texts]
+    return [
+        place
+        for place, own in enumerate(rows)
+        if any(all(agrees(cell, truth[name]) for cell, name in zip(cells, own, strict=True)) for cells in said)
+    ]
+
+
+def _published(trial: Trial) -> str:
+    """The strict and the lenient reading, in words."""
+    query, found = trial.query, _said(trial)
+    exact, rows = _exact(query, found), by_row(query.asked)
+    near = [place for place, own in enumerate(rows) if place not in exact and _nearly(trial, own)]
+    format_only = sum(all(name in found for name in own) for own in rows) - len(exact) - len(near)
+    counted = f"{len(exact)} exact, {len(near)} near, {max(0, format_only)} of the format alone"
+    if exact:
+        return f"by the published reading contaminated ({counted})"
+    return f"by the published reading suspicious ({counted}), which a lenient one takes for contaminated"
+
+
+def _nearly(trial: Trial, own: Sequence[str]) -> bool:
+    """Whether an instance is half right, or a text has five words in a row."""
+    if _of_words(trial.query):
+        truth = dict(zip(trial.query.asked, trial.query.expected, strict=True))
+        return len(longest(truth[own[0]] or "", _said(trial).get(own[0]) or "").text) >= RUN
+    right = trial.reading.right if trial.reading else ()
+    return sum(name in right for name in own) >= NEAR * len(own)
