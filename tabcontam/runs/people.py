@@ -15,7 +15,7 @@ from tabcontam.asking.judgements import JudgementJournal, compared_in, judgement
 from tabcontam.asking.trials import RESULTS, alone
 from tabcontam.errors import UsageError, option
 from tabcontam.evidence.compared import Likeness
-from tabcontam.evidence.registry import all_tests
+from tabcontam.evidence.registry import all_tests, by_id
 from tabcontam.report.judging_page import FORM
 from tabcontam.runs.folder import last_lines, load_whole
 from tabcontam.runs.rescoring import rescore
@@ -66,7 +66,7 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> Sheet:
     """What a person judges of a run. The same seed and name give the same order. Raises `UsageError`."""
     past, judgements = load_whole(folder), judgements_in(folder)
     name = _checked(by, judgements)
-    own = [cell for cell in past.cells if not cell.control]
+    own, known = [cell for cell in past.cells if not cell.control], by_id()
     found: dict[str, Item] = {}
     for place, compared in compared_in(last_lines(folder, own)).items():
         for one in compared:
@@ -76,6 +76,8 @@ def sheet_of(folder: Path, by: str, seed: int = 0) -> Sheet:
             places = (*(before.places if before else ()), (place, one.query_id))
             word = said.word if said and (before is None or before.word) else None
             found[pair] = Item(pair, one.shown, one.expected, one.said, places, word)
+    if not found and any(cell.test in known and known[cell.test].judgeable for cell in own):
+        raise UsageError(f"{folder} holds no completion to judge: none could be read")
     if not found:
         names = " or ".join(test.id for test in all_tests() if test.judgeable)
         raise UsageError(f"{folder} holds no completions to judge; make a run with {option('tests', names)}")

@@ -1,11 +1,13 @@
 """A run whose completions an LLM judges: asked after the answers, priced, limited, stored, and never clean in doubt."""
 
+import csv
 import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import pytest
@@ -24,6 +26,7 @@ from tabcontam.runs.rescoring import rescore
 from tabcontam.runs.run import Outcome, RunOrder, check_rows_may_leave, execute, prepare, survey
 from tabcontam.verdicts.cells import Result
 from tabcontam.verdicts.facts import LlmFacts
+from tests.commands import tabcontam
 from tests.evidence.rows.guided.texts import news
 from tests.loopback import LoopbackServer, Response, reply
 
@@ -41,18 +44,16 @@ def second_piece(text: str) -> str:
 def recites(pieces: int, changed: int = 0) -> Callable[[dict[str, Any]], str]:
     """Recites so many pieces, so many more with a word left out, and makes others up."""
     known: dict[str, str] = {}
+    one_at_a_time = Lock()  # the server answers several at once
 
     def answer(body: dict[str, Any]) -> str:
         text = body["messages"][-1]["content"]
         true = second_piece(text)
-        if text not in known:
-            number = len(known)
-            words = true.split()
+        with one_at_a_time:
+            number, words = len(known), true.split()
             near = " ".join([*words[:3], *words[4:]])
-            known[text] = (
-                true if number < pieces else near if number < pieces + changed else f"Nothing {number} at all."
-            )
-        return known[text]
+            said = true if number < pieces else near if number < pieces + changed else f"Nothing {number} at all."
+            return known.setdefault(text, said)
 
     return answer
 
@@ -293,3 +294,27 @@ def test_what_is_judged_stands_beside_the_trial(judge: LoopbackServer, tmp_path:
     held = [one for one in judgements_in(tmp_path) if one.made is None]
     assert {one.word for one in held} == {Likeness.NEAR, Likeness.NONE}
     assert "Judges" in (tmp_path / "index.html").read_text()
+
+
+def test_the_real_command_judges_a_file_of_texts(judge: LoopbackServer, tmp_path: Path) -> None:
+    file, out = tmp_path / "courier.csv", tmp_path / "out"
+    with file.open("w", newline="", encoding="utf-8") as lines:
+        csv.writer(lines).writerows([("text", "topic"), *((row[0], row[2]) for row in TABLE.rows)])
+    with LoopbackServer(recites(1, changed=2)) as llm:
+        asked = ("--llm", f"openai:model@{llm.url}", "--dataset", str(file), "--no-controls", "-k", TEST)
+        named = ("--judge", f"openai:model@{judge.url}", "--out", str(out))
+        ran = tabcontam("run", *asked, *named)
+        assert (ran.returncode, len(llm.asked), len(judge.asked)) == (0, 10, 31)
+    (cell,) = load(out).cells
+    assert "1 of 10 second pieces are exact matches, 2 near-exact ones by openai:model" in (cell.sentence or "")
+    summary = tabcontam("judge", str(out)).stdout
+    assert "9 completions (2 near-exact, 7 no match); 22 of 22 made pairs right" in summary
+
+
+def test_what_both_guided_tests_ask_is_asked_once(judge: LoopbackServer, tmp_path: Path) -> None:
+    with LoopbackServer(recites(1)) as llm:
+        run = prepare(replace(order(llm, judge, tmp_path), expression=None, marks="golchin2023"))
+        planned = {cell.test.id: len(cell.queries) for cell in run.cells}
+        execute(run, Progress())
+        assert planned[TEST] == 10
+        assert len(llm.asked) == sum(planned.values()) - 10
