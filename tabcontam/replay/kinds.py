@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tabcontam.reading.words import Dictionary
-from tabcontam.replay import memcheck, quiz, table_1
+from tabcontam.replay import memcheck, quiz, table_1, time_travel
 from tabcontam.replay.judged import Judged
 from tabcontam.replay.lines import Lines, read_lines
 
@@ -27,6 +27,7 @@ class Kind:
 
 KINDS = (
     Kind(table_1.KEYS, table_1.judged),
+    Kind(time_travel.KEYS, time_travel.judged),
     Kind(quiz.KEYS, quiz.judged),
     Kind(memcheck.KEYS, memcheck.judged),
 )

@@ -68,9 +68,9 @@ class Matrix:
 
 
 def papers(view: RunResults) -> dict[str, tuple[str, ...]]:
-    """The tests that are a paper's and decided something, by its name; empty where there is nothing to put together."""
-    decided = [cell for cell in view.possible if (cell.paper_verdict or cell.verdict) in DECIDED]
-    asked = {cell.test for cell in decided if cell.llm not in view.joined}
+    """The tests that are a paper's and have a verdict, by its name; empty where there is nothing to put together."""
+    judged = [cell for cell in view.possible if cell.queries and (cell.paper_verdict or cell.verdict)]
+    asked = {cell.test for cell in judged if cell.llm not in view.joined}
     own = [test for test in view.tests if test in asked and view.facts[test].source]
     found = grouped(own, lambda test: view.facts[test].source)
     usual = any(view.facts[test].number is not None for test in own)

@@ -1,11 +1,13 @@
 """What `replay` prints: a line for each LLM, and every disagreement on demand."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from tabcontam.evidence.rows.guided.match import PERSONS
 from tabcontam.groups import grouped
 from tabcontam.replay.squares import one_cell_a_square
-from tabcontam.report.papers import papers, papers_text
+from tabcontam.report.papers import agreed, agreement, kappa, matrices, papers, papers_text
+from tabcontam.report.standings import Titles
 from tabcontam.verdicts.cells import Result, count
 from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
 from tabcontam.verdicts.results import RunResults
@@ -33,7 +35,20 @@ def render_replay(view: RunResults) -> str:
 def _by_paper(view: RunResults) -> list[str]:
     """How far the methods of papers agree, as the page has it; nothing where those of Table 1 alone were recorded."""
     shown = replace(view, cells=one_cell_a_square(view.cells))
-    return [line and visible(line, line=True) for line in ("", *papers_text(shown))] if papers(shown) else []
+    if not papers(shown):
+        return []
+    return [line and visible(line, line=True) for line in ("", *papers_text(shown), *_with_people(shown))]
+
+
+def _with_people(view: RunResults) -> Iterator[str]:
+    """How often each method agrees with a person, LLM by LLM: table 3 of Golchin and Surdeanu 2024."""
+    for matrix in matrices(view, Titles(view)):
+        people = [method for method in matrix.methods if method.test == PERSONS[0]]
+        others = [method for method in matrix.methods if method.test not in ("", PERSONS[0])]
+        told = [(method.title, agreement(method, person)) for person in people for method in others]
+        if told and (matrix.llm or len(view.llms) == 1):
+            yield f"  {matrix.llm or view.llms[0]}: agreement with {people[0].title[:1].lower()}{people[0].title[1:]}"
+            yield from (f"    {title}: {agreed(one)}, kappa {kappa(one)}" for title, one in told if one.items)
 
 
 def _groups(differences: Sequence[Difference]) -> list[str]:

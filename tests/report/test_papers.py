@@ -104,7 +104,7 @@ def test_there_are_letters_for_more_methods_than_there_are_letters() -> None:
     assert [method.letter for method in found.methods][25:] == ["Z", "AA", "AB", "AC", "AD"]
 
 
-def test_what_decided_nothing_has_no_row() -> None:
+def test_what_has_only_a_score_has_no_row() -> None:
     tests = [facts(test, source) for test, source in OTHERS.items()]
     of = run({"rows": "CN", "recited": "CN", "matched": "CN"}, tests=tests)
     scores = cell("m", "iris", "picked", None, score=0.7, queries=10)

@@ -70,7 +70,7 @@ def _joined(cells: Iterable[str | None]) -> str:
     return " ".join(cell for cell in cells if cell is not None)
 
 
-def _drawn(p_value: float) -> str:
+def drawn(p_value: float) -> str:
     """The share of resamples that the bootstrap states as a p-value."""
     return stated(p_value) if p_value else f"p under {1 / RESAMPLES:g}"
 
@@ -111,5 +111,5 @@ class AlgorithmOne(PublishedRule):
         return (
             f"{self.hits(trials)} of {len(pairs)} {self.claim}: "
             f"{_measure.get().title} {guided:.2f} guided, {general:.2f} general "
-            f"({_drawn(p_value)} by the paired bootstrap, as published; {_drawn(apart)} unpaired, as in the code)"
+            f"({drawn(p_value)} by the paired bootstrap, as published; {drawn(apart)} unpaired, as in the code)"
         )

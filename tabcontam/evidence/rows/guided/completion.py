@@ -1,6 +1,6 @@
 """Guided completion: does the LLM know how an instance goes on, and does it know it of this dataset?"""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 from typing import ClassVar
@@ -21,6 +21,7 @@ from tabcontam.evidence.rows.rows import answered
 from tabcontam.evidence.sentences import few, out_of_reach, stated
 from tabcontam.statistics.permuted import sign_flipped
 
+BLEURT = "guided_completion_bleurt"  # the same instances by a learned score, which recorded answers have
 SEVERAL = 2  # texts that have to be recited: of a single one it may be the text that is known, and not the dataset
 RECITED = 0.01  # the chance of a run from which a sentence calls it recited
 NULL = (
@@ -71,6 +72,7 @@ class GuidedCompletion(Guided):
     """
 
     id: ClassVar[str] = "guided_completion"
+    recorded_forms: ClassVar[Mapping[str, str]] = {BLEURT: "Guided completion by BLEURT"}
     published = AlgorithmOne("second pieces have more overlap with the dataset's name", source="golchin2023")
 
     def weigh(self, trials: Sequence[Trial], level: float) -> Evidence:

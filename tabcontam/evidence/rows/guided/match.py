@@ -15,6 +15,7 @@ from tabcontam.reading.words import Dictionary
 from tabcontam.tables.serializers import Serializer
 from tabcontam.tables.table import Table
 
+PERSONS = ("guided_match_by_a_person", "guided_match_by_another")  # whose words recorded answers have
 ENOUGH = 0.5  # the share of the completions that must be readable before a table can be called clean
 
 
@@ -96,6 +97,10 @@ class GuidedMatch(Guided):
     referred: ClassVar[bool] = False
     judgeable: ClassVar[bool] = True
     draws_as: ClassVar[str] = GuidedCompletion.id
+    recorded_forms: ClassVar[Mapping[str, str]] = {
+        PERSONS[0]: "Guided match by a person",
+        PERSONS[1]: "Guided match by another person",
+    }
 
     def queries(self, table: Table, serializer: Serializer, rng: Random) -> list[Query]:
         """The published rule's ten instances, guided. Raises `Skip` where nothing can be cut in two."""

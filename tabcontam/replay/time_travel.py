@@ -1,0 +1,299 @@
+"""Time Travel's recorded answers through the same algorithms as a run's, published and calibrated.
+
+A setting (an LLM, a dataset, a split) has a cell for each method: Algorithm 1 by ROUGE-L, which is worked out here, and
+by the recorded BLEURT; Algorithm 2 by the judge's words, and by those of each person. Only the first of them has a
+calibrated verdict: the answers are the same, and an overlap or a word alone has no null.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from tabcontam.evidence.base import DECIDED, Query, Reply, State, Trial, Verdict
+from tabcontam.evidence.compared import Likeness, contaminated
+from tabcontam.evidence.rows.guided.algorithm import LEVEL, drawn
+from tabcontam.evidence.rows.guided.completion import BLEURT, GuidedCompletion
+from tabcontam.evidence.rows.guided.guided import GENERAL, SECOND
+from tabcontam.evidence.rows.guided.match import PERSONS, GuidedMatch
+from tabcontam.evidence.rows.guided.verbatim import PHRASE, common, phrases, words
+from tabcontam.groups import grouped
+from tabcontam.reading.overlap import rouge_l
+from tabcontam.reading.words import Dictionary
+from tabcontam.replay.judged import Judged
+from tabcontam.replay.lines import Lines, parse_lines
+from tabcontam.replay.records import unrecorded
+from tabcontam.replay.time_travel_records import KEYS as KEYS
+from tabcontam.replay.time_travel_records import LEAST, Instance, parse_instance
+from tabcontam.statistics.bootstrap import bootstrap
+from tabcontam.tables.serializers import DEFAULT, load_serializer
+from tabcontam.verdicts.cells import Result
+from tabcontam.verdicts.decisions import level
+from tabcontam.verdicts.judge import conclude, read_trial, result
+from tabcontam.verdicts.recorded import RecordedDifference, RuleDifference
+from tabcontam.verdicts.rules import ALPHA, CALIBRATED, PAPER
+
+ROUGE, LEARNED = "rouge", "bleurt"
+NO_NAME = "no arm with a wrong name is recorded: runs of words decide alone"
+ROUNDING = "the recorded overlaps come to another decision"
+STYLE = "the overlap is larger, but no two texts are recited beyond what fluent writing explains"
+LOOSE = "matches, but no two texts are recited beyond what fluent writing explains"
+RECITED = "texts are recited beyond what fluent writing explains"
+SHORT = "the second pieces are too few or too short to tell reciting from fluent writing"
+SILENT = "too few completions that could be read"
+Phrases = frozenset[tuple[str, ...]]
+
+
+def judged(path: Path, lines: Lines, rules: str, dictionary: Dictionary, told: bool) -> Judged:
+    """What they come to under the `rules`; with disagreements where these are `told`. Raises `UsageError`."""
+    instances = parse_lines(path, lines, parse_instance, KEYS)
+    repeated = _repeated(instances)
+    settings = [
+        Setting(tuple(own), path.name, repeated[own[0].dataset])
+        for own in grouped(instances, lambda one: one.setting).values()
+    ]
+    calibrated = _calibrated(settings, dictionary)
+    cells: list[Result] = []
+    by_rules: list[RuleDifference] = []
+    for setting, main in zip(settings, calibrated, strict=True):
+        others = setting.other_methods
+        by_rules += [_contrast(setting, cell, main) for cell in (main, *others) if _part(cell, main)]
+        own = [main, *others]
+        cells += [_by_paper(cell) for cell in own] if rules == PAPER else own
+    recorded = [found for setting in settings if (found := _by_recorded_overlaps(setting))] if told else []
+    return Judged(cells, recorded, by_rules)
+
+
+def _repeated(instances: Iterable[Instance]) -> dict[str, Phrases]:
+    """For each dataset the phrases of four words that stand in the second pieces of several of its instances."""
+    found: dict[str, Phrases] = {}
+    for dataset, own in grouped(instances, lambda one: one.dataset).items():
+        seen: set[tuple[str, ...]] = set()
+        twice: set[tuple[str, ...]] = set()
+        for text in dict.fromkeys(one.expected for one in own):
+            now = set(phrases(words(text), PHRASE))
+            twice |= seen & now
+            seen |= now
+        found[dataset] = frozenset(twice)
+    return found
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The instances of an LLM, a dataset and a split, from the file `source`, and the phrases that others share."""
+
+    instances: tuple[Instance, ...]
+    source: str
+    repeated: Phrases
+
+    @property
+    def paired(self) -> bool:
+        """Whether completions without a name are recorded, so that Algorithm 1 compares something."""
+        return any(one.general is not None for one in self.instances)
+
+    def cell(self, test: str) -> Result:
+        """A cell of this setting that is not judged yet."""
+        first = self.instances[0]
+        return Result(
+            llm=first.llm,
+            dataset=first.dataset,
+            split=first.split,
+            serializer=None,
+            prompts=None,
+            test=test,
+            source=self.source,
+            kind=GuidedCompletion.kind,
+            queries=len(self.instances),
+        )
+
+    @cached_property
+    def queries(self) -> list[tuple[Query, Reply]]:
+        """What was asked and answered, as `run` has it."""
+        found = []
+        for one in self.instances:
+            left_out = common(one.expected, one.shown, self.repeated)
+            name, paper = f"line {one.line}", self.paired
+            query = Query(name, unrecorded, (SECOND,), (one.expected,), 0, paper, not_expected=left_out)
+            found.append((query, _reply(one.guided)))
+            if self.paired:
+                general = replace(query, id=f"{name}-{GENERAL}", decoy_of=name)
+                found.append((general, _reply(one.general)))
+        return found
+
+    def trials(self, dictionary: Dictionary) -> list[Trial]:
+        """The same, read."""
+        test, serializer = GuidedCompletion(), load_serializer(DEFAULT)
+        return [read_trial(test, Trial(query, reply), serializer, dictionary) for query, reply in self.queries]
+
+    @cached_property
+    def other_methods(self) -> list[Result]:
+        """The cells of the methods that have no calibrated verdict of their own."""
+        found = [self._by_recorded(LEARNED)] if self._scores(LEARNED) else []
+        judge = [one.judge for one in self.instances]
+        found += self._by_words(GuidedMatch.id, "the recorded judge", judge)
+        for number, test in enumerate(PERSONS, 1):
+            said = [one.people.get(str(number)) for one in self.instances]
+            own = self._by_words(test, f"person {number}", said)
+            both = [one is other for one, other in zip(said, judge, strict=True) if one and other]
+            beside = f"; the judge says the same of {sum(both)} of {len(both)}" if both else ""
+            found += [replace(cell, sentence=f"{cell.sentence}{beside}") for cell in own]
+        return found
+
+    def _scores(self, name: str) -> list[tuple[float, float]]:
+        """The recorded scores of both completions, where a line has both."""
+        return [one.overlaps[name] for one in self.instances if name in one.overlaps]
+
+    def p_values(self, name: str) -> tuple[float, float] | None:
+        """Algorithm 1 by recorded scores: paired as published, and unpaired; None where there are none."""
+        scores = self._scores(name)
+        if not scores:
+            return None
+        guided, general = zip(*scores, strict=True)
+        return bootstrap(guided, general), bootstrap(guided, general, paired=False)
+
+    def _by_recorded(self, name: str) -> Result:
+        scores = self._scores(name)
+        paired, apart = self.p_values(name) or (1.0, 1.0)
+        hits = sum(guided > general for guided, general in scores)
+        own, other = (sum(side) / len(scores) for side in zip(*scores, strict=True))
+        return replace(
+            self.cell(BLEURT),
+            paper_verdict=_verdict(paired <= LEVEL),
+            hits=hits,
+            answered=len(scores),
+            score=round(hits / len(scores), 4),
+            sentence=f"{hits} of {len(scores)} second pieces have a higher recorded score with the dataset's name: "
+            f"{own:.2f} guided, {other:.2f} general ({drawn(paired)} by the paired bootstrap, as published; "
+            f"{drawn(apart)} unpaired, as in the code)",
+        )
+
+    def _by_words(self, test: str, by: str, said: Sequence[Likeness | None]) -> list[Result]:
+        """Algorithm 2 by what somebody said of the completions; no cell where nothing was said."""
+        known = [word for word in said if word is not None]
+        if not known:
+            return []
+        exact, near = known.count(Likeness.EXACT), known.count(Likeness.NEAR)
+        lacking = len(said) - len(known)
+        found = contaminated(known)
+        verdict = _verdict(found) if found or not lacking else Verdict.NO_ANSWER
+        return [
+            replace(
+                self.cell(test),
+                paper_verdict=verdict,
+                hits=exact + near,
+                answered=len(known),
+                score=round((exact + near) / len(known), 4),
+                sentence=f"{exact} of {len(said)} second pieces are exact matches, {near} near-exact ones, by {by}"
+                + (f"; of {lacking} nothing was said" if lacking else ""),
+            )
+        ]
+
+    @cached_property
+    def apart(self) -> str:
+        """How far the recorded ROUGE-L values are from those of the texts, where it is more than rounding; in words."""
+        off = [
+            abs(rouge_l(one.expected, said or "") - recorded)
+            for one in self.instances
+            if ROUGE in one.overlaps
+            for said, recorded in zip((one.guided, one.general), one.overlaps[ROUGE], strict=True)
+        ]
+        more = [each for each in off if each > LEAST]
+        return f"{len(more)} of {len(off)} recorded ROUGE-L values are off by up to {max(more):.3f}" if more else ""
+
+
+def _reply(text: str | None) -> Reply:
+    return Reply("", State.EMPTY) if text is None or not text.strip() else Reply(text, State.OK)
+
+
+def _verdict(found: bool) -> Verdict:
+    return Verdict.CONTAMINATED if found else Verdict.NOT_DETECTED
+
+
+def _calibrated(settings: Sequence[Setting], dictionary: Dictionary) -> list[Result]:
+    """The cell of each setting under the calibrated rules; those of one LLM share an error budget."""
+    numbers = grouped(range(len(settings)), lambda number: settings[number].instances[0].llm)
+    cells: dict[int, Result] = {}
+    for own in numbers.values():
+        at = level(ALPHA, len(own))
+        found = [_weighed(settings[number], settings[number].trials(dictionary), at) for number in own]
+        # one that could not have told has no part in the budget
+        told = [place for place, cell in enumerate(found) if cell.verdict is not Verdict.UNINFORMATIVE]
+        for place, cell in zip(told, conclude([found[place] for place in told], CALIBRATED, ALPHA), strict=True):
+            found[place] = cell
+        cells |= zip(own, found, strict=True)
+    return [cells[number] for number in range(len(settings))]
+
+
+def _weighed(setting: Setting, trials: Sequence[Trial], at: float) -> Result:
+    cell = setting.cell(GuidedCompletion.id)
+    found = result(cell.key, GuidedCompletion(), trials, len(trials), CALIBRATED, at)
+    said = "; ".join(filter(None, (found.sentence, NO_NAME, setting.apart)))
+    return replace(
+        found,
+        split=cell.split,
+        edition=None,
+        serializer=None,
+        prompts=None,
+        source=cell.source,
+        queries=cell.queries,
+        sentence=said,
+    )
+
+
+def _by_paper(cell: Result) -> Result:
+    """A cell under the published rules."""
+    return replace(cell, verdict=cell.paper_verdict, reason=None, q_value=None, q_without=None)
+
+
+def _part(cell: Result, main: Result) -> bool:
+    """Whether a method's published verdict is another than the calibrated one of the same answers."""
+    return cell.paper_verdict in DECIDED and cell.paper_verdict is not main.verdict
+
+
+def _contrast(setting: Setting, cell: Result, main: Result) -> RuleDifference:
+    found = cell.paper_verdict is Verdict.CONTAMINATED
+    causes: Mapping[Verdict | None, str] = {
+        Verdict.CONTAMINATED: RECITED,
+        Verdict.NO_ANSWER: SILENT,
+        Verdict.NOT_DETECTED: STYLE if cell.test in (main.test, BLEURT) else LOOSE,
+    }
+    return RuleDifference(
+        llm=cell.llm,
+        dataset=cell.dataset,
+        split=cell.split,
+        serializer=None,
+        test=cell.test,
+        source=setting.source,
+        paper=cell.paper_verdict,
+        calibrated=main.verdict,
+        group=causes.get(main.verdict, SHORT) if found or main.verdict is not Verdict.NOT_DETECTED else STYLE,
+        explanation="; ".join(dict.fromkeys(filter(None, (cell.sentence, main.reason or main.sentence)))),
+    )
+
+
+def _by_recorded_overlaps(setting: Setting) -> RecordedDifference | None:
+    """Where ROUGE-L of the texts decides otherwise than the recorded values do, which are rounded."""
+    p_values = setting.p_values(ROUGE)
+    if p_values is None:
+        return None
+    pairs = [one for one in setting.instances if ROUGE in one.overlaps]
+    sides = [[rouge_l(one.expected, said or "") for said in (one.guided, one.general)] for one in pairs]
+    guided, general = zip(*sides, strict=True)
+    ours, recorded = bootstrap(guided, general) <= LEVEL, p_values[0] <= LEVEL
+    if ours == recorded:
+        return None
+    cell = setting.cell(GuidedCompletion.id)
+    return RecordedDifference(
+        level="cell",
+        llm=cell.llm,
+        dataset=cell.dataset,
+        split=cell.split,
+        serializer=None,
+        test=cell.test,
+        source=setting.source,
+        line=pairs[0].line,
+        ours=ours,
+        recorded=recorded,
+        group=ROUNDING,
+        explanation=setting.apart or "rounding to two decimals",
+    )

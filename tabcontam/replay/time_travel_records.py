@@ -1,0 +1,84 @@
+"""Recorded answers to Time Travel (Golchin and Surdeanu 2024): one instance a line, as their authors keep them."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tabcontam.evidence.compared import Likeness
+from tabcontam.replay.lines import optional_number, optional_text, text_of
+
+KEYS = ("llm", "dataset", "split", "instance", "shown", "expected", "guided")  # those that every line has
+SIDES = ("guided", "general")
+OVERLAPS = ("rouge", "bleurt")
+PERSON = re.compile(r"annotator(\d+)")
+LEAST = 5e-3 + 1e-9  # two numbers that are equal to two decimals differ by no more
+
+
+@dataclass(frozen=True)
+class Instance:
+    """One instance, its completions, and what was said of the guided one; `line` is its place in the file.
+
+    `shown` and `expected` are its two pieces. `guided` and `general` are the completions, None where none is recorded.
+    `overlaps` has the recorded scores of the two, in this order, by the name of the score. `judge` is the judge's word
+    and `people` are those of persons, by their numbers.
+    """
+
+    line: int
+    llm: str
+    dataset: str
+    split: str | None
+    shown: str
+    expected: str
+    guided: str | None
+    general: str | None
+    overlaps: Mapping[str, tuple[float, float]]
+    judge: Likeness | None
+    people: Mapping[str, Likeness]
+
+    @property
+    def setting(self) -> tuple[str, str, str | None]:
+        """The LLM, the dataset and its split: what is called contaminated, or not."""
+        return self.llm, self.dataset, self.split
+
+
+def parse_instance(raw: Mapping[str, Any], number: int) -> Instance:
+    """The instance that a line holds. Raises KeyError, TypeError or ValueError for what is none.
+
+    Everything but the LLM, the dataset, the two pieces and the guided completion may be missing, and that may be null
+    where the LLM gave none.
+    """
+    raw["guided"]  # a completion that was not given is null; a line without the key is no such record
+    overlaps = {}
+    for name in OVERLAPS:
+        guided, general = (optional_number(raw, f"{name}_{side}") for side in SIDES)
+        if guided is not None and general is not None:
+            overlaps[name] = (guided, general)
+    people = {}
+    for key in raw:
+        if (person := PERSON.fullmatch(key)) and (word := _word(raw, key)):
+            people[person[1]] = word
+    return Instance(
+        line=number,
+        llm=text_of(raw, "llm"),
+        dataset=text_of(raw, "dataset"),
+        split=optional_text(raw, "split"),
+        shown=text_of(raw, "shown"),
+        expected=text_of(raw, "expected"),
+        guided=optional_text(raw, "guided"),
+        general=optional_text(raw, "general"),
+        overlaps=overlaps,
+        judge=_word(raw, "judge"),
+        people=people,
+    )
+
+
+def _word(raw: Mapping[str, Any], key: str) -> Likeness | None:
+    """What was said of a completion; None where nothing was. As in the authors' code what says neither is no match."""
+    said = optional_text(raw, key)
+    if said is None or not said.strip():
+        return None
+    text = said.casefold()
+    if not text.strip().startswith("yes"):
+        return Likeness.NONE
+    return Likeness.NEAR if "near" in text else Likeness.EXACT if "exact" in text else Likeness.NONE
