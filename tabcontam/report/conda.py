@@ -50,6 +50,18 @@ def render_conda(view: RunResults) -> str:
     for table in reported(view):
         llm, edition = facts[table.llm], table.edition or ""
         named = titles.get((table.dataset, edition)) or table.dataset
-        cells = (named, edition, public_name(llm), llm.version or "", "model", "", "", "", "model-based", "", "")
+        cells = (
+            named,
+            edition + view.split(table),
+            public_name(llm),
+            llm.version or "",
+            "model",
+            "",
+            "",
+            "",
+            "model-based",
+            "",
+            "",
+        )
         writer.writerow(map(guarded, cells))
     return written.getvalue()

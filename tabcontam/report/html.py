@@ -18,6 +18,7 @@ from tabcontam.report.environment import embedded, environment, ours
 from tabcontam.report.filters import choices, places
 from tabcontam.report.published import agreements
 from tabcontam.report.sentences import Sentence, scope, sentences
+from tabcontam.report.splits import split_groups
 from tabcontam.report.standings import Standing, Titles, standings
 from tabcontam.verdicts.cells import Result, TableVerdict, count
 from tabcontam.verdicts.gate import Conclusion
@@ -126,6 +127,7 @@ def _shared(titles: Titles, trials: Iterable[Mapping[str, Any]]) -> dict[str, An
         "pages": pages_of(view.tests),
         "agreements": agreements(view),
         "gated": bool(titles.ruled),
+        "split_groups": split_groups(view, titles),
         "e_value": f"{E_VALUE}.",
         "ruled": titles.ruling,
         "doubt": partial(_doubt, titles),

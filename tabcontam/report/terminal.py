@@ -12,6 +12,7 @@ from tabcontam.report.paper import INDENT, NARROWEST, Paper
 from tabcontam.report.query import prompt_of
 from tabcontam.report.ranking import correlation_sentences, left_out, majorities, same_scores, shown, words_of
 from tabcontam.report.self_check import NEXT, self_check
+from tabcontam.report.splits import print_splits, split_groups
 from tabcontam.report.trials import Trial, telling
 from tabcontam.verdicts.cells import LETTERS, SCORE, SCORE_LETTER, Result, TableVerdict, count
 from tabcontam.verdicts.ranks import OTHER_SCORES
@@ -89,6 +90,7 @@ def print_report(
         (_print_cells if verbosity else _print_letters)(paper, view)
         _print_evidence(paper, view, trials, with_controls=verbosity > 0)
         _print_tables(paper, view)
+        print_splits(paper, split_groups(view), view.joined)
         _print_controls(paper, view)
         _print_ranking(paper, view)
         _print_papers(paper, view)

@@ -244,13 +244,14 @@ class RunResults:
     def edition(self, of: Result | TableVerdict) -> str:
         """`@EDITION` where the dataset has several here, and `#SPLIT` unless it is the one that a card has first."""
         edition = f"@{of.edition}" if of.edition and len(self._editions.get(of.dataset, ())) > 1 else ""
-        return edition + (f"#{of.split}" if self._names_split(of) else "")
+        return edition + self.split(of)
 
-    def _names_split(self, of: Result | TableVerdict) -> bool:
+    def split(self, of: Result | TableVerdict) -> str:
+        """`#SPLIT`; empty where it has none, or is alone here and the one that its card has first."""
         if not of.split or of.dataset.endswith(f"#{of.split}"):
-            return False
-        alone = len(self._splits.get((of.dataset, of.edition), ())) < 2
-        return not (alone and of.split == first_split(of.dataset, of.edition))
+            return ""
+        alone = len(self._splits.get((of.dataset, of.edition), ())) <= 1
+        return "" if alone and of.split == first_split(of.dataset, of.edition) else f"#{of.split}"
 
     @cached_property
     def _splits(self) -> dict[tuple[str, str | None], set[str | None]]:

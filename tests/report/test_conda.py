@@ -50,6 +50,14 @@ def test_a_contaminated_table_is_a_line_without_percentages(stands_for: str, sou
     assert line == ["Adult Income", "uci", source, "sha 7f", "model", "", "", "", "model-based", "", ""]
 
 
+def test_a_split_is_a_subset() -> None:
+    of = run("a", "hf:org/a")
+    for part in (*of["cells"], *of["tables"], *of["run"]["datasets"]):
+        part["split"] = "test"
+    (_, line) = rows(of)
+    assert line[:2] == ["Adult Income", "uci#test"]
+
+
 @pytest.mark.parametrize("verdict", VERDICTS[1:])
 def test_no_other_verdict_is_reported_as_clean_or_as_found(verdict: str) -> None:
     assert len(rows(run("a", "hf:org/a", verdict))) == 1
