@@ -29,14 +29,29 @@ def twin(table: Table) -> Table:
     they stay as likely in their class as their neighbours are. Rows that were never published, where they are given,
     are shuffled with the others: who has read the twin has read as much of these. A row that falls on a real one swaps
     single cells with others of its class, or is dropped. Planted digits, where the owner gives the key, are drawn anew
-    before: who has read the twin has read none of them. The same table has always the same twin. Raises `Skip` where
-    the table enumerates its domain or keeps less than half of its rows.
+    before: who has read the twin has read none of them. Of texts that are read the words are shuffled, so that none of
+    the table's stands in it. The same table has always the same twin. Raises `Skip` where the table enumerates its
+    domain or keeps less than half of its rows.
     """
     if table.enumerates_domain:
         raise Skip(f"{table.name} lists every combination of its features' values: every twin would hold its rows")
     source = replace(table, rows=(*table.rows, *table.withheld)) if table.withheld else table
     kept = _apart_from(source, enumerate(_mixed(with_other_digits(source), few=FEW)))
-    return replace(table, rows=tuple(row for _, row in kept))
+    return replace(table, rows=tuple(_other_words(table, [row for _, row in kept])))
+
+
+def _other_words(table: Table, rows: Sequence[tuple[Cell, ...]]) -> Iterable[tuple[Cell, ...]]:
+    """The rows, with the words of their texts in another order, where columns of the table are texts to read."""
+    texts = {table.columns.index(name) for name in table.text.texts} if table.text else set()
+    rng = Random(f"words {table.sha256}")
+    for row in rows:
+        yield tuple(_in_disorder(cell, rng) if place in texts else cell for place, cell in enumerate(row))
+
+
+def _in_disorder(cell: Cell, rng: Random) -> Cell:
+    words = (cell or "").split()
+    rng.shuffle(words)
+    return cell if cell is None else " ".join(words)
 
 
 def twin_rows(table: Table, salt: str = "") -> list[tuple[int, tuple[Cell, ...]]]:

@@ -2,19 +2,24 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from random import Random
 
 import pytest
 
+import tabcontam
 from tabcontam.evidence.base import Evidence, Query, Reply, State, Trial, Verdict
 from tabcontam.evidence.rows.guided.algorithm import AlgorithmOne, overlaps
 from tabcontam.evidence.rows.guided.completion import GuidedCompletion
 from tabcontam.evidence.rows.guided.guided import GENERAL, WRONG_LABEL, WRONG_NAME, arm_of, first_piece
+from tabcontam.evidence.rows.guided.verbatim import longest
 from tabcontam.guesser.chance import Guess
 from tabcontam.reading.words import english
+from tabcontam.runs.rescoring import rescore
 from tabcontam.statistics.bootstrap import bootstrap
 from tabcontam.tables.serializers import load_serializers
 from tabcontam.tables.table import Table
+from tabcontam.tables.twins import twin
 from tabcontam.verdicts.cells import CellName
 from tabcontam.verdicts.judge import result
 from tabcontam.verdicts.rules import CALIBRATED, PAPER
@@ -199,3 +204,28 @@ def test_the_overlap_of_rows_is_that_of_their_values() -> None:
 @pytest.mark.parametrize("count", [0, 5])
 def test_a_run_of_one_seed_is_the_same_again(count: int) -> None:
     assert weighed(recites(count)) == weighed(recites(count))
+
+
+def test_a_twin_holds_none_of_the_texts_and_all_of_their_words() -> None:
+    table = news(90)
+    other = twin(table)
+    own = [[cell or "" for cell in one.column("text")] for one in (table, other)]
+    assert not set(own[0]) & set(own[1])
+    assert sorted(" ".join(own[0]).split()) == sorted(" ".join(own[1]).split())
+    assert longest(own[0][0], " ".join(own[1])).own <= 3
+    assert twin(table) == other
+
+
+@pytest.mark.slow
+def test_a_table_of_texts_goes_through_a_run_and_is_judged_again(tmp_path: Path) -> None:
+    simulated = ("memoriser:0.5", "guesser", "decliner")
+    llms = [*(f"simulated:{kind}" for kind in simulated), "control:exposed", "control:unexposed"]
+    found = tabcontam.run(llms, news(90), tests=TEST.id, out=tmp_path / "run")
+    told = [Verdict.CONTAMINATED, Verdict.NOT_DETECTED]
+    verdicts = [*told, Verdict.NO_ANSWER, *told]
+    assert [cell.verdict for cell in found.cells] == verdicts
+    assert [table.verdict for table in found.tables] == verdicts
+    again = rescore(tmp_path / "run", None)
+    assert [(cell.verdict, cell.p_value, cell.sentence) for cell in again.cells] == [
+        (cell.verdict, cell.p_value, cell.sentence) for cell in found.cells
+    ]
