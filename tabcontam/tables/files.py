@@ -1,6 +1,7 @@
 """A FILE as it is named: its path, and what of it is meant behind `#`; its bytes, and what its table is called."""
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -39,6 +40,17 @@ class Named:
         if self.part is None:
             return stem(self.path.name)
         return stem(self.part.rpartition("#")[2].rpartition("/")[2])
+
+
+def without_split(title: str, split: str) -> str:
+    """What prompts call the dataset of a split, by the file's title: `sales` for `sales_train` and `train-sales`.
+
+    A title that is nothing but the split's name stays as it is.
+    """
+    if not split:
+        return title
+    word, between = re.escape(split), r"[\s_.-]+"
+    return re.sub(rf"^{word}{between}(?=\S)|(?<=\S){between}{word}$", "", title, flags=re.IGNORECASE)
 
 
 def named_file(spec: str) -> Named | None:

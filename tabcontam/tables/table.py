@@ -30,7 +30,7 @@ from tabcontam.tables.cards import (
 from tabcontam.tables.cells import Rows, is_number, missing_marks, rows_of
 from tabcontam.tables.editions import edition_bytes
 from tabcontam.tables.facts import cached_fact
-from tabcontam.tables.files import Named, check_file, named_file
+from tabcontam.tables.files import Named, check_file, named_file, without_split
 from tabcontam.tables.planted import PlantedCell
 from tabcontam.tables.readers.base import FOUND_OUT, File, TextFormat
 from tabcontam.tables.readers.json_files import read_json
@@ -308,7 +308,7 @@ def _file_table(named: Named, target: str | None, name: str | None, form: TextFo
     content = check_file(named.path)
     (columns, rows), split = read_split(File(content, named.path.name, named.part, form, named.path))
     named = named.without(split)
-    title = (name or "").strip() or named.title
+    title = (name or "").strip() or without_split(named.title, split)
     table = _own_table(named.name, title, columns, rows, hashlib.sha256(content).hexdigest(), target)
     return replace(table, reading=str(form), split=split)
 

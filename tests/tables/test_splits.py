@@ -159,6 +159,21 @@ def test_files_of_two_datasets_are_told_apart_by_their_columns(folder: Path) -> 
     assert [table.elsewhere for table in tables] == [1, 1, 0, 0]
 
 
+def test_prompts_call_all_files_of_a_dataset_alike(folder: Path) -> None:
+    for file, split, title in (
+        ("Sales_train.csv", "train", "Sales"),
+        ("test-Sales.csv", "test", "Sales"),
+        ("Sales.csv", "train", "Sales"),
+        ("train.csv", "train", "train"),
+        ("Salestrain.csv", "train", "Salestrain"),
+    ):
+        (folder / file).write_text("\n".join([HEADER, *TRAIN, ""]))
+        table = load_table(f"{file}#{split}")
+        assert (table.title, table.names) == (title, (title,))
+    assert load_table("Sales_train.csv").title == "Sales_train"
+    assert load_table("Sales_train.csv#train", name="Fees").title == "Fees"
+
+
 def test_wrong_splits_are_one_line(folder: Path) -> None:
     (folder / "odd.csv").write_text("id,size,sort,other\n1,2,3,4\n5,6,7,8\n")
     (folder / "empty.csv").write_text(HEADER + "\n")

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from tabcontam.errors import UsageError, option
 from tabcontam.subjects.known.exposed.card import Card, read_card
+from tabcontam.tables.cards import all_cards
 from tabcontam.tables.table import Table, load_table
 
 
@@ -21,11 +22,22 @@ def models_in(folder: Path) -> list[tuple[Path, Card]]:
 
 def tables_read(card: Card) -> list[str]:
     """The names of the tables that a model has read. Raises `UsageError` where one is not found by its name."""
+    found = []
     for read in card.tables:
-        if not _is(read.name, read.sha256):
+        names = [read.name, *_splits(read.name, read.sha256)]
+        name = next((name for name in names if _is(name, read.sha256)), None)
+        if name is None:
             advice = f"name each table that is to be asked about with {option('dataset', 'FILE')}"
             raise UsageError(f"the models have read {read.name}, which is not found here by that name; {advice}")
-    return [read.name for read in card.tables]
+        found.append(name)
+    return found
+
+
+def _splits(name: str, sha256: str) -> list[str]:
+    """The splits of a dataset with a card that are this file."""
+    known = all_cards().get(name)
+    files = known.files if known is not None else ()
+    return [f"{name}@{file.name}#{file.split}" for file in files if file.split and file.sha256 == sha256]
 
 
 def _is(name: str, sha256: str) -> bool:

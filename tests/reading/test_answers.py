@@ -1,0 +1,22 @@
+"""What could be a value of a feature, by what other values of it look like."""
+
+import pytest
+
+from tabcontam.reading.answers import Sort, fits
+
+NEWS = "Shares of the airline fell on Friday after it said that fuel had cost more than it had planned for"
+
+
+@pytest.mark.parametrize(
+    ("value", "like", "could_be"),
+    [
+        (f"{NEWS} and that no more people had flown with it than a year before.", NEWS, True),
+        (" ".join([NEWS] * 5), NEWS, False),
+        ("I would say that this is most likely one of the reds", "red", False),
+        ("dark red", "red", True),
+        ("Berg, Mr. Owen Harris", "Dahl, Mr. Max", True),
+    ],
+)
+def test_a_text_to_read_may_be_longer_than_another_and_talk_is_no_word(value: str, like: str, could_be: bool) -> None:
+    assert fits(value, Sort(likely=(like,))) is could_be
+    assert fits(value, Sort(example=like)) is could_be
