@@ -12,7 +12,7 @@ from tabcontam.tables.cards import first_split
 from tabcontam.verdicts.advice import instead
 from tabcontam.verdicts.cells import Result, TableName, TableVerdict
 from tabcontam.verdicts.comparison import Comparison
-from tabcontam.verdicts.facts import RunFacts, in_words, known_tests
+from tabcontam.verdicts.facts import RunFacts, in_order, in_words, known_tests
 from tabcontam.verdicts.judgements import Agreement, JudgeFacts
 from tabcontam.verdicts.notes import Note, NoteKind, of_controls
 from tabcontam.verdicts.ranks import Correlation, Rank
@@ -121,7 +121,7 @@ class RunResults:
 
     @cached_property
     def row_tests_in_words(self) -> str:
-        """The row tests that there are: `7 to 9 and matched membership`."""
+        """The row tests that a run asks, by themselves or here: `7 to 9 and matched membership`."""
         return in_words(facts for facts in self._askable if facts.row_test)
 
     @cached_property
@@ -131,8 +131,9 @@ class RunResults:
 
     @cached_property
     def _askable(self) -> Sequence[Facts]:
-        """What is known of each test that can be asked, or that was."""
-        return tuple({facts.id: facts for facts in (*(test.facts for test in all_tests()), *self.run.tests)}.values())
+        """What is known of each test that a run asks unless others are chosen, and of those that were asked."""
+        usual = (test.facts for test in all_tests() if not test.on_request)
+        return in_order((*usual, *self.run.tests))
 
     @cached_property
     def test_titles(self) -> Mapping[str, str]:

@@ -33,7 +33,9 @@ def test_tests_are_named_by_number_or_else_by_title(monkeypatch: pytest.MonkeyPa
     view = typed(results(["gpt-4o"], ["iris"]))
     assert view.knowledge_in_words == "1 to 6"
     assert view.row_tests_in_words.startswith("7 to 9, matched membership")
-    assert "order of rows" in view.row_tests_in_words
+    assert "order of rows" not in view.row_tests_in_words  # which is asked where it is chosen, and was not
+    asked = typed(results(["gpt-4o"], ["iris"]) | {"cells": [cell("gpt-4o", "iris", "row_order", "not detected")]})
+    assert "order of rows" in asked.row_tests_in_words
     known = {test.id: test.facts for test in registry.all_tests()}
     few = [known["feature_completion"], known["incomplete_completion"], known["matched_membership"]]
     assert in_words([*few, replace(few[0], number=None, title="Last cell")]) == "7, 9, matched membership and last cell"
@@ -207,10 +209,11 @@ def test_tests_are_in_the_order_of_table_1_and_unknown_ones_last() -> None:
 
 
 def test_a_report_knows_the_tests_of_the_suite_and_which_of_them_are_of_rows() -> None:
-    recorded = {"incomplete_completion_single"}  # of one feature, as in the paper's records
-    view = typed(document([]))
-    assert view.facts.keys() == {test.id for test in registry.all_tests()} | recorded
-    assert {test.id for test in registry.all_tests() if test.row_test} | recorded == view.row_tests
+    tests, view = registry.all_tests(), typed(document([]))
+    recorded = {form for test in tests for form in test.recorded_forms}
+    assert {"incomplete_completion_single"} < recorded  # of one feature, as in the paper's records
+    assert view.facts.keys() == {test.id for test in tests} | recorded
+    assert {form for test in tests if test.row_test for form in (test.id, *test.recorded_forms)} == view.row_tests
 
 
 def test_controls_that_joined_come_first_and_do_not_count() -> None:
@@ -334,8 +337,8 @@ from tabcontam.verdicts.facts import known_tests
 print(*sorted(test for test, facts in known_tests().items() if facts.row_test))
 """
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-    row_tests = {test.id for test in registry.all_tests() if test.row_test}
-    assert set(done.stdout.split()) == {*row_tests, "incomplete_completion_single", "own"}
+    row_tests = {form for test in registry.all_tests() if test.row_test for form in (test.id, *test.recorded_forms)}
+    assert set(done.stdout.split()) == {*row_tests, "own"}
 
 
 def test_the_controls_say_that_both_are_as_expected() -> None:
